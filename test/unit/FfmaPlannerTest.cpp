@@ -130,6 +130,8 @@ TEST_F(GPUPlanners, FfmaHonoursWhatIsGiven) {
   EXPECT_EQ(getGiven("ctas_per_sm = 3").getCtasPerSm(), 3);
   EXPECT_EQ(getGiven("ring_slots = 70").get("ring_slots"), 70);
   EXPECT_EQ(getGiven("block_results = 8").get("block_results"), 8);
+  EXPECT_EQ(getGiven("streamed_results = 8").get("streamed_results"), 8);
+  EXPECT_EQ(getGiven("copies = 2").get("copies"), 2);
   EXPECT_EQ(getGiven("extents = [32, 8, 8]").getList("extents").front(), 32);
   EXPECT_EQ(getGiven("tile = 7").getList("extents").front(), 7);
   EXPECT_EQ(getGiven("stages = 3, tile = 4").get("ring_slots"), 12);
@@ -151,6 +153,8 @@ TEST_F(GPUPlanners, FfmaSaysWhichFieldIsImpossible) {
       "expects extents to be 8 on axis 2, which is contracted, but got 4");
   EXPECT_EQ(getReasonOf("block_results = 3"),
             "expects block_results to be a multiple of 4, but got 3");
+  EXPECT_EQ(getReasonOf("streamed_results = 2"),
+            "expects streamed_results to be a multiple of 4, but got 2");
   EXPECT_EQ(getReasonOf("alignment = 12"),
             "expects alignment to be a power of two, but got 12");
 }

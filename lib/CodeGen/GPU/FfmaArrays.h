@@ -8,11 +8,11 @@
 #ifndef KRON_LIB_CODEGEN_GPU_FFMAARRAYS_H
 #define KRON_LIB_CODEGEN_GPU_FFMAARRAYS_H
 
-#include "TileWalk.h"
 #include "kron/CodeGen/FusedOperands.h"
 #include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/CodeGen/GPU/ScalarOps.h"
+#include "kron/CodeGen/GPU/TileWalk.h"
 
 namespace mlir::kron {
 

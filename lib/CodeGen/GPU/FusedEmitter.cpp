@@ -8,7 +8,6 @@
 #include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/Dispatch.h"
 #include "kron/CodeGen/GPU/Dmma.h"
-#include "kron/CodeGen/GPU/Ffma.h"
 #include "kron/CodeGen/GPU/Mma.h"
 #include "kron/CodeGen/GPU/Simt.h"
 #include "kron/CodeGen/GPU/Sparse.h"
@@ -31,8 +30,6 @@ static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
   switch (plan.getKernel()) {
   case GPUKernel::Simt:
     return emitSimtKernel(builder, gpuModule, fused, plan, machine);
-  case GPUKernel::Ffma:
-    return emitFfmaKernel(builder, gpuModule, fused, plan, machine);
   case GPUKernel::Dmma:
     return emitDmmaKernel(builder, gpuModule, fused, plan, machine);
   case GPUKernel::Mma:
@@ -46,8 +43,9 @@ static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
   case GPUKernel::SmallGroups:
     return emitSmallGroups(builder, gpuModule, fused, plan, machine);
   case GPUKernel::Batched:
-    return fused.emitOpError("has a plan for kernel batched: run --kron-tile "
-                             "first");
+  case GPUKernel::Ffma:
+    return fused.emitOpError("has a plan for kernel ")
+           << stringifyGPUKernel(plan.getKernel()) << ": run --kron-tile first";
   case GPUKernel::Auto:
   case GPUKernel::Gradient:
   case GPUKernel::Cublas:

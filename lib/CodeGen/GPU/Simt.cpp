@@ -20,8 +20,8 @@
 
 #include "kron/CodeGen/GPU/Simt.h"
 #include "KernelEpilogue.h"
-#include "TileWalk.h"
 #include "kron/CodeGen/GPU/FusedEmitter.h"
+#include "kron/CodeGen/GPU/TileWalk.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "kron/Plan/GPU/SimtPlan.h"
 #include "llvm/Support/MathExtras.h"

@@ -22,7 +22,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SparseGradKernel.h"
-#include "TileWalk.h"
+#include "kron/CodeGen/GPU/TileWalk.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -318,7 +318,8 @@ void SparseGradKernel::issue(const SparseGradTile &tile, Int step, Int steps) {
     };
     if (getPiece(left) == 1 && getPiece(right) == 1)
       return copyBoth(false);
-    k.choose(isAligned, [&] { copyBoth(true); }, [&] { copyBoth(false); });
+    k.choose(
+        isAligned, [&] { copyBoth(true); }, [&] { copyBoth(false); });
   });
   // Lanes may have left loops at different times.
   k.syncWarp();

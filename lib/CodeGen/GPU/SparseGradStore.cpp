@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SparseGradKernel.h"
-#include "TileWalk.h"
+#include "kron/CodeGen/GPU/TileWalk.h"
 
 using namespace mlir;
 using namespace mlir::kron;

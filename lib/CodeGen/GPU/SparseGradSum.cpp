@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SparseGradSum.h"
-#include "TileWalk.h"
+#include "kron/CodeGen/GPU/TileWalk.h"
 #include "kron/Machine/GPUTiles.h"
 
 using namespace mlir;

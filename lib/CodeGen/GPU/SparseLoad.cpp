@@ -15,7 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SparseKernel.h"
-#include "TileWalk.h"
+#include "kron/CodeGen/GPU/TileWalk.h"
 
 using namespace mlir;
 using namespace mlir::kron;

@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SparseKernel.h"
-#include "TileWalk.h"
+#include "kron/CodeGen/GPU/TileWalk.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -408,7 +408,10 @@ void SparseKernel::storePairs(ArrayRef<MmaC> all, const SparseTile &tile) {
             nullptr};
         sum = epilogue.apply(
             ops.scaledSum(alpha, beta, sum, nullptr),
-            [&] { return Scalar{own[part], nullptr}; }, nullptr);
+            [&] {
+              return Scalar{own[part], nullptr};
+            },
+            nullptr);
         values.push_back(sum.re);
       }
       halves[which] = packWords(values);
@@ -458,5 +461,6 @@ void SparseKernel::store(ArrayRef<MmaC> sums, const SparseTile &tile) {
   for (const MmaC &sum : sums)
     pointers.push_back(&sum);
   Value isBad = products.isAnyNotFinite(pointers);
-  k.choose(isBad, [&] { computeAgain(tile); }, storeAll);
+  k.choose(
+      isBad, [&] { computeAgain(tile); }, storeAll);
 }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TileWalk.h"
+#include "kron/CodeGen/GPU/TileWalk.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

@@ -152,7 +152,7 @@ tile::BufferType BatchedTiles::getBuffer(const ItemLayout &layout) {
 /// in turns.
 void BatchedTiles::allocate() {
   auto type = tile::RingType::get(b.getContext(), plan.stages,
-                                  getBuffer(plan.getInput()));
+                                  getBuffer(plan.getInput()), std::nullopt);
   ring = tile::AllocOp::create(b, loc, type, Value());
   SmallVector<Value> buffers;
   for (const BatchedStep &step : plan.steps) {
@@ -176,8 +176,11 @@ void BatchedTiles::allocate() {
 void BatchedTiles::copy(Value tile, int64_t ahead) {
   auto type = cast<tile::RingType>(ring.getType()).getBuffer();
   Value slot = tile::AcquireOp::create(b, loc, type, ring);
+  DenseI64ArrayAttr none;
   tile::CopyOp::create(b, loc, kernel.getArgument(input), tile, ahead, slot,
-                       plan.itemsPerTile, getBytes());
+                       /*part=*/none, /*order=*/none, /*groups=*/1,
+                       /*together=*/8, b.getI64IntegerAttr(plan.itemsPerTile),
+                       getBytes());
 }
 
 SmallVector<int64_t> BatchedTiles::getAlong(const BatchedStep &step) const {
@@ -202,7 +205,8 @@ Value BatchedTiles::multiply(const BatchedStep &step, Value fragment) {
       block = {plan.planeFibres, factor.sizeN};
     fragment = tile::ContractOp::create(
         b, loc, tile::FragmentType::get(b.getContext(), shape, element),
-        fragment, operands[product], along, tile::AtomKind::Fma, block);
+        fragment, operands[product], along, tile::AtomKind::Fma, block,
+        /*whole=*/false, /*ordered=*/true);
   }
   return fragment;
 }
@@ -215,7 +219,9 @@ void BatchedTiles::store(Value source, Value boxes, Value tile,
   tile::StoreOp::create(
       b, loc, source, boxes, get(init), tile,
       boxes ? b.getDenseI64ArrayAttr(along) : DenseI64ArrayAttr(), get(alpha),
-      get(beta), get(addend), plan.itemsPerTile, bytes);
+      get(beta), get(addend), /*box=*/DenseI64ArrayAttr(),
+      /*order=*/DenseI64ArrayAttr(), /*together=*/8,
+      b.getI64IntegerAttr(plan.itemsPerTile), bytes);
 }
 
 /// Takes `source` through a step to `destination`, or straight to memory if
@@ -236,13 +242,15 @@ void BatchedTiles::buildStep(const BatchedStep &step, Value source,
       shape.push_back(perUnit);
   }
   bool excess = plan.slackItems && count % plan.threads != 0;
-  auto loop =
-      tile::ForBoxesOp::create(b, loc, count, together, plan.unrolled, excess);
+  auto loop = tile::ForBoxesOp::create(b, loc, count, together, plan.unrolled,
+                                       excess, /*repeat=*/false,
+                                       /*order=*/DenseI64ArrayAttr());
   OpBuilder::InsertionGuard guard(b);
   kernel.beginBody(loop);
   Value fragment = tile::LoadOp::create(
       b, loc, tile::FragmentType::get(b.getContext(), shape, element), source,
-      loop.getBoxes(), along);
+      loop.getBoxes(), /*tile=*/Value(), along,
+      /*box=*/DenseI64ArrayAttr());
   fragment = multiply(step, fragment);
   if (destination)
     tile::ExchangeOp::create(b, loc, fragment, destination, loop.getBoxes(),
@@ -256,7 +264,7 @@ void BatchedTiles::buildTile(Value tile) {
   copy(tile, plan.stages - 1);
   auto type = cast<tile::RingType>(ring.getType()).getBuffer();
   Value slot = tile::WaitOp::create(b, loc, type, ring, plan.stages - 1);
-  tile::BarrierOp::create(b, loc);
+  tile::BarrierOp::create(b, loc, /*groups=*/1);
   Value buffer = slot;
   for (auto [step, target] : llvm::zip_equal(plan.steps, targets)) {
     bool isDirect = plan.storesDirectly && &step == &plan.steps.back();
@@ -264,13 +272,13 @@ void BatchedTiles::buildTile(Value tile) {
     buildStep(step, buffer, destination, tile);
     if (isDirect)
       continue;
-    tile::BarrierOp::create(b, loc);
+    tile::BarrierOp::create(b, loc, /*groups=*/1);
     buffer = destination;
   }
   if (!plan.storesDirectly)
     store(buffer, Value(), tile, {}, getBytes());
   tile::ReleaseOp::create(b, loc, slot);
-  tile::BarrierOp::create(b, loc);
+  tile::BarrierOp::create(b, loc, /*groups=*/1);
 }
 
 void BatchedTiles::build(gpu::GPUModuleOp gpuModule) {

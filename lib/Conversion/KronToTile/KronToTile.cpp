@@ -27,7 +27,9 @@ using namespace mlir;
 using namespace mlir::kron;
 
 /// Whether kernels of this kind are made of tile operations.
-static bool hasTiles(GPUKernel kernel) { return kernel == GPUKernel::Batched; }
+static bool hasTiles(GPUKernel kernel) {
+  return kernel == GPUKernel::Batched || kernel == GPUKernel::Ffma;
+}
 
 namespace {
 
@@ -68,8 +70,10 @@ LogicalResult KronTilePass::tile(OpBuilder &builder, FusedOp fused,
     return failure();
   gpu::GPUModuleOp gpuModule = getOrCreateGPUModule(getOperation());
   auto emit = [&](OpBuilder &at, GPUPlanAttr plan) -> LogicalResult {
-    if (hasTiles(plan.getKernel()))
+    if (plan.getKernel() == GPUKernel::Batched)
       return tileBatched(at, gpuModule, fused, plan, machine);
+    if (plan.getKernel() == GPUKernel::Ffma)
+      return tileFfma(at, gpuModule, fused, plan, machine);
     // Of another kind, for --convert-kron-to-nvvm.
     auto other = cast<FusedOp>(at.clone(*fused));
     other.setPlanAttr(plan);

@@ -1,4 +1,4 @@
-//===- Alloc.cpp - tile.alloc ---------------------------------------------===//
+//===- Alloc.cpp - tile.alloc and tile.resize -----------------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -18,10 +18,15 @@ void tile::lowerAlloc(Lowering &lowering, AllocOp op) {
   }
   if (auto type = dyn_cast<RingType>(op.getMemory().getType())) {
     LoweredRing ring;
-    ring.slotBytes = type.getBuffer().getBytes();
+    ring.slotBytes = type.getSlotBytes();
     ring.stages = type.getStages();
-    ring.begin = lowering.k.allocateShared(ring.stages * ring.slotBytes);
+    ring.begin = lowering.k.allocateShared(type.getBytes());
     ring.full = ring.free = ring.begin;
+    if (type.getAlong()) {
+      ring.along = *type.getAlong();
+      ring.slotsPerBuffer = type.getSlotsPerBuffer();
+      ring.full = 0;
+    }
     lowering.rings[op.getMemory()] = ring;
     return;
   }
@@ -31,4 +36,15 @@ void tile::lowerAlloc(Lowering &lowering, AllocOp op) {
       bytes = std::max(
           bytes, cast<BufferType>(other.getMemory().getType()).getBytes());
   lowering.buffers[op.getMemory()] = lowering.k.allocateShared(bytes);
+}
+
+void tile::lowerResize(Lowering &lowering, ResizeOp op) {
+  if (auto window = lowering.windows.find(op.getFrom());
+      window != lowering.windows.end()) {
+    LoweredWindow same = window->second;
+    lowering.windows[op.getBuffer()] = same;
+    return;
+  }
+  Int same = lowering.buffers.at(op.getFrom());
+  lowering.buffers[op.getBuffer()] = same;
 }

@@ -68,15 +68,76 @@ void TileCopy::copyChunks(Int valid) {
   });
 }
 
+/// A box of the view, of what exists of it.
+static void copyBox(Lowering &lowering, CopyOp op, Int tile) {
+  KernelBuilder &k = lowering.k;
+  const LoweredView &view = lowering.views.at(op.getView());
+  ArrayRef<int64_t> sizes = op.getBuffer().getType().getShape();
+  LoweredTile placed = lowering.placeTile(op.getView(), tile, sizes);
+  unsigned last = sizes.size() - 1;
+  int64_t width = op.getBytes() / lowering.getElementBytes();
+  int64_t groups = op.getGroups();
+  auto window = lowering.windows.find(op.getBuffer());
+  unsigned along = window == lowering.windows.end() ? 0 : window->second.along;
+  int64_t first = 0, end = sizes[along];
+  if (op.getPart())
+    first = (*op.getPart())[0], end = (*op.getPart())[1];
+  // A vector counts as one position of the innermost axis.
+  SmallVector<int64_t> extents(sizes);
+  extents[along] = groups > 1 ? 1 : end - first;
+  extents[last] /= width;
+  SmallVector<unsigned> walk = getWalk(op.getOrder(), sizes.size());
+  // Of groups, each has a position of its own.
+  Int ownFirst = first, thread = k.threadId();
+  Value mine;
+  if (groups > 1) {
+    ownFirst = k.floorDiv(thread, lowering.threads / groups);
+    thread = k.rem(thread, lowering.threads / groups);
+    if (first > 0)
+      mine = k.less(first - 1, ownFirst);
+    if (end < sizes[along])
+      mine = k.both(mine, k.less(ownFirst, end));
+  }
+  auto copy = [&](Int item, Value valid) {
+    Positions positions = decodeItem(k, item, extents, walk);
+    positions[last] = k.mul(positions[last], width);
+    positions[along] = k.add(positions[along], ownFirst);
+    Value exists =
+        k.both(valid, lowering.isInside(op.getView(), placed, positions));
+    Int offset = getTileOffset(k, positions, sizes, view.array.strides);
+    k.ifThen(exists, [&] {
+      k.copyAsync(lowering.getElement(op.getBuffer(), positions),
+                  k.offsetPointer(placed.base, offset), op.getBytes());
+    });
+  };
+  k.ifThen(mine, [&] {
+    forItems(k, lowering.threads / groups, thread, llvm::product_of(extents),
+             op.getTogether(), [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
+               for (auto [item, isValid] : llvm::zip_equal(items, valid))
+                 copy(item, isValid);
+             });
+  });
+}
+
 void tile::lowerCopy(Lowering &lowering, CopyOp op) {
   KernelBuilder &k = lowering.k;
   BufferType type = op.getBuffer().getType();
-  ArrayRef<int64_t> row = type.getShape().drop_front();
-  int64_t rows = op.getRows(), ahead = op.getAhead();
+  int64_t ahead = op.getAhead();
   Int tile = op.getTile() ? k.add(lowering.numbers.at(op.getTile()),
                                   k.mul(lowering.step, ahead))
                           : k.add(k.extend(k.blockId()),
                                   k.mul(k.extend(k.gridSize()), ahead));
+  if (!op.getRows()) {
+    // There are no more CTAs than tiles.
+    Value exists;
+    if (ahead)
+      exists = k.less(tile, lowering.getTileCount(op));
+    k.ifThen(exists, [&] { copyBox(lowering, op, tile); });
+    k.commitCopies();
+    return;
+  }
+  ArrayRef<int64_t> row = type.getShape().drop_front();
+  int64_t rows = *op.getRows();
   TileCopy copy{lowering,
                 lowering.views.at(op.getView()),
                 tile,

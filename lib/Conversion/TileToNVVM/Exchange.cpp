@@ -11,30 +11,47 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
+/// To a buffer of a ring along an axis.
+static void exchangeWindow(Lowering &lowering, ExchangeOp op,
+                           const LoweredFragment &fragment) {
+  KernelBuilder &k = lowering.k;
+  BufferType buffer = op.getBuffer().getType();
+  WindowPlaces places(lowering, op.getBuffer());
+  LoweredTurn &turn =
+      lowering.placeBoxes(op.getBoxes(), buffer.getShape(), op.getAlong());
+  fragment.forParts([&](const Boxes &boxes) {
+    for (unsigned index = 0; index < boxes.size(); ++index)
+      k.ifThen(index ? turn.valid[index] : Value(), [&] {
+        places.forVectors(
+            turn.positions[index], op.getAlong(),
+            [&](int64_t number, int64_t width, Value pointer) {
+              if (Value piece = lowering.getPiece(boxes[index], number, width))
+                k.store(piece, pointer);
+            });
+      });
+  });
+}
+
 void tile::lowerExchange(Lowering &lowering, ExchangeOp op) {
   KernelBuilder &k = lowering.k;
   const LoweredFragment &fragment = lowering.fragments.at(op.getFragment());
+  if (lowering.windows.contains(op.getBuffer()))
+    return exchangeWindow(lowering, op, fragment);
   BoxPlaces places(op.getBuffer().getType().getTileLayout(), op.getAlong(),
                    fragment.box);
   Int buffer = lowering.buffers.at(op.getBuffer());
   SmallVector<Int> starts;
-  for (Int number : lowering.boxes.at(op.getBoxes()))
+  for (Int number : lowering.turns.at(op.getBoxes()).numbers)
     starts.push_back(places.getStart(k, number));
-  int64_t size = fragment.box[fragment.dim];
-  for (int64_t first = 0; first < size; first += fragment.step) {
-    int64_t count = std::min(fragment.step, size - first);
-    Boxes boxes = fragment.make(first, count);
+  fragment.forParts([&](const Boxes &boxes) {
     for (auto [start, values] : llvm::zip_equal(starts, boxes))
-      places.forPieces(
-          fragment.dim, first, count, lowering.getChunk(),
-          [&, start = start, &values = values](int64_t number, int64_t offset,
-                                               int64_t width) {
-            Value stored =
-                width == 1
-                    ? values[number]
-                    : k.makeVector(ArrayRef(values).slice(number, width));
-            k.store(stored,
-                    lowering.getElement(buffer, places.layout, start, offset));
-          });
-  }
+      places.forPieces(lowering.getChunk(), [&, start = start,
+                                             &values = values](int64_t number,
+                                                               int64_t offset,
+                                                               int64_t width) {
+        if (Value stored = lowering.getPiece(values, number, width))
+          k.store(stored,
+                  lowering.getElement(buffer, places.layout, start, offset));
+      });
+  });
 }

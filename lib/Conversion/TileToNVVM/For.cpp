@@ -20,34 +20,46 @@ static void settle(Lowering &lowering, LoweredRing &ring) {
   ring.isFullTaken = ring.isFreeTaken = false;
 }
 
+/// What a turn changes of the rings. One whose next buffer is the same has no
+/// state.
+static SmallVector<Int *> getState(Lowering &lowering) {
+  SmallVector<Int *> state;
+  for (auto &[memory, ring] : lowering.rings) {
+    if (ring.along && ring.stages == ring.slotsPerBuffer)
+      continue;
+    state.push_back(&ring.full);
+    if (!ring.along)
+      state.push_back(&ring.free);
+  }
+  return state;
+}
+
 void tile::lowerFor(Lowering &lowering, ForOp op) {
   KernelBuilder &k = lowering.k;
-  SmallVector<Value> slots;
-  for (auto &[memory, ring] : lowering.rings) {
-    settle(lowering, ring);
-    slots.push_back(k.materialize(ring.full, 32));
-    slots.push_back(k.materialize(ring.free, 32));
+  SmallVector<Int *> state = getState(lowering);
+  auto getValues = [&] {
+    for (auto &[memory, ring] : lowering.rings)
+      settle(lowering, ring);
+    return llvm::map_to_vector(
+        state, [&](Int *slot) { return k.materialize(*slot, 32); });
+  };
+  auto setValues = [&](ValueRange values) {
+    for (auto [slot, value] : llvm::zip_equal(state, values))
+      *slot = value;
+  };
+  // Few tiles are counted in 32 bits.
+  Int count = lowering.numbers.at(op.getTiles()), first = k.blockId();
+  lowering.step = k.gridSize();
+  lowering.tileCount = count;
+  if (!count.isConstant() || count.getConstant() > (int64_t(1) << 30)) {
+    first = k.extend(first);
+    lowering.step = k.extend(lowering.step);
   }
-  lowering.step = k.extend(k.gridSize());
-  SmallVector<Value> last = k.rolledLoop(
-      k.extend(k.blockId()), lowering.numbers.at(op.getTiles()), lowering.step,
-      slots, [&](Int tile, ValueRange carried) {
-        for (auto [index, entry] : llvm::enumerate(lowering.rings)) {
-          entry.second.full = carried[2 * index];
-          entry.second.free = carried[2 * index + 1];
-        }
-        lowering.numbers[op.getTile()] = tile;
-        lowering.lower(*op.getBody());
-        SmallVector<Value> next;
-        for (auto &[memory, ring] : lowering.rings) {
-          settle(lowering, ring);
-          next.push_back(k.materialize(ring.full, 32));
-          next.push_back(k.materialize(ring.free, 32));
-        }
-        return next;
-      });
-  for (auto [index, entry] : llvm::enumerate(lowering.rings)) {
-    entry.second.full = last[2 * index];
-    entry.second.free = last[2 * index + 1];
-  }
+  setValues(k.rolledLoop(first, count, lowering.step, getValues(),
+                         [&](Int tile, ValueRange carried) {
+                           setValues(carried);
+                           lowering.numbers[op.getTile()] = tile;
+                           lowering.lower(*op.getBody());
+                           return getValues();
+                         }));
 }

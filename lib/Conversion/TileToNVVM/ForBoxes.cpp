@@ -11,16 +11,76 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
+/// Finds the tiles of operations in the loop, in front of it.
+static void placeTiles(Lowering &lowering, ForBoxesOp op) {
+  auto place = [&](Operation *user, Value view, Value tile,
+                   ArrayRef<int64_t> sizes) {
+    if (view)
+      lowering.tiles[{user, view}] =
+          lowering.placeTile(view, lowering.numbers.at(tile), sizes);
+  };
+  op.walk([&](LoadOp load) {
+    if (load.getTile())
+      place(load, load.getSource(), load.getTile(), *load.getBox());
+  });
+  op.walk([&](StoreOp store) {
+    if (!store.getBox())
+      return;
+    place(store, store.getView(), store.getTile(), *store.getBox());
+    place(store, store.getAddend(), store.getTile(), *store.getBox());
+  });
+}
+
+/// Finds out which boxes of a turn are inside of the views that they are loaded
+/// from or stored to.
+static void placeBoxes(Lowering &lowering, ForBoxesOp op, LoweredTurn &turn) {
+  auto place = [&](Operation *user, Value view, ArrayRef<int64_t> along) {
+    const LoweredTile &tile = lowering.tiles.at({user, view});
+    if (turn.positions.empty())
+      lowering.placeBoxes(op, turn, tile.sizes, along);
+    KernelBuilder &k = lowering.k;
+    for (const BoxPosition &box : turn.positions) {
+      Positions positions(box.base);
+      for (auto [position, more] : llvm::zip_equal(positions, box.more))
+        position = k.add(position, more);
+      turn.inside.push_back(lowering.isInside(view, tile, positions));
+    }
+  };
+  for (Operation &user : *op.getBody()) {
+    if (!turn.inside.empty())
+      return;
+    if (auto load = dyn_cast<LoadOp>(user); load && load.getTile())
+      place(load, load.getSource(), load.getAlong());
+    if (auto store = dyn_cast<StoreOp>(user); store && store.getBox())
+      place(store, store.getView(), *store.getAlong());
+  }
+}
+
 void tile::lowerForBoxes(Lowering &lowering, ForBoxesOp op) {
   KernelBuilder &k = lowering.k;
   int64_t count = op.getCount(), together = op.getTogether();
   int64_t threads = lowering.threads;
+  placeTiles(lowering, op);
+  auto lowerTurn = [&](ArrayRef<Int> numbers, ArrayRef<Value> valid) {
+    LoweredTurn &turn = lowering.turns[op.getBoxes()];
+    turn = {};
+    turn.numbers.assign(numbers.begin(), numbers.end());
+    turn.valid.assign(valid.begin(), valid.end());
+    placeBoxes(lowering, op, turn);
+    lowering.lower(*op.getBody());
+  };
+  if (op.getRepeat()) {
+    forItems(k, threads, k.threadId(), count, together,
+             [&](ArrayRef<Int> numbers, ArrayRef<Value> valid) {
+               k.ifThen(valid.front(), [&] { lowerTurn(numbers, valid); });
+             });
+    return;
+  }
   auto lowerBody = [&](Int first, int64_t number) {
     SmallVector<Int> boxes;
     for (int64_t box = 0; box < number; ++box)
       boxes.push_back(k.add(k.add(k.threadId(), first), box * threads));
-    lowering.boxes[op.getBoxes()] = boxes;
-    lowering.lower(*op.getBody());
+    lowerTurn(boxes, SmallVector<Value>(number));
   };
   int64_t end = op.getExcess() ? llvm::alignTo(count, threads) : count;
   int64_t begin = 0, perTurn = together * threads;

@@ -11,28 +11,87 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
-void tile::lowerLoad(Lowering &lowering, LoadOp op) {
+/// Boxes that a buffer holds.
+static Boxes loadBoxes(Lowering &lowering, LoadOp op, BufferType type,
+                       ArrayRef<int64_t> box) {
   KernelBuilder &k = lowering.k;
-  ArrayRef<int64_t> box = op.getFragment().getType().getBox();
-  BoxPlaces places(op.getBuffer().getType().getTileLayout(), op.getAlong(),
-                   box);
-  Int buffer = lowering.buffers.at(op.getBuffer());
+  BoxPlaces places(type.getTileLayout(), op.getAlong(), box);
+  Int buffer = lowering.buffers.at(op.getSource());
   Boxes boxes;
-  for (Int number : lowering.boxes.at(op.getBoxes())) {
+  for (Int number : lowering.turns.at(op.getBoxes()).numbers) {
     Int start = places.getStart(k, number);
     SmallVector<Value> &values = boxes.emplace_back();
-    places.forPieces(
-        0, 0, box.front(), lowering.getChunk(),
-        [&](int64_t, int64_t offset, int64_t width) {
-          Value pointer =
-              lowering.getElement(buffer, places.layout, start, offset);
+    places.forPieces(lowering.getChunk(), [&](int64_t, int64_t offset,
+                                              int64_t width) {
+      Value pointer = lowering.getElement(buffer, places.layout, start, offset);
+      Type type = width == 1 ? k.element : Type(k.getVectorType(width));
+      llvm::append_range(values, k.unpack(k.load(type, pointer)));
+    });
+  }
+  return boxes;
+}
+
+/// Boxes that a buffer of a ring along an axis holds.
+static Boxes loadWindow(Lowering &lowering, LoadOp op, BufferType buffer) {
+  KernelBuilder &k = lowering.k;
+  WindowPlaces places(lowering, op.getSource());
+  LoweredTurn &turn =
+      lowering.placeBoxes(op.getBoxes(), buffer.getShape(), op.getAlong());
+  Boxes boxes;
+  for (const BoxPosition &box : turn.positions) {
+    SmallVector<Value> &values = boxes.emplace_back();
+    places.forVectors(
+        box, op.getAlong(), [&](int64_t, int64_t width, Value pointer) {
           Type type = width == 1 ? k.element : Type(k.getVectorType(width));
           llvm::append_range(values, k.unpack(k.load(type, pointer)));
         });
   }
+  return boxes;
+}
+
+/// Boxes of a view. One that is outside of it is at the first position, which
+/// is always there.
+static Boxes loadView(Lowering &lowering, LoadOp op) {
+  KernelBuilder &k = lowering.k;
+  const LoweredTile &tile = lowering.tiles.at({op, op.getSource()});
+  LoweredTurn &turn =
+      lowering.placeBoxes(op.getBoxes(), tile.sizes, op.getAlong());
+  Boxes boxes;
+  for (auto [box, inside] : llvm::zip_equal(turn.positions, turn.inside)) {
+    for (auto [position, more] : llvm::zip_equal(box.base, box.more)) {
+      if (!inside)
+        break;
+      position = k.add(position, more);
+      more = 0;
+      if (!position.isConstant()) {
+        Value value = k.materialize(position);
+        position =
+            k.select(inside, value,
+                     k.materialize(0, value.getType().getIntOrFloatBitWidth()));
+      }
+    }
+    SmallVector<Value> &values = boxes.emplace_back();
+    for (Value address : lowering.getAddresses(
+             lowering.views.at(op.getSource()), tile, box, op.getAlong()))
+      values.push_back(k.load(k.element, address, CacheHint::ReadOnly));
+  }
+  return boxes;
+}
+
+void tile::lowerLoad(Lowering &lowering, LoadOp op) {
+  ArrayRef<int64_t> box = op.getFragment().getType().getBox();
+  auto buffer = dyn_cast<BufferType>(op.getSource().getType());
+  Boxes boxes;
+  if (!buffer)
+    boxes = loadView(lowering, op);
+  else if (lowering.windows.contains(op.getSource()))
+    boxes = loadWindow(lowering, op, buffer);
+  else
+    boxes = loadBoxes(lowering, op, buffer, box);
   LoweredFragment fragment;
   fragment.box.assign(box.begin(), box.end());
-  fragment.step = box.front();
-  fragment.make = [boxes](int64_t, int64_t) { return boxes; };
+  fragment.forParts = [boxes](function_ref<void(const Boxes &)> body) {
+    body(boxes);
+  };
   lowering.fragments[op.getFragment()] = fragment;
 }

@@ -59,9 +59,10 @@ void Lowering::lower(Block &block) {
   for (Operation &op : block)
     TypeSwitch<Operation *>(&op)
         .Case([&](AllocOp alloc) { lowerAlloc(*this, alloc); })
+        .Case([&](ResizeOp resize) { lowerResize(*this, resize); })
         .Case([&](AcquireOp acquire) { lowerAcquire(*this, acquire); })
         .Case([&](WaitOp wait) { lowerWait(*this, wait); })
-        .Case([&](BarrierOp) { k.barrier(); })
+        .Case([&](BarrierOp barrier) { lowerBarrier(*this, barrier); })
         .Case([&](CopyOp copy) { lowerCopy(*this, copy); })
         .Case([&](PrepareOp prepare) { lowerPrepare(*this, prepare); })
         .Case([&](ForOp loop) { lowerFor(*this, loop); })
@@ -82,25 +83,22 @@ void Lowering::forThreads(int64_t count, function_ref<void(Int)> body) {
   }
 }
 
+Value Lowering::getPiece(ArrayRef<Value> values, int64_t first, int64_t width) {
+  ArrayRef<Value> piece = values.slice(first, width);
+  if (!piece.front())
+    return nullptr;
+  return width == 1 ? piece.front() : k.makeVector(piece);
+}
+
 Boxes Lowering::takeAll(const LoweredFragment &fragment) {
-  int64_t size = fragment.box[fragment.dim];
-  if (fragment.step >= size)
-    return fragment.make(0, size);
-  int64_t inside =
-      llvm::product_of(ArrayRef(fragment.box).drop_front(fragment.dim + 1));
-  int64_t elements = llvm::product_of(fragment.box);
   Boxes all;
-  for (int64_t first = 0; first < size; first += fragment.step) {
-    int64_t count = std::min(fragment.step, size - first);
-    Boxes part = fragment.make(first, count);
-    all.resize(part.size(), SmallVector<Value>(elements));
+  fragment.forParts([&](const Boxes &part) {
+    all.resize(part.size(), SmallVector<Value>(llvm::product_of(fragment.box)));
     for (auto [from, to] : llvm::zip_equal(part, all))
-      for (auto [number, value] : llvm::enumerate(from)) {
-        int64_t outer = number / (count * inside);
-        int64_t inner = number % (count * inside);
-        to[(outer * size + first) * inside + inner] = value;
-      }
-  }
+      for (auto [value, known] : llvm::zip_equal(from, to))
+        if (value)
+          known = value;
+  });
   return all;
 }
 
@@ -163,16 +161,11 @@ Int BoxPlaces::getStart(KernelBuilder &k, Int number) const {
   return k.add(place, getPlace(k, layout.getSegments(end, rank), inner));
 }
 
-/// Values that lie together if `count` positions along `dim` are taken.
-int64_t BoxPlaces::getTogether(unsigned dim, int64_t count) const {
+/// Values that lie together.
+int64_t BoxPlaces::getTogether() const {
   int64_t together = 1;
-  for (unsigned axis = box.size(); axis-- > 0;) {
-    if (strides[axis] != together)
-      break;
-    together *= axis == dim ? count : box[axis];
-    if (axis == dim && count < box[axis])
-      break;
-  }
+  for (unsigned axis = box.size(); axis-- > 0 && strides[axis] == together;)
+    together *= box[axis];
   return together;
 }
 
@@ -201,15 +194,12 @@ int64_t BoxPlaces::getAlignment(int64_t limit) const {
 }
 
 void BoxPlaces::forPieces(
-    unsigned dim, int64_t from, int64_t count, int64_t limit,
-    function_ref<void(int64_t, int64_t, int64_t)> body) const {
-  SmallVector<int64_t> part(box);
-  part[dim] = count;
-  int64_t together = getTogether(dim, count), alignment = getAlignment(limit);
-  for (int64_t value = 0; value < llvm::product_of(part); value += together) {
-    int64_t offset = from * strides[dim], left = value;
-    for (unsigned axis = part.size(); axis-- > 0; left /= part[axis])
-      offset += left % part[axis] * strides[axis];
+    int64_t limit, function_ref<void(int64_t, int64_t, int64_t)> body) const {
+  int64_t together = getTogether(), alignment = getAlignment(limit);
+  for (int64_t value = 0; value < llvm::product_of(box); value += together) {
+    int64_t offset = 0, left = value;
+    for (unsigned axis = box.size(); axis-- > 0; left /= box[axis])
+      offset += left % box[axis] * strides[axis];
     for (int64_t begin = 0; begin < together;) {
       int64_t width = alignment;
       while (width > together - begin || begin % width != 0)

@@ -16,6 +16,7 @@
 
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/CodeGen/GPU/ScalarOps.h"
+#include "kron/CodeGen/GPU/TileWalk.h"
 #include "kron/Dialect/Tile/IR/TileOps.h"
 #include <functional>
 
@@ -29,25 +30,60 @@ struct LoweredView {
 
 /// Byte offsets of slots in shared memory: the one to wait for next, and the
 /// one to fill next, of which some operation may have taken the first already.
+/// Of a ring along an axis, `full` is the first slot of what is waited for, and
+/// `ahead` are the buffers behind that which were acquired.
 struct LoweredRing {
   int64_t begin = 0, slotBytes = 0, stages = 0;
   Int full, free;
   bool isFullTaken = false, isFreeTaken = false;
+  /// Slots of a buffer, along that axis.
+  std::optional<unsigned> along;
+  int64_t slotsPerBuffer = 1, ahead = 0;
 };
 
-/// Values of each box, in row-major order of its positions.
+/// A buffer of a ring along an axis: its first slot.
+struct LoweredWindow {
+  int64_t begin = 0, stages = 0, slotsPerBuffer = 1;
+  unsigned along = 0;
+  Int slot;
+};
+
+/// A tile that is a box of a view: where it starts, and the element there.
+struct LoweredTile {
+  SmallVector<int64_t> sizes;
+  Positions starts;
+  Value base;
+};
+
+/// Where a box of a thread is in the tile. What is known of that is apart, so
+/// that it ends in the offsets of instructions.
+struct BoxPosition {
+  Positions base;
+  SmallVector<int64_t> more;
+};
+
+/// The boxes that a thread has in a turn: their numbers, and whether they are
+/// others than the first one (null: they are). With `along`, where they are,
+/// and whether that is inside of the view (null: it is).
+struct LoweredTurn {
+  SmallVector<Int> numbers;
+  SmallVector<Value> valid;
+  SmallVector<int64_t> along;
+  SmallVector<BoxPosition> positions;
+  SmallVector<Value> inside;
+};
+
+/// Values of each box, in row-major order of its positions; null where they are
+/// not known yet.
 using Boxes = SmallVector<SmallVector<Value>>;
 
-/// Boxes in registers. Positions along one of their dimensions are made as they
-/// are taken, so that no more of them are in registers at once.
+/// Boxes in registers. Those values are made together that are taken together,
+/// so that no more of them are in registers at once.
 struct LoweredFragment {
   /// Sizes of a box.
   SmallVector<int64_t> box;
-  /// Of the box, of which `step` positions are made at a time.
-  unsigned dim = 0;
-  int64_t step = 1;
-  /// The `count` positions along `dim` from `first` on.
-  std::function<Boxes(int64_t first, int64_t count)> make;
+  /// Calls body(values) with some of them after the others.
+  std::function<void(function_ref<void(const Boxes &)>)> forParts;
 };
 
 /// Where boxes lie in a tile.
@@ -58,23 +94,46 @@ public:
 
   /// Index of the first element of box number `box`, before swizzling.
   Int getStart(KernelBuilder &k, Int box) const;
-  /// Pieces of a box, of which the `count` positions from `first` on along
-  /// dimension `dim` are taken, that one access of up to `limit` elements
-  /// takes: body(number of the first value, elements behind the box's start,
-  /// width).
-  void forPieces(unsigned dim, int64_t first, int64_t count, int64_t limit,
+  /// Pieces of a box that one access of up to `limit` elements takes:
+  /// body(number of the first value, elements behind the box's start, width).
+  void forPieces(int64_t limit,
                  function_ref<void(int64_t, int64_t, int64_t)> body) const;
 
   const TileLayout layout;
 
 private:
-  int64_t getTogether(unsigned dim, int64_t count) const;
+  int64_t getTogether() const;
   int64_t getAlignment(int64_t limit) const;
 
   unsigned first, end;
   int64_t width = 1;
   /// Sizes of a box, and elements from one position to the next.
   SmallVector<int64_t> box, strides;
+};
+
+class Lowering;
+
+/// Where the elements of a buffer of a ring along an axis lie.
+class WindowPlaces {
+public:
+  WindowPlaces(Lowering &lowering, Value buffer);
+
+  /// Of the element at `positions`.
+  Value getElement(const Positions &positions) const;
+  /// Of the values of a box, whole along `along`, as many at a time as lie
+  /// together: body(number of the first one, how many, where they are).
+  void forVectors(const BoxPosition &box, ArrayRef<int64_t> along,
+                  function_ref<void(int64_t, int64_t, Value)> body) const;
+
+private:
+  Int wrap(Int slot) const;
+  Value getPointer(Int offset) const;
+  int64_t getWidth(ArrayRef<int64_t> along) const;
+
+  Lowering &lowering;
+  const LoweredWindow &window;
+  ArrayRef<int64_t> shape;
+  const TileLayout layout;
 };
 
 class Lowering {
@@ -92,14 +151,16 @@ public:
   llvm::MapVector<Value, LoweredRing> rings;
   /// Byte offsets.
   DenseMap<Value, Int> buffers, operands;
+  DenseMap<Value, LoweredWindow> windows;
   DenseMap<Value, LoweredFragment> fragments;
   /// Scalars, and numbers of tiles.
   DenseMap<Value, Int> numbers;
   DenseMap<Value, Value> scalars;
-  /// Numbers of the boxes that a thread has in this turn.
-  DenseMap<Value, SmallVector<Int>> boxes;
-  /// From one tile of this CTA to its next one.
-  Int step;
+  DenseMap<Value, LoweredTurn> turns;
+  /// Tiles that operations of a turn work on, of each of their views.
+  DenseMap<std::pair<Operation *, Value>, LoweredTile> tiles;
+  /// From one tile of this CTA to its next one, and how many there are.
+  Int step, tileCount;
 
   //===--------------------------------------------------------------------===//
   // Shared memory
@@ -112,6 +173,8 @@ public:
   /// that differ in the constant `offset` share their addresses.
   Value getElement(Int buffer, const TileLayout &layout, Int index,
                    int64_t offset = 0);
+  /// The element of a buffer at `positions`.
+  Value getElement(Value buffer, const Positions &positions);
   /// Index, before swizzling, of element `number` of a tile in row-major order.
   Int getIndex(const TileLayout &layout, Int number);
 
@@ -131,13 +194,41 @@ public:
   Value getTile(const LoweredView &view, Int tile, int64_t rows,
                 ArrayRef<int64_t> row);
 
+  /// The box of `sizes` that is tile `tile` of `view`.
+  LoweredTile placeTile(Value view, Int tile, ArrayRef<int64_t> sizes);
+  /// Tiles of the loop that `copy` is in, or that its view has.
+  Int getTileCount(CopyOp copy);
+  /// Whether `positions` of `tile` are within `view`; null if they always are.
+  Value isInside(Value view, const LoweredTile &tile,
+                 const Positions &positions);
+
+  /// Fills in where the boxes of `turn` are in a tile of `sizes`, which they
+  /// have all positions of along `along`.
+  void placeBoxes(ForBoxesOp loop, LoweredTurn &turn, ArrayRef<int64_t> sizes,
+                  ArrayRef<int64_t> along);
+  /// The same for an operation on `boxes` of a buffer.
+  LoweredTurn &placeBoxes(Value boxes, ArrayRef<int64_t> sizes,
+                          ArrayRef<int64_t> along);
+
   /// body(index) for index = thread, thread + threads, ... below `count`.
   void forThreads(int64_t count, function_ref<void(Int)> body);
+  /// Addresses of a box's values, of all positions along `along`, in `tile` of
+  /// `view`.
+  SmallVector<Value> getAddresses(const LoweredView &view,
+                                  const LoweredTile &tile,
+                                  const BoxPosition &box,
+                                  ArrayRef<int64_t> along);
+  /// `width` values from number `first` on, as what one access stores; null if
+  /// they are not known.
+  Value getPiece(ArrayRef<Value> values, int64_t first, int64_t width);
+
   /// All positions of a fragment.
   Boxes takeAll(const LoweredFragment &fragment);
 };
 
 void lowerAlloc(Lowering &lowering, AllocOp op);
+void lowerResize(Lowering &lowering, ResizeOp op);
+void lowerBarrier(Lowering &lowering, BarrierOp op);
 void lowerAcquire(Lowering &lowering, AcquireOp op);
 void lowerWait(Lowering &lowering, WaitOp op);
 void lowerCopy(Lowering &lowering, CopyOp op);
@@ -149,8 +240,13 @@ void lowerContract(Lowering &lowering, ContractOp op);
 void lowerExchange(Lowering &lowering, ExchangeOp op);
 void lowerStore(Lowering &lowering, StoreOp op);
 
-/// The slot behind the one at `slot`.
+/// The slot behind the one at `slot`, or behind a buffer that starts there.
 Int getNextSlot(Lowering &lowering, const LoweredRing &ring, Int slot);
+/// Slot `slot`, which is less than twice as many as there are `stages`.
+Int wrapSlot(KernelBuilder &k, Int slot, int64_t stages);
+/// An order of axes from the fastest on; those of `rank` if there is none.
+SmallVector<unsigned> getWalk(std::optional<ArrayRef<int64_t>> order,
+                              size_t rank);
 
 } // namespace mlir::kron::tile
 

@@ -20,7 +20,8 @@ public:
   TileStore(Lowering &lowering, StoreOp op)
       : lowering(lowering), k(lowering.k), ops(k, k.element), op(op),
         view(lowering.views.at(op.getView())),
-        tile(lowering.numbers.at(op.getTile())), rows(op.getRows()) {
+        tile(lowering.numbers.at(op.getTile())),
+        rows(op.getRows().value_or(0)) {
     alpha = getScale(op.getAlpha());
     beta = getScale(op.getBeta());
   }
@@ -28,10 +29,14 @@ public:
   void storeFragment(const LoweredFragment &fragment);
   void storeElements(BufferType type);
   void storeChunks(BufferType type);
+  void storeBoxes(const LoweredFragment &fragment);
+  void storeBox(BufferType type);
 
 private:
   KernelScale getScale(Value scale);
   void begin(ArrayRef<int64_t> row);
+  SmallVector<Value> scale(ArrayRef<Value> values,
+                           function_ref<SmallVector<Value>()> getAddends);
   void storeScaled(ArrayRef<Value> values, Value target,
                    function_ref<Value()> getAddend, CacheHint hint);
   void storePiece(Int index, int64_t offset, ArrayRef<Value> values);
@@ -64,24 +69,29 @@ KernelScale TileStore::getScale(Value scale) {
   return lowered;
 }
 
+/// `values` with alpha, beta and `getAddends`, what is added to them.
+SmallVector<Value>
+TileStore::scale(ArrayRef<Value> values,
+                 function_ref<SmallVector<Value>()> getAddends) {
+  auto getScalars = [](ArrayRef<Value> values) {
+    return llvm::map_to_vector(values, [](Value value) {
+      return Scalar{value, nullptr};
+    });
+  };
+  return llvm::map_to_vector(
+      ops.scaledSums(alpha, beta, getScalars(values),
+                     [&] { return getScalars(getAddends()); }),
+      [](const Scalar &result) { return result.re; });
+}
+
 /// Stores neighbouring results at `target`; `getAddend` builds the address of
 /// what is added to them.
 void TileStore::storeScaled(ArrayRef<Value> values, Value target,
                             function_ref<Value()> getAddend, CacheHint hint) {
   int64_t count = values.size();
   Type type = count == 1 ? k.element : Type(k.getVectorType(count));
-  SmallVector<Scalar> results;
-  for (Value value : values)
-    results.push_back({value, nullptr});
-  results = ops.scaledSums(alpha, beta, results, [&] {
-    SmallVector<Scalar> addends;
-    for (Value value : k.unpack(k.load(type, getAddend())))
-      addends.push_back({value, nullptr});
-    return addends;
-  });
-  SmallVector<Value> stored;
-  for (const Scalar &result : results)
-    stored.push_back(result.re);
+  SmallVector<Value> stored =
+      scale(values, [&] { return k.unpack(k.load(type, getAddend())); });
   k.store(count == 1 ? stored.front() : k.makeVector(stored), target, hint);
 }
 
@@ -115,23 +125,95 @@ void TileStore::storeFragment(const LoweredFragment &fragment) {
                                    TileLayout::getDenseStrides(sizes)),
                    *op.getAlong(), fragment.box);
   SmallVector<Int> starts;
-  for (Int number : lowering.boxes.at(op.getBoxes()))
+  for (Int number : lowering.turns.at(op.getBoxes()).numbers)
     starts.push_back(places.getStart(k, number));
   int64_t limit = op.getBytes() / lowering.getElementBytes();
-  int64_t size = fragment.box[fragment.dim];
-  for (int64_t first = 0; first < size; first += fragment.step) {
-    int64_t count = std::min(fragment.step, size - first);
-    Boxes boxes = fragment.make(first, count);
+  fragment.forParts([&](const Boxes &boxes) {
     for (auto [start, values] : llvm::zip_equal(starts, boxes))
       // Rows are stored as a whole or not at all.
       k.ifThen(k.less(start, valid), [&, start = start, &values = values] {
-        places.forPieces(fragment.dim, first, count, limit,
-                         [&](int64_t number, int64_t offset, int64_t width) {
-                           storePiece(start, offset,
-                                      ArrayRef(values).slice(number, width));
-                         });
+        places.forPieces(
+            limit, [&](int64_t number, int64_t offset, int64_t width) {
+              ArrayRef<Value> piece = ArrayRef(values).slice(number, width);
+              if (piece.front())
+                storePiece(start, offset, piece);
+            });
       });
-  }
+  });
+}
+
+/// Stores boxes of threads, element by element, if they are inside of the view.
+void TileStore::storeBoxes(const LoweredFragment &fragment) {
+  const LoweredTile &target = lowering.tiles.at({op, op.getView()});
+  LoweredTurn &turn =
+      lowering.placeBoxes(op.getBoxes(), target.sizes, *op.getAlong());
+  fragment.forParts([&](const Boxes &boxes) {
+    for (unsigned index = 0; index < boxes.size(); ++index) {
+      ArrayRef<Value> values = boxes[index];
+      const BoxPosition &box = turn.positions[index];
+      auto getAddresses = [&](Value array) {
+        SmallVector<Value> addresses;
+        for (auto [value, address] : llvm::zip_equal(
+                 values, lowering.getAddresses(lowering.views.at(array),
+                                               lowering.tiles.at({op, array}),
+                                               box, *op.getAlong())))
+          if (value)
+            addresses.push_back(address);
+        return addresses;
+      };
+      SmallVector<Value> known;
+      llvm::copy_if(values, std::back_inserter(known),
+                    [](Value value) { return bool(value); });
+      if (known.empty())
+        continue;
+      Value exists =
+          k.both(index ? turn.valid[index] : Value(), turn.inside[index]);
+      k.ifThen(exists, [&] {
+        SmallVector<Value> results = scale(known, [&] {
+          return llvm::map_to_vector(
+              getAddresses(op.getAddend()),
+              [&](Value address) { return k.load(k.element, address); });
+        });
+        for (auto [result, address] :
+             llvm::zip_equal(results, getAddresses(op.getView())))
+          k.store(result, address, CacheHint::Streaming);
+      });
+    }
+  });
+}
+
+/// Stores what exists of a box that a buffer holds, element by element.
+void TileStore::storeBox(BufferType type) {
+  ArrayRef<int64_t> sizes = type.getShape();
+  LoweredTile target = lowering.placeTile(op.getView(), tile, sizes), added;
+  if (op.getAddend())
+    added = lowering.placeTile(op.getAddend(), tile, sizes);
+  SmallVector<unsigned> walk = getWalk(op.getOrder(), sizes.size());
+  auto store = [&](Int item, Value valid) {
+    Positions positions = decodeItem(k, item, sizes, walk);
+    Value value =
+        k.load(k.element, lowering.getElement(op.getSource(), positions));
+    Value exists =
+        k.both(valid, lowering.isInside(op.getView(), target, positions));
+    auto getPointer = [&](Value array, const LoweredTile &start) {
+      return k.offsetPointer(
+          start.base, getTileOffset(k, positions, sizes,
+                                    lowering.views.at(array).array.strides));
+    };
+    k.ifThen(exists, [&] {
+      SmallVector<Value> result = scale(value, [&] {
+        return SmallVector<Value>{
+            k.load(k.element, getPointer(op.getAddend(), added))};
+      });
+      k.store(result.front(), getPointer(op.getView(), target),
+              CacheHint::Streaming);
+    });
+  };
+  forItems(k, lowering.threads, k.threadId(), llvm::product_of(sizes),
+           op.getTogether(), [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
+             for (auto [item, isValid] : llvm::zip_equal(items, valid))
+               store(item, isValid);
+           });
 }
 
 /// Stores what exists of a buffer element by element, found by strides.
@@ -189,7 +271,11 @@ void TileStore::storeChunks(BufferType type) {
 void tile::lowerStore(Lowering &lowering, StoreOp op) {
   TileStore store(lowering, op);
   auto buffer = dyn_cast<BufferType>(op.getSource().getType());
-  if (!buffer)
+  if (!op.getRows() && buffer)
+    store.storeBox(buffer);
+  else if (!op.getRows())
+    store.storeBoxes(lowering.fragments.at(op.getSource()));
+  else if (!buffer)
     store.storeFragment(lowering.fragments.at(op.getSource()));
   else if (op.getBytes() == 16)
     store.storeChunks(buffer);

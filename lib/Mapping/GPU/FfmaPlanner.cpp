@@ -241,6 +241,10 @@ std::variant<FfmaChoices, std::string> FfmaPlanner::choose() {
     plan.blockResults = given.get("block_results");
   else if (bytes == 8 || registers >= tiles.blockRegisters)
     plan.blockResults = tiles.blockResults;
+  if (isGiven("streamed_results"))
+    plan.streamedResults = given.get("streamed_results");
+  if (isGiven("copies"))
+    plan.copies = given.get("copies");
   return FfmaChoices(plan);
 }
 

@@ -127,13 +127,12 @@ std::variant<FfmaPlan, std::string> kron::describeFfma(FusedOp fused) {
 // The tile
 //===----------------------------------------------------------------------===//
 
-/// Places that the tile has along each axis.
-static SmallVector<int64_t> getMostExtents(const FfmaPlan &plan) {
-  SmallVector<int64_t> most(plan.extents);
-  for (const FfmaGroup &group : plan.groups)
+SmallVector<int64_t> FfmaPlan::getRoom() const {
+  SmallVector<int64_t> room(extents);
+  for (const FfmaGroup &group : groups)
     for (const FfmaAxis &axis : group.axes)
-      most[axis.axis] = std::max(axis.sizeK, axis.sizeN);
-  return most;
+      room[axis.axis] = std::max(axis.sizeK, axis.sizeN);
+  return room;
 }
 
 static std::optional<std::string> checkExtents(const FfmaPlan &plan) {
@@ -152,7 +151,7 @@ static std::optional<std::string> checkExtents(const FfmaPlan &plan) {
                            ", which is contracted",
                        plan.extents[axis.axis]);
   int64_t elements = 1;
-  for (int64_t extent : getMostExtents(plan)) {
+  for (int64_t extent : plan.getRoom()) {
     if (extent > kMaxTileElements / elements)
       return ("expects extents to be of at most " + Twine(kMaxTileElements) +
               " elements in all, but got more")
@@ -186,7 +185,7 @@ static void setPlaces(FusedOp fused, FfmaPlan &plan) {
   plan.copyWidth = std::min(getFfmaCopyWidth(fused),
                             std::max<int64_t>(plan.alignment / bytes, 1));
   unsigned rank = plan.extents.size();
-  SmallVector<int64_t> most = getMostExtents(plan);
+  SmallVector<int64_t> most = plan.getRoom();
   while (most.back() % plan.copyWidth != 0)
     plan.copyWidth /= 2;
   if (plan.extents.back() % plan.copyWidth != 0)
@@ -252,6 +251,36 @@ int64_t FfmaPlan::getBatch(const FfmaGroup &group, int64_t threads) const {
   return std::min<int64_t>(most, llvm::divideCeil(group.items, threads));
 }
 
+bool FfmaPlan::streams(const FfmaGroup &group) const {
+  const FfmaAxis &last = group.axes.back();
+  int64_t fibres = group.values / std::max(last.sizeK, last.sizeN);
+  if (!streamedResults || last.sizeN % streamedResults != 0 ||
+      (fibres != 1 && fibres != accumulators / streamedResults))
+    return false;
+  // A thread's first item of a turn is there if the thread takes part.
+  if (group.batch > 1 && group.items % (group.batch * threads) != 0)
+    return false;
+  bool isStored = &group == &groups.back() && !copiesOut;
+  for (auto [axis, extent] : llvm::enumerate(extents))
+    if ((isStored || direct) && !contracted[axis] && extent > 1 &&
+        (ShapedType::isDynamic(sizes[axis]) || sizes[axis] % extent != 0))
+      return false;
+  return true;
+}
+
+SmallVector<int64_t> FfmaPlan::getBlock(const FfmaAxis &axis, int64_t fibres,
+                                        bool streams) const {
+  int64_t results = axis.sizeN;
+  int64_t wanted = streams ? streamedResults : blockResults;
+  if (wanted && axis.sizeN % wanted == 0)
+    results = wanted;
+  // Blocks of equal size.
+  int64_t most = std::max<int64_t>(accumulators / results, 1);
+  int64_t blocks = llvm::divideCeil(fibres, most);
+  int64_t together = llvm::divideCeil(fibres, blocks);
+  return {together, results};
+}
+
 /// The threads of a slot, which go ahead of the others if every thread has
 /// exactly one item of every group but the last; else 0.
 static int64_t getSlotThreads(const FfmaPlan &plan) {
@@ -280,6 +309,11 @@ static std::optional<std::string> checkThreads(const FfmaPlan &plan) {
   if (plan.blockResults < 0 || plan.blockResults % width != 0)
     return expects("block_results", "a multiple of " + Twine(width),
                    plan.blockResults);
+  if (plan.streamedResults < 0 || plan.streamedResults % width != 0)
+    return expects("streamed_results", "a multiple of " + Twine(width),
+                   plan.streamedResults);
+  if (plan.copies < 1)
+    return expects("copies", "positive", plan.copies);
   return std::nullopt;
 }
 

@@ -266,3 +266,186 @@ gpu.module @kron_gpu {
     gpu.return
   }
 }
+
+// Of a ring along an axis, parts of which are filled.
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c12(%x: !tile.view<?x32xf32, [32, 1]>, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<4 of <2x32xf32> along 0>
+    %a = tile.acquire %r : !tile.ring<4 of <2x32xf32> along 0> -> !tile.buffer<2x32xf32>
+    tile.copy %x[0] to %a bytes 4 : !tile.view<?x32xf32, [32, 1]>, !tile.buffer<2x32xf32>
+    %b = tile.acquire %r : !tile.ring<4 of <2x32xf32> along 0> -> !tile.buffer<2x32xf32>
+    tile.copy %x[1] to %b part [0, 1] bytes 4 : !tile.view<?x32xf32, [32, 1]>, !tile.buffer<2x32xf32>
+    // expected-error @+1 {{expects to fill a slot from position 1 on}}
+    tile.copy %x[1] to %b part [0, 2] bytes 4 : !tile.view<?x32xf32, [32, 1]>, !tile.buffer<2x32xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c12_read(%x: !tile.view<?x32xf32, [32, 1]>, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<4 of <2x32xf32> along 0>
+    %a = tile.acquire %r : !tile.ring<4 of <2x32xf32> along 0> -> !tile.buffer<2x32xf32>
+    tile.copy %x[0] to %a bytes 4 : !tile.view<?x32xf32, [32, 1]>, !tile.buffer<2x32xf32>
+    %b = tile.acquire %r : !tile.ring<4 of <2x32xf32> along 0> -> !tile.buffer<2x32xf32>
+    tile.copy %x[1] to %b bytes 4 : !tile.view<?x32xf32, [32, 1]>, !tile.buffer<2x32xf32>
+    %s = tile.wait %r pending 0 : !tile.ring<4 of <2x32xf32> along 0> -> !tile.buffer<2x32xf32>
+    tile.barrier
+    tile.release %s : !tile.buffer<2x32xf32>
+    %c = tile.acquire %r : !tile.ring<4 of <2x32xf32> along 0> -> !tile.buffer<2x32xf32>
+    // expected-error @+1 {{fills positions that may still be read: expects a tile.release of them and a tile.barrier in front}}
+    tile.copy %x[2] to %c part [0, 1] bytes 4 : !tile.view<?x32xf32, [32, 1]>, !tile.buffer<2x32xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c12_part(%x: !tile.view<?x32xf32, [32, 1]>, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<3 of <2x32xf32> along 0>
+    %a = tile.acquire %r : !tile.ring<3 of <2x32xf32> along 0> -> !tile.buffer<2x32xf32>
+    tile.copy %x[0] to %a bytes 4 : !tile.view<?x32xf32, [32, 1]>, !tile.buffer<2x32xf32>
+    %b = tile.acquire %r : !tile.ring<3 of <2x32xf32> along 0> -> !tile.buffer<2x32xf32>
+    tile.copy %x[1] to %b part [0, 1] bytes 4 : !tile.view<?x32xf32, [32, 1]>, !tile.buffer<2x32xf32>
+    // expected-error @+1 {{fills positions that may still be read: expects a tile.release of them and a tile.barrier in front}}
+    tile.copy %x[1] to %b part [1, 2] bytes 4 : !tile.view<?x32xf32, [32, 1]>, !tile.buffer<2x32xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c10_groups(%x: !tile.view<?x32x2xf32, [64, 2, 1]>, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<4 of <2x32x2xf32> along 0>
+    %a = tile.acquire %r : !tile.ring<4 of <2x32x2xf32> along 0> -> !tile.buffer<2x32x2xf32>
+    tile.copy %x[0] to %a bytes 4 : !tile.view<?x32x2xf32, [64, 2, 1]>, !tile.buffer<2x32x2xf32>
+    %s = tile.wait %r pending 0 : !tile.ring<4 of <2x32x2xf32> along 0> -> !tile.buffer<2x32x2xf32>
+    tile.barrier groups 2
+    tile.for_boxes %u of 64 repeat {
+      // expected-error @+1 {{reads what other threads have copied: expects a tile.barrier behind the tile.wait}}
+      %v = tile.load %s[%u] along [2] : !tile.buffer<2x32x2xf32> -> !tile.fragment<1x2xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c10_axis(%x: !tile.view<?x32x2xf32, [64, 2, 1]>, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<4 of <2x32x2xf32> along 0>
+    %a = tile.acquire %r : !tile.ring<4 of <2x32x2xf32> along 0> -> !tile.buffer<2x32x2xf32>
+    tile.copy %x[0] to %a groups 2 bytes 4 : !tile.view<?x32x2xf32, [64, 2, 1]>, !tile.buffer<2x32x2xf32>
+    %s = tile.wait %r pending 0 : !tile.ring<4 of <2x32x2xf32> along 0> -> !tile.buffer<2x32x2xf32>
+    tile.barrier groups 2
+    tile.for_boxes %u of 64 repeat {
+      %v = tile.load %s[%u] along [2] : !tile.buffer<2x32x2xf32> -> !tile.fragment<1x2xf32>
+    }
+    tile.for_boxes %u of 64 repeat {
+      // expected-error @+1 {{reads what other threads have copied: expects a tile.barrier behind the tile.wait}}
+      %w = tile.load %s[%u] along [0] : !tile.buffer<2x32x2xf32> -> !tile.fragment<1x2xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c12_groups(%x: !tile.view<?x32x2xf32, [64, 2, 1]>, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<4 of <2x32x2xf32> along 0>
+    %a = tile.acquire %r : !tile.ring<4 of <2x32x2xf32> along 0> -> !tile.buffer<2x32x2xf32>
+    tile.copy %x[0] to %a groups 2 bytes 4 : !tile.view<?x32x2xf32, [64, 2, 1]>, !tile.buffer<2x32x2xf32>
+    %s = tile.wait %r pending 0 : !tile.ring<4 of <2x32x2xf32> along 0> -> !tile.buffer<2x32x2xf32>
+    tile.barrier
+    tile.for_boxes %u of 64 repeat {
+      %v = tile.load %s[%u] along [2] : !tile.buffer<2x32x2xf32> -> !tile.fragment<1x2xf32>
+      tile.exchange %v to %s[%u] along [2] : !tile.fragment<1x2xf32>, !tile.buffer<2x32x2xf32>
+    }
+    tile.barrier groups 2
+    tile.for_boxes %u of 64 repeat {
+      %v = tile.load %s[%u] along [2] : !tile.buffer<2x32x2xf32> -> !tile.fragment<1x2xf32>
+    }
+    tile.for_boxes %u of 64 repeat {
+      // expected-error @+1 {{reads what other threads have written: expects a tile.barrier in between}}
+      %w = tile.load %s[%u] along [0] : !tile.buffer<2x32x2xf32> -> !tile.fragment<1x2xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @exchange_c3_groups(%x: !tile.view<?x32x2xf32, [64, 2, 1]>, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<4 of <2x32x2xf32> along 0>
+    %a = tile.acquire %r : !tile.ring<4 of <2x32x2xf32> along 0> -> !tile.buffer<2x32x2xf32>
+    tile.copy %x[0] to %a groups 2 bytes 4 : !tile.view<?x32x2xf32, [64, 2, 1]>, !tile.buffer<2x32x2xf32>
+    %s = tile.wait %r pending 0 : !tile.ring<4 of <2x32x2xf32> along 0> -> !tile.buffer<2x32x2xf32>
+    tile.barrier
+    tile.for_boxes %u of 64 repeat {
+      %w = tile.load %s[%u] along [0] : !tile.buffer<2x32x2xf32> -> !tile.fragment<1x2xf32>
+    }
+    tile.barrier groups 2
+    tile.for_boxes %u of 64 repeat {
+      %v = tile.load %s[%u] along [2] : !tile.buffer<2x32x2xf32> -> !tile.fragment<1x2xf32>
+      // expected-error @+1 {{overwrites what other threads may still read: expects a tile.barrier in between}}
+      tile.exchange %v to %s[%u] along [2] : !tile.fragment<1x2xf32>, !tile.buffer<2x32x2xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c12_groups(%x: !tile.view<?x32x2xf32, [64, 2, 1]>, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<4 of <2x32x2xf32> along 0>
+    %a = tile.acquire %r : !tile.ring<4 of <2x32x2xf32> along 0> -> !tile.buffer<2x32x2xf32>
+    tile.copy %x[0] to %a groups 2 bytes 4 : !tile.view<?x32x2xf32, [64, 2, 1]>, !tile.buffer<2x32x2xf32>
+    %b = tile.acquire %r : !tile.ring<4 of <2x32x2xf32> along 0> -> !tile.buffer<2x32x2xf32>
+    tile.copy %x[1] to %b groups 2 bytes 4 : !tile.view<?x32x2xf32, [64, 2, 1]>, !tile.buffer<2x32x2xf32>
+    %s = tile.wait %r pending 0 : !tile.ring<4 of <2x32x2xf32> along 0> -> !tile.buffer<2x32x2xf32>
+    tile.barrier groups 2
+    tile.for_boxes %u of 64 repeat {
+      %v = tile.load %s[%u] along [2] : !tile.buffer<2x32x2xf32> -> !tile.fragment<1x2xf32>
+    }
+    tile.release %s : !tile.buffer<2x32x2xf32>
+    tile.barrier groups 2
+    %c = tile.acquire %r : !tile.ring<4 of <2x32x2xf32> along 0> -> !tile.buffer<2x32x2xf32>
+    tile.copy %x[2] to %c part [0, 1] groups 2 bytes 4 : !tile.view<?x32x2xf32, [64, 2, 1]>, !tile.buffer<2x32x2xf32>
+    // expected-error @+1 {{fills positions that may still be read: expects a tile.release of them and a tile.barrier in front}}
+    tile.copy %x[2] to %c part [1, 2] bytes 4 : !tile.view<?x32x2xf32, [64, 2, 1]>, !tile.buffer<2x32x2xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c12_all(%x: !tile.view<?x32x2xf32, [64, 2, 1]>, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<4 of <2x32x2xf32> along 0>
+    %a = tile.acquire %r : !tile.ring<4 of <2x32x2xf32> along 0> -> !tile.buffer<2x32x2xf32>
+    tile.copy %x[0] to %a groups 2 bytes 4 : !tile.view<?x32x2xf32, [64, 2, 1]>, !tile.buffer<2x32x2xf32>
+    %b = tile.acquire %r : !tile.ring<4 of <2x32x2xf32> along 0> -> !tile.buffer<2x32x2xf32>
+    tile.copy %x[1] to %b groups 2 bytes 4 : !tile.view<?x32x2xf32, [64, 2, 1]>, !tile.buffer<2x32x2xf32>
+    %s = tile.wait %r pending 0 : !tile.ring<4 of <2x32x2xf32> along 0> -> !tile.buffer<2x32x2xf32>
+    tile.barrier groups 2
+    tile.barrier
+    tile.for_boxes %u of 64 repeat {
+      %w = tile.load %s[%u] along [0] : !tile.buffer<2x32x2xf32> -> !tile.fragment<1x2xf32>
+    }
+    tile.release %s : !tile.buffer<2x32x2xf32>
+    tile.barrier groups 2
+    %c = tile.acquire %r : !tile.ring<4 of <2x32x2xf32> along 0> -> !tile.buffer<2x32x2xf32>
+    // expected-error @+1 {{fills positions that may still be read: expects a tile.release of them and a tile.barrier in front}}
+    tile.copy %x[2] to %c groups 2 bytes 4 : !tile.view<?x32x2xf32, [64, 2, 1]>, !tile.buffer<2x32x2xf32>
+    gpu.return
+  }
+}

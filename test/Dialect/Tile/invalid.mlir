@@ -168,7 +168,7 @@ gpu.module @kron_gpu {
 gpu.module @kron_gpu {
   gpu.func @barrier_c1() kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
     tile.for_boxes %u of 4 {
-      // expected-error @+1 {{expects not to be in tile.for_boxes, which threads leave at different times}}
+      // expected-error @+1 {{expects to be in no tile.for_boxes but one that all threads go through once}}
       tile.barrier
     }
     gpu.return
@@ -599,6 +599,347 @@ gpu.module @kron_gpu {
         // expected-error @+1 {{expects the boxes to be all of 4 rows, but 7 boxes have 224 elements}}
         tile.store %v[%u] to %y[%t] along [1] rows 4 bytes 4 : !tile.fragment<1x8x4xf32>, !tile.view<?x8x8xf32>
       }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// expected-error @+1 {{expects slots along the outermost axis of several positions, but got axis 1 of '!tile.buffer<4x4xf32>'}}
+func.func private @f(!tile.ring<4 of <4x4xf32> along 1>)
+
+// -----
+
+// expected-error @+1 {{expects at least 4 slots, the positions along axis 0, but got 3}}
+func.func private @f(!tile.ring<3 of <4x4xf32> along 0>)
+
+// -----
+
+// expected-error @+1 {{expects slots along an axis without a swizzle}}
+func.func private @f(!tile.ring<16 of <16x8xf32, #tile.layout<[8, 1], swizzle = [3, 2]>> along 0>)
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @resize_c1(%b: !tile.buffer<2x8xf32>) kernel {
+    // expected-error @+1 {{expects the elements and strides of '!tile.buffer<2x8xf32>', but got '!tile.buffer<2x4xf32>'}}
+    %c = tile.resize %b : !tile.buffer<2x8xf32> -> !tile.buffer<2x4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @resize_c2(%b: !tile.buffer<2x8xf32>) kernel {
+    // expected-error @+1 {{expects at most the positions of '!tile.buffer<2x8xf32>', but got '!tile.buffer<3x8xf32>'}}
+    %c = tile.resize %b : !tile.buffer<2x8xf32> -> !tile.buffer<3x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @barrier_c2() kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    // expected-error @+1 {{expects at most 15 groups of whole warps, but got 4 of 64 threads}}
+    tile.barrier groups 4
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @release_c2(%r: !tile.ring<3 of <2x8xf32> along 0>) kernel {
+    %b = tile.wait %r pending 0 : !tile.ring<3 of <2x8xf32> along 0> -> !tile.buffer<2x8xf32>
+    tile.for_boxes %u of 2 repeat {
+      // expected-error @+1 {{expects to be in no tile.for_boxes but one that all threads go through once}}
+      tile.release %b : !tile.buffer<2x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c1_b(%x: !tile.view<?x8xf64, [8, 1]>, %r: !tile.ring<3 of <2x8xf32> along 0>) kernel {
+    %b = tile.acquire %r : !tile.ring<3 of <2x8xf32> along 0> -> !tile.buffer<2x8xf32>
+    // expected-error @+1 {{expects elements of type 'f32', but got '!tile.view<?x8xf64, [8, 1]>'}}
+    tile.copy %x[0] to %b bytes 4 : !tile.view<?x8xf64, [8, 1]>, !tile.buffer<2x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c2_b(%x: !tile.view<?x8x8xf32>, %r: !tile.ring<3 of <2x8xf32> along 0>) kernel {
+    %b = tile.acquire %r : !tile.ring<3 of <2x8xf32> along 0> -> !tile.buffer<2x8xf32>
+    // expected-error @+1 {{expects a view of 2 axes, which boxes of 2, 8 elements have, but got '!tile.view<?x8x8xf32>'}}
+    tile.copy %x[0] to %b bytes 4 : !tile.view<?x8x8xf32>, !tile.buffer<2x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c3_c(%x: !tile.view<?x8xf32, [16, 2]>, %r: !tile.ring<3 of <2x8xf32> along 0>) kernel {
+    %b = tile.acquire %r : !tile.ring<3 of <2x8xf32> along 0> -> !tile.buffer<2x8xf32>
+    // expected-error @+1 {{expects bytes of elements that lie together in '!tile.view<?x8xf32, [16, 2]>', but got 16}}
+    tile.copy %x[0] to %b bytes 16 : !tile.view<?x8xf32, [16, 2]>, !tile.buffer<2x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c6_b(%x: !tile.view<?x8xf32, [8, 1]>, %b: !tile.buffer<2x8xf32, #tile.layout<[9, 1]>>) kernel {
+    // expected-error @+1 {{expects chunks of 16 bytes to lie together in '!tile.buffer<2x8xf32, #tile.layout<[9, 1]>>'}}
+    tile.copy %x[0] to %b bytes 16 : !tile.view<?x8xf32, [8, 1]>, !tile.buffer<2x8xf32, #tile.layout<[9, 1]>>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c9(%x: !tile.view<?x8xf32>, %b: !tile.buffer<2x8xf32>) kernel {
+    // expected-error @+1 {{expects rows of a ring of whole buffers, without part, order and groups}}
+    tile.copy %x[0] to %b order [1, 0] rows 2 bytes 4 : !tile.view<?x8xf32>, !tile.buffer<2x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c10(%x: !tile.view<?x8xf32, [8, 1]>, %r: !tile.ring<3 of <2x8xf32> along 0>) kernel {
+    %b = tile.acquire %r : !tile.ring<3 of <2x8xf32> along 0> -> !tile.buffer<2x8xf32>
+    // expected-error @+1 {{expects an order of axes 0 to 1, but got 1, 1}}
+    tile.copy %x[0] to %b order [1, 1] bytes 4 : !tile.view<?x8xf32, [8, 1]>, !tile.buffer<2x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c11(%x: !tile.view<?x8xf32, [8, 1]>, %b: !tile.buffer<2x8xf32>) kernel {
+    // expected-error @+1 {{expects part and groups for a ring along an axis only}}
+    tile.copy %x[0] to %b part [0, 1] bytes 4 : !tile.view<?x8xf32, [8, 1]>, !tile.buffer<2x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c11_part(%x: !tile.view<?x8xf32, [8, 1]>, %r: !tile.ring<3 of <2x8xf32> along 0>) kernel {
+    %b = tile.acquire %r : !tile.ring<3 of <2x8xf32> along 0> -> !tile.buffer<2x8xf32>
+    // expected-error @+1 {{expects a part of 2 positions along axis 0, but got 1, 3}}
+    tile.copy %x[0] to %b part [1, 3] bytes 4 : !tile.view<?x8xf32, [8, 1]>, !tile.buffer<2x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c11_groups(%x: !tile.view<?x8xf32, [8, 1]>, %r: !tile.ring<3 of <2x8xf32> along 0>) kernel {
+    %b = tile.acquire %r : !tile.ring<3 of <2x8xf32> along 0> -> !tile.buffer<2x8xf32>
+    // expected-error @+1 {{expects 2 groups, one per position along axis 0, but got 4}}
+    tile.copy %x[0] to %b groups 4 bytes 4 : !tile.view<?x8xf32, [8, 1]>, !tile.buffer<2x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c11_chunks(%x: !tile.view<1x?xf32, [?, 1]>, %r: !tile.ring<6 of <1x4xf32> along 1>) kernel {
+    %b = tile.acquire %r : !tile.ring<6 of <1x4xf32> along 1> -> !tile.buffer<1x4xf32>
+    // expected-error @+1 {{expects slots and parts of whole chunks of 16 bytes}}
+    tile.copy %x[0] to %b bytes 16 : !tile.view<1x?xf32, [?, 1]>, !tile.buffer<1x4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_boxes_c2() kernel {
+    // expected-error @+1 {{expects repeat or excess, but got both}}
+    tile.for_boxes %u of 4 excess repeat {
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c3_b(%r: !tile.ring<3 of <2x8xf32> along 0>) kernel {
+    %b = tile.wait %r pending 0 : !tile.ring<3 of <2x8xf32> along 0> -> !tile.buffer<2x8xf32>
+    tile.for_boxes %u of 2 repeat {
+      // expected-error @+1 {{expects axes in order, from 0 to 1, but got 2}}
+      %v = tile.load %b[%u] along [2] : !tile.buffer<2x8xf32> -> !tile.fragment<1x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c4_b(%r: !tile.ring<3 of <2x8xf32> along 0>) kernel {
+    %b = tile.wait %r pending 0 : !tile.ring<3 of <2x8xf32> along 0> -> !tile.buffer<2x8xf32>
+    tile.for_boxes %u of 2 repeat {
+      // expected-error @+1 {{expects at least one axis}}
+      %v = tile.load %b[%u] along [] : !tile.buffer<2x8xf32> -> !tile.fragment<1x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c5_b(%r: !tile.ring<3 of <2x8xf32> along 0>) kernel {
+    %b = tile.wait %r pending 0 : !tile.ring<3 of <2x8xf32> along 0> -> !tile.buffer<2x8xf32>
+    tile.for_boxes %u of 2 repeat {
+      // expected-error @+1 {{expects boxes that are all of a tile of 2, 8 elements along 1, but got '!tile.fragment<1x4xf32>'}}
+      %v = tile.load %b[%u] along [1] : !tile.buffer<2x8xf32> -> !tile.fragment<1x4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c6_b(%r: !tile.ring<3 of <2x8xf32> along 0>) kernel {
+    %b = tile.wait %r pending 0 : !tile.ring<3 of <2x8xf32> along 0> -> !tile.buffer<2x8xf32>
+    tile.for_boxes %u of 2 repeat {
+      // expected-error @+1 {{expects elements of type 'f32', but got '!tile.fragment<1x8xf64>'}}
+      %v = tile.load %b[%u] along [1] : !tile.buffer<2x8xf32> -> !tile.fragment<1x8xf64>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c8_c(%r: !tile.ring<3 of <2x8xf32> along 0>) kernel {
+    %b = tile.wait %r pending 0 : !tile.ring<3 of <2x8xf32> along 0> -> !tile.buffer<2x8xf32>
+    tile.for_boxes %u of 3 repeat {
+      // expected-error @+1 {{expects the boxes of a tile of 2, 8 elements, but 3 boxes have 24 elements}}
+      %v = tile.load %b[%u] along [1] : !tile.buffer<2x8xf32> -> !tile.fragment<1x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c13(%x: !tile.view<?x8xf32, [8, 1]>) kernel {
+    tile.for_boxes %u of 2 repeat {
+      // expected-error @+1 {{expects a tile and the sizes of a box of a view, and of nothing else}}
+      %v = tile.load %x[%u] along [1] box [2, 8] : !tile.view<?x8xf32, [8, 1]> -> !tile.fragment<1x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c13_tile(%x: !tile.view<?x8xf32, [8, 1]>, %t: index) kernel {
+    tile.for_boxes %u of 2 repeat {
+      // expected-error @+1 {{expects a tile of a tile.for}}
+      %v = tile.load %x[%u] along [1] tile %t box [2, 8] : !tile.view<?x8xf32, [8, 1]> -> !tile.fragment<1x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c14(%r: !tile.ring<3 of <2x8xf32> along 0>) kernel {
+    %b = tile.wait %r pending 0 : !tile.ring<3 of <2x8xf32> along 0> -> !tile.buffer<2x8xf32>
+    tile.for_boxes %u of 2 repeat order [0, 2] {
+      // expected-error @+1 {{expects an order of axes 0 to 1, but got 0, 2}}
+      %v = tile.load %b[%u] along [1] : !tile.buffer<2x8xf32> -> !tile.fragment<1x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c14_rows(%b: !tile.buffer<2x8xf32>) kernel {
+    tile.for_boxes %u of 2 order [1, 0] {
+      // expected-error @+1 {{expects boxes of rows in the tile's order}}
+      %v = tile.load %b[%u] along [1] : !tile.buffer<2x8xf32> -> !tile.fragment<1x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @exchange_c1_b(%r: !tile.ring<3 of <2x8xf32> along 0>, %v: !tile.fragment<1x8xf32>) kernel {
+    %b = tile.wait %r pending 0 : !tile.ring<3 of <2x8xf32> along 0> -> !tile.buffer<2x8xf32>
+    tile.for_boxes %u of 1 repeat {
+      // expected-error @+1 {{expects the boxes of a tile of 2, 8 elements, but 1 boxes have 8 elements}}
+      tile.exchange %v to %b[%u] along [1] : !tile.fragment<1x8xf32>, !tile.buffer<2x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @store_c7_b(%y: !tile.view<?x8xf32, [8, 1]>, %v: !tile.fragment<1x8xf32>, %n: i64) kernel {
+    tile.for %t to %n {
+      tile.for_boxes %u of 1 repeat {
+        // expected-error @+1 {{expects the boxes of a tile of 2, 8 elements, but 1 boxes have 8 elements}}
+        tile.store %v[%u] to %y[%t] along [1] box [2, 8] bytes 4 : !tile.fragment<1x8xf32>, !tile.view<?x8xf32, [8, 1]>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @store_c8(%y: !tile.view<?x8xf32, [8, 1]>, %b: !tile.buffer<2x8xf32>, %n: i64) kernel {
+    tile.for %t to %n {
+      // expected-error @+1 {{expects sizes of a box for a fragment without rows, and for nothing else}}
+      tile.store %b to %y[%t] box [2, 8] bytes 4 : !tile.buffer<2x8xf32>, !tile.view<?x8xf32, [8, 1]>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c3_store(%y: !tile.view<?x8xf32, [8, 1]>, %b: !tile.buffer<2x8xf32>, %n: i64) kernel {
+    tile.for %t to %n {
+      // expected-error @+1 {{expects bytes of one element, but got 16}}
+      tile.store %b to %y[%t] bytes 16 : !tile.buffer<2x8xf32>, !tile.view<?x8xf32, [8, 1]>
     }
     gpu.return
   }

@@ -60,6 +60,10 @@ struct FfmaChoices {
   int64_t ringSlots = 0;
   /// Results of a block, if there is room for more fibres than fit with all.
   int64_t blockResults = 0;
+  /// Results of a block that are stored as soon as they are known; 0: none are.
+  int64_t streamedResults = 4;
+  /// Copies that a thread starts per turn of a loop.
+  int64_t copies = 8;
   /// Bytes that pointers and strides are multiples of.
   int64_t alignment = 0;
 
@@ -70,6 +74,8 @@ struct FfmaChoices {
     visit("ctas_per_sm", choices.ctasPerSM);
     visit("ring_slots", choices.ringSlots);
     visit("block_results", choices.blockResults);
+    visit("streamed_results", choices.streamedResults);
+    visit("copies", choices.copies);
     visit("alignment", choices.alignment);
   }
 };
@@ -121,6 +127,15 @@ struct FfmaPlan : FfmaChoices {
   int64_t getSharedBytes() const {
     return ringOffset + ringSlots * getSlotBytes();
   }
+  /// Places of a tile along each axis, before and after any group.
+  SmallVector<int64_t> getRoom() const;
+  /// Whether results of `group` are stored before all are known: all items are
+  /// there, and blocks hold whole vectors of what is stored, since they have
+  /// all fibres of an item, or items are fibres.
+  bool streams(const FfmaGroup &group) const;
+  /// Fibres, of `fibres`, and results that a thread computes at a time.
+  SmallVector<int64_t> getBlock(const FfmaAxis &axis, int64_t fibres,
+                                bool streams) const;
   /// Items of `group` that each of `threads` takes at a time.
   int64_t getBatch(const FfmaGroup &group, int64_t threads) const;
 };

@@ -137,6 +137,13 @@ static constexpr PlanField kFields[] = {
              "its outermost axis, or whole tiles"),
     defaulted("block_results", 0, 16, 0, kFfma,
               "results of a fibre that a thread computes at a time; 0: all"),
+    defaulted("streamed_results", 0, 16, 4, kFfma,
+              "results of a fibre that a thread stores as soon as they are "
+              "known, where it has whole vectors of them; 0: none before all "
+              "are"),
+    defaulted("copies", 1, 64, 8, kFfma,
+              "copies between global and shared memory that a thread starts "
+              "per turn of its loop"),
 
     // Of wgmma, and of kernels that quantize.
     defaulted("warpgroups_per_tile", 1, 8, 1, kWgmma,

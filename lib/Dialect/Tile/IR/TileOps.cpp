@@ -49,6 +49,10 @@ void AllocOp::getAsmResultNames(OpAsmSetValueNameFn name) {
   name(getMemory(), isa<RingType>(getMemory().getType()) ? "ring" : "buffer");
 }
 
+void ResizeOp::getAsmResultNames(OpAsmSetValueNameFn name) {
+  name(getBuffer(), "resized");
+}
+
 void AcquireOp::getAsmResultNames(OpAsmSetValueNameFn name) {
   name(getSlot(), "free");
 }
@@ -141,12 +145,45 @@ static LogicalResult verifySlot(Operation *op, RingType ring, BufferType slot) {
          << ring.getBuffer() << ", but got " << slot;
 }
 
-/// Whether all threads of the CTA come to `op`; else an error.
-static LogicalResult verifyAllCome(Operation *op) {
-  // acquire_c3, wait_c4, barrier_c1
-  if (op->getParentOfType<ForBoxesOp>())
+int64_t tile::getThreads(Operation *op) {
+  auto kernel = op->getParentOfType<gpu::GPUFuncOp>();
+  auto shape = kernel ? kernel->getAttrOfType<KernelAttr>(kKernelAttrName)
+                      : KernelAttr();
+  return shape ? shape.getThreads() : 0;
+}
+
+/// Whether all threads of the CTA come to `op`, or do so once if `allowsOnce`;
+/// else an error.
+static LogicalResult verifyAllCome(Operation *op, bool allowsOnce = false) {
+  auto loop = op->getParentOfType<ForBoxesOp>();
+  // acquire_c3, wait_c4
+  if (loop && !allowsOnce)
     return op->emitOpError("expects not to be in tile.for_boxes, which threads "
                            "leave at different times");
+  // barrier_c1, release_c2
+  if (loop && !loop.isOnce(getThreads(op)))
+    return op->emitOpError("expects to be in no tile.for_boxes but one that "
+                           "all threads go through once");
+  return success();
+}
+
+LogicalResult ResizeOp::verify() {
+  BufferType from = getFrom().getType(), to = getBuffer().getType();
+  TileLayout before = from.getTileLayout(), after = to.getTileLayout();
+  auto getSwizzle = [](BufferType type) {
+    return type.getLayout() ? type.getLayout().getSwizzle()
+                            : ArrayRef<int64_t>();
+  };
+  // resize_c1
+  if (from.getElementType() != to.getElementType() ||
+      before.strides != after.strides || getSwizzle(from) != getSwizzle(to))
+    return emitOpError("expects the elements and strides of ")
+           << from << ", but got " << to;
+  // resize_c2
+  for (auto [room, size] : llvm::zip_equal(from.getShape(), to.getShape()))
+    if (size > room)
+      return emitOpError("expects at most the positions of ")
+             << from << ", but got " << to;
   return success();
 }
 
@@ -162,76 +199,17 @@ LogicalResult WaitOp::verify() {
   return verifySlot(*this, getRing().getType(), getSlot().getType());
 }
 
-LogicalResult BarrierOp::verify() { return verifyAllCome(*this); }
-
-/// Whether `view` has rows of the sizes `row`, which move by `bytes` at a time,
-/// `rows` of them in a tile; else an error.
-static LogicalResult verifyRows(Operation *op, ViewType view,
-                                ArrayRef<int64_t> row, Type element,
-                                int64_t rows, int64_t bytes) {
-  // copy_c1
-  if (view.getElementType() != element)
-    return op->emitOpError("expects elements of type ")
-           << element << ", but got " << view;
-  // copy_c2
-  if (view.getShape().size() <= row.size() ||
-      view.getShape().take_back(row.size()) != row)
-    return op->emitOpError("expects a view of rows of ")
-           << row << " elements, but got " << view;
-  int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
-  if (bytes == elementBytes)
-    return success();
-  // copy_c3
-  if (bytes != 16 || !view.isContiguous())
-    return op->emitOpError("expects bytes to be ")
-           << elementBytes << ", or 16 of a view without gaps, but got "
-           << bytes;
-  // copy_c4
-  if (rows * llvm::product_of(row) * elementBytes % 16 != 0)
-    return op->emitOpError("expects rows of a tile to be a multiple of 16 "
-                           "bytes, but got ")
-           << rows << " rows of " << row << " elements";
-  return success();
+LogicalResult ReleaseOp::verify() {
+  return verifyAllCome(*this, /*allowsOnce=*/true);
 }
 
-/// Whether chunks of `bytes` of the rows of a tile, which follow each other in
-/// global memory, are whole in `buffer`, too.
-static LogicalResult verifyChunks(Operation *op, BufferType buffer,
-                                  int64_t rows, int64_t bytes) {
-  // copy_c5
-  if (rows > buffer.getShape().front())
-    return op->emitOpError("expects at most ")
-           << buffer.getShape().front() << " rows, but got " << rows;
-  int64_t chunk = bytes / buffer.getElementBytes();
-  auto segments =
-      buffer.getTileLayout().getSegments(0, buffer.getShape().size());
-  bool isSplit = segments.back().stride != 1;
-  for (TileLayout::Segment segment : ArrayRef(segments).drop_back())
-    isSplit |= segment.stride % chunk != 0 || segments.back().size % chunk != 0;
-  // copy_c6
-  if (chunk > 1 && isSplit)
-    return op->emitOpError("expects chunks of ")
-           << bytes << " bytes to lie together in " << buffer;
-  return success();
-}
-
-/// Whether `value` is the tile of a turn.
-static bool isTile(Value value) {
-  auto loop = dyn_cast_or_null<ForOp>(value.getParentBlock()->getParentOp());
-  return loop && value == loop.getTile();
-}
-
-LogicalResult CopyOp::verify() {
-  BufferType buffer = getBuffer().getType();
-  if (failed(verifyRows(*this, getView().getType(),
-                        buffer.getShape().drop_front(), buffer.getElementType(),
-                        getRows(), getBytes())) ||
-      failed(verifyChunks(*this, buffer, getRows(), getBytes())))
-    return failure();
-  // copy_c7
-  if (getTile() && !isTile(getTile()))
-    return emitOpError("expects a tile of a tile.for");
-  return success();
+LogicalResult BarrierOp::verify() {
+  int64_t groups = getGroups();
+  // barrier_c2
+  if (groups > 15 || getThreads(*this) % (32 * groups) != 0)
+    return emitOpError("expects at most 15 groups of whole warps, but got ")
+           << groups << " of " << getThreads(*this) << " threads";
+  return verifyAllCome(*this, /*allowsOnce=*/true);
 }
 
 LogicalResult PrepareOp::verify() {
@@ -266,7 +244,12 @@ LogicalResult ForOp::verify() {
   return verifyBody(*this);
 }
 
-LogicalResult ForBoxesOp::verify() { return verifyBody(*this); }
+LogicalResult ForBoxesOp::verify() {
+  // for_boxes_c2
+  if (getRepeat() && getExcess())
+    return emitOpError("expects repeat or excess, but got both");
+  return verifyBody(*this);
+}
 
 static ParseResult parseBody(OpAsmParser &parser, OperationState &result,
                              OpAsmParser::Argument argument) {
@@ -319,8 +302,15 @@ ParseResult ForBoxesOp::parse(OpAsmParser &parser, OperationState &result) {
   for (StringRef name : {"together", "unrolled"})
     if (succeeded(parser.parseOptionalKeyword(name)) && parseNumber(name))
       return failure();
-  if (succeeded(parser.parseOptionalKeyword("excess")))
-    result.addAttribute("excess", builder.getUnitAttr());
+  for (StringRef name : {"excess", "repeat"})
+    if (succeeded(parser.parseOptionalKeyword(name)))
+      result.addAttribute(name, builder.getUnitAttr());
+  if (succeeded(parser.parseOptionalKeyword("order"))) {
+    Attribute order = DenseI64ArrayAttr::parse(parser, Type());
+    if (!order)
+      return failure();
+    result.addAttribute("order", order);
+  }
   if (parseBody(parser, result, boxes))
     return failure();
   ensureTerminator(*result.regions.front(), builder, result.location);
@@ -335,105 +325,19 @@ void ForBoxesOp::print(OpAsmPrinter &printer) {
     printer << " unrolled " << getUnrolled();
   if (getExcess())
     printer << " excess";
-  printBody(printer, *this, {"count", "together", "unrolled", "excess"});
+  if (getRepeat())
+    printer << " repeat";
+  if (getOrder()) {
+    printer << " order ";
+    getOrderAttr().print(printer);
+  }
+  printBody(printer, *this,
+            {"count", "together", "unrolled", "excess", "repeat", "order"});
 }
 
 //===----------------------------------------------------------------------===//
 // Registers
 //===----------------------------------------------------------------------===//
-
-/// Whether the boxes of `fragment`, whole along the axes `along`, divide rows
-/// of the sizes `row` (axis 1 is the first of these); and whether `boxes` are
-/// those of a loop, at least one turn of which they fill. Else an error.
-static LogicalResult verifyBoxes(Operation *op, FragmentType fragment,
-                                 ArrayRef<int64_t> row, Value boxes,
-                                 ArrayRef<int64_t> along) {
-  auto loop =
-      dyn_cast_or_null<ForBoxesOp>(boxes.getParentBlock()->getParentOp());
-  // load_c1
-  if (!loop || boxes != loop.getBoxes())
-    return op->emitOpError("expects boxes of a tile.for_boxes");
-  // load_c2
-  if (fragment.getShape().front() != static_cast<int64_t>(loop.getTogether()))
-    return op->emitOpError("expects a fragment of ")
-           << loop.getTogether() << " boxes, as the loop takes, but got "
-           << fragment;
-  int64_t rank = row.size();
-  SmallVector<int64_t> box;
-  for (auto [number, axis] : llvm::enumerate(along)) {
-    // load_c3
-    if (axis < 1 || axis > rank || (number && axis != along[number - 1] + 1))
-      return op->emitOpError("expects axes that follow each other, from 1 to ")
-             << rank << ", but got " << along;
-    box.push_back(row[axis - 1]);
-  }
-  // load_c4
-  if (along.empty())
-    return op->emitOpError("expects at least one axis");
-  int64_t inside = llvm::product_of(row.drop_front(along.back()));
-  bool hasWidth = along.back() < rank;
-  if (hasWidth)
-    box.push_back(fragment.getShape().back());
-  // load_c5
-  if (fragment.getBox() != ArrayRef(box) ||
-      (hasWidth && inside % box.back() != 0))
-    return op->emitOpError("expects boxes that divide rows of ")
-           << row << " elements along " << along << ", but got " << fragment;
-  return success();
-}
-
-static LogicalResult verifyBoxes(Operation *op, FragmentType fragment,
-                                 BufferType buffer, Value boxes,
-                                 ArrayRef<int64_t> along) {
-  // load_c6
-  if (fragment.getElementType() != buffer.getElementType())
-    return op->emitOpError("expects elements of type ")
-           << buffer.getElementType() << ", but got " << fragment;
-  if (failed(verifyBoxes(op, fragment, buffer.getShape().drop_front(), boxes,
-                         along)))
-    return failure();
-  int64_t rank = buffer.getShape().size();
-  auto inside = buffer.getTileLayout().getSegments(along.back() + 1, rank);
-  // load_c7
-  if (along.back() + 1 < rank &&
-      inside.back().size % fragment.getShape().back())
-    return op->emitOpError("expects neighbours that lie together in ")
-           << buffer << ", but got " << fragment;
-  auto loop = cast<ForBoxesOp>(boxes.getParentBlock()->getParentOp());
-  int64_t count = loop.getCount();
-  auto kernel = op->getParentOfType<gpu::GPUFuncOp>();
-  auto shape = kernel ? kernel->getAttrOfType<KernelAttr>(kKernelAttrName)
-                      : KernelAttr();
-  if (loop.getExcess() && shape)
-    count = llvm::alignTo(count, shape.getThreads());
-  int64_t room = buffer.getShape().front() * buffer.getRowElements();
-  // load_c8
-  if (count * fragment.getBoxElements() > room)
-    return op->emitOpError("expects room for ")
-           << count << " boxes of " << fragment.getBoxElements()
-           << " elements, but " << buffer << " has " << room << " elements";
-  return success();
-}
-
-LogicalResult LoadOp::verify() {
-  return verifyBoxes(*this, getFragment().getType(), getBuffer().getType(),
-                     getBoxes(), getAlong());
-}
-
-LogicalResult ExchangeOp::verify() {
-  BufferType buffer = getBuffer().getType();
-  if (failed(verifyBoxes(*this, getFragment().getType(), buffer, getBoxes(),
-                         getAlong())))
-    return failure();
-  auto loop = cast<ForBoxesOp>(getBoxes().getParentBlock()->getParentOp());
-  int64_t elements = loop.getCount() * getFragment().getType().getBoxElements();
-  // exchange_c1
-  if (elements % buffer.getRowElements() != 0)
-    return emitOpError("expects boxes of whole rows, but ")
-           << loop.getCount() << " boxes have " << elements
-           << " elements, and a row has " << buffer.getRowElements();
-  return success();
-}
 
 LogicalResult ContractOp::verify() {
   FragmentType from = getFragment().getType(), to = getSums().getType();
@@ -467,58 +371,5 @@ LogicalResult ContractOp::verify() {
   if (getBlock()[1] < operand.getSizeN() && getBlock()[1] % chunk != 0)
     return emitOpError("expects a block of all results or a multiple of ")
            << chunk << ", 16 bytes of the operand, but got " << getBlock()[1];
-  return success();
-}
-
-LogicalResult StoreOp::verify() {
-  ViewType view = getView().getType();
-  // store_c1
-  if (getAddend() &&
-      getAddend().getType().isContiguous() != view.isContiguous())
-    return emitOpError("expects an addend as its result lies, but got ")
-           << getAddend().getType() << " for " << view;
-  // store_c2
-  if (!isTile(getTile()))
-    return emitOpError("expects a tile of a tile.for");
-  for (Value scale : {getAlpha(), getBeta()})
-    // store_c3
-    if (scale && scale.getType() != view.getElementType())
-      return emitOpError("expects alpha and beta of type ")
-             << view.getElementType() << ", but got " << scale.getType();
-  auto verifyView = [&](ViewType type, ArrayRef<int64_t> row, Type element) {
-    return verifyRows(*this, type, row, element, getRows(), getBytes());
-  };
-  if (auto buffer = dyn_cast<BufferType>(getSource().getType())) {
-    // store_c4
-    if (getBoxes() || getAlong())
-      return emitOpError("expects boxes of a fragment only");
-    ArrayRef<int64_t> row = buffer.getShape().drop_front();
-    if (failed(verifyView(view, row, buffer.getElementType())) ||
-        (getAddend() && failed(verifyView(getAddend().getType(), row,
-                                          buffer.getElementType()))))
-      return failure();
-    return verifyChunks(*this, buffer, getRows(), getBytes());
-  }
-  auto fragment = cast<FragmentType>(getSource().getType());
-  // store_c5
-  if (!getBoxes() || !getAlong())
-    return emitOpError("expects a fragment's boxes, and what they are along");
-  // store_c6
-  if (!view.isContiguous())
-    return emitOpError("expects a view without gaps for a fragment, but got ")
-           << view;
-  ArrayRef<int64_t> row = view.getShape().drop_front();
-  if (failed(verifyView(view, row, fragment.getElementType())) ||
-      (getAddend() && failed(verifyView(getAddend().getType(), row,
-                                        fragment.getElementType()))) ||
-      failed(verifyBoxes(*this, fragment, row, getBoxes(), *getAlong())))
-    return failure();
-  auto loop = cast<ForBoxesOp>(getBoxes().getParentBlock()->getParentOp());
-  int64_t elements = loop.getCount() * fragment.getBoxElements();
-  // store_c7
-  if (elements != static_cast<int64_t>(getRows()) * llvm::product_of(row))
-    return emitOpError("expects the boxes to be all of ")
-           << getRows() << " rows, but " << loop.getCount() << " boxes have "
-           << elements << " elements";
   return success();
 }

@@ -197,10 +197,27 @@ LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 LogicalResult RingType::verify(function_ref<InFlightDiagnostic()> emitError,
-                               int64_t stages, BufferType) {
-  if (stages < 2)
-    return emitError() << "expects at least 2 pipeline stages, but got "
-                       << stages;
+                               int64_t stages, BufferType buffer,
+                               std::optional<int64_t> along) {
+  if (!along) {
+    if (stages < 2)
+      return emitError() << "expects at least 2 pipeline stages, but got "
+                         << stages;
+    return success();
+  }
+  ArrayRef<int64_t> shape = buffer.getShape();
+  if (*along < 0 || *along >= static_cast<int64_t>(shape.size()) ||
+      llvm::any_of(shape.take_front(*along),
+                   [](int64_t size) { return size > 1; }))
+    return emitError() << "expects slots along the outermost axis of several "
+                          "positions, but got axis "
+                       << *along << " of " << buffer;
+  if (stages < shape[*along])
+    return emitError() << "expects at least " << shape[*along]
+                       << " slots, the positions along axis " << *along
+                       << ", but got " << stages;
+  if (buffer.getLayout() && !buffer.getLayout().getSwizzle().empty())
+    return emitError() << "expects slots along an axis without a swizzle";
   return success();
 }
 
@@ -244,6 +261,13 @@ int64_t BufferType::getElementBytes() const {
 }
 
 int64_t BufferType::getBytes() const { return getTileLayout().bytes; }
+
+int64_t RingType::getSlotBytes() const {
+  if (!getAlong())
+    return getBuffer().getBytes();
+  return getBuffer().getTileLayout().strides[*getAlong()] *
+         getBuffer().getElementBytes();
+}
 
 int64_t OperandType::getPitch() const {
   return llvm::alignTo(getSizeN(), 16 / ::getBytes(getElementType()));

@@ -31,6 +31,9 @@
 
 namespace mlir::kron::tile {
 
+/// Threads of the kernel that `op` is in; 0 if it is in none.
+int64_t getThreads(Operation *op);
+
 /// Checks that no thread of `kernel` reads what is not there yet, or writes
 /// where others read or write.
 LogicalResult verifyHazards(gpu::GPUFuncOp kernel);

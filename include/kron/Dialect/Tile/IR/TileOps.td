@@ -26,6 +26,9 @@ def Tile_NamesArgument
 /// Elements that atoms of scalars compute with.
 def Tile_Scalar : AnyTypeOf<[F32, F64]>;
 
+class Tile_Count<string byDefault>
+    : DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, byDefault>;
+
 //===----------------------------------------------------------------------===//
 // Host
 //===----------------------------------------------------------------------===//
@@ -112,11 +115,35 @@ def Tile_AllocOp : Tile_Op<"alloc", [Tile_NamesResult]> {
   let hasVerifier = 1;
 }
 
+def Tile_ResizeOp : Tile_Op<"resize", [Pure, Tile_NamesResult]> {
+  let summary = "takes other positions of a tile where it lies";
+  let description = [{
+    The same memory with other sizes: a factor that is applied in place leaves N
+    positions of an axis where there were K. Becomes no instruction.
+
+    Constraints:
+
+    1. Both have the same elements and strides, and the bits that are swizzled.
+    2. The result has no more positions than `from`.
+
+    Example:
+
+    ```mlir
+    %in = tile.resize %slot : !tile.buffer<4x8x8xf32> -> !tile.buffer<4x8x5xf32, #tile.layout<[64, 8, 1]>>
+    ```
+  }];
+  let arguments = (ins Tile_Buffer:$from);
+  let results = (outs Tile_Buffer:$buffer);
+  let assemblyFormat = "$from attr-dict `:` type($from) `->` type($buffer)";
+  let hasVerifier = 1;
+}
+
 def Tile_AcquireOp : Tile_Op<"acquire", [Tile_NamesResult]> {
   let summary = "takes the next free slot of a ring, to fill it";
   let description = [{
     Nothing waits here: that the slot is free is what a `tile.release` and a
-    `tile.barrier` in front say, or that the ring is new.
+    `tile.barrier` in front say, or that the ring is new. Of a ring `along` an
+    axis, `tile.copy` says which positions it takes, and only those must be free.
 
     Constraints:
 
@@ -167,24 +194,32 @@ def Tile_ReleaseOp : Tile_Op<"release"> {
     Constraints:
 
     1. The slot is one from `tile.wait`.
+    2. In `tile.for_boxes`, all threads take it once (`tile.barrier`).
 
     Example: `tile.release %slot : !tile.buffer<4x4x4x4xf32>`
   }];
   let arguments = (ins Tile_Buffer:$slot);
   let assemblyFormat = "$slot attr-dict `:` type($slot)";
+  let hasVerifier = 1;
 }
 
 def Tile_BarrierOp : Tile_Op<"barrier"> {
-  let summary = "lets all threads of the CTA meet";
+  let summary = "lets threads of the CTA meet";
   let description = [{
     What any thread has written to shared memory in front of it, all may read
-    behind it.
+    behind it. With `groups`, the CTA's threads are that many groups, one behind
+    the other, and those of a group meet alone.
 
     Constraints:
 
-    1. It is not in `tile.for_boxes`, which threads leave at different times.
+    1. It is in no `tile.for_boxes` but one that all threads go through once:
+       others they leave at different times.
+    2. Groups are whole warps, and at most 15.
+
+    Example: `tile.barrier groups 4`
   }];
-  let assemblyFormat = "attr-dict";
+  let arguments = (ins Tile_Count<"1">:$groups);
+  let assemblyFormat = "(`groups` $groups^)? attr-dict";
   let hasVerifier = 1;
 }
 
@@ -196,31 +231,49 @@ def Tile_CopyOp : Tile_Op<"copy"> {
     `ahead` turns after `tile`, or after its first one. What lies behind the
     view's last row is not read; a tile that does not exist is not copied.
 
+    Without `rows` the tile is a box of the buffer's sizes: boxes are counted
+    along the innermost axis first. Threads go along the axes in `order`, the
+    innermost one last, by `together` copies per turn of a loop. `part` has the
+    first and behind the last one of the positions to copy, along the ring's axis;
+    with `groups`, the threads are that many groups, one behind the other, which
+    copy one of the positions each.
+
     Constraints:
 
     1. View and buffer have the same element type.
-    2. They have rows of the same sizes.
-    3. `bytes` are those of an element, or 16 of a view without gaps.
+    2. They have rows of the same sizes, or are of the same rank.
+    3. `bytes` are those of an element; 16 of rows of a view without gaps; or in a
+       box up to 16, with elements that lie together along the innermost axis.
     4. The rows of a tile are then a multiple of 16 bytes.
     5. The buffer has room for `rows`.
     6. Chunks of `bytes` lie together in it.
     7. The tile is that of a `tile.for`.
     8. The buffer is a slot from `tile.acquire`.
+    9. Rows have neither `part`, `order` nor `groups`.
+    10. `order` has each axis once.
+    11. `part` is of a ring `along` an axis, within its slots for a buffer, and
+        `groups` are as many as these.
+    12. Slots of such a ring are free, and filled from the first one on.
 
     Example:
 
     ```mlir
     tile.copy %x[%t + 1] to %free rows 4 bytes 16 : !tile.view<?x4x4x4xf32>, !tile.buffer<4x4x4x4xf32>
+    tile.copy %x[%t + 1] to %free part [0, 4] bytes 16 : !tile.view<?x8x8xf32, [64, 8, 1]>, !tile.buffer<8x8x8xf32>
     ```
   }];
   let arguments = (ins Tile_View:$view, Optional<Index>:$tile,
                        ConfinedAttr<I64Attr, [IntNonNegative]>:$ahead,
                        Tile_Buffer:$buffer,
-                       ConfinedAttr<I64Attr, [IntPositive]>:$rows,
+                       OptionalAttr<DenseI64ArrayAttr>:$part,
+                       OptionalAttr<DenseI64ArrayAttr>:$order,
+                       Tile_Count<"1">:$groups, Tile_Count<"8">:$together,
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$rows,
                        ConfinedAttr<I64Attr, [IntPositive]>:$bytes);
   let assemblyFormat = [{
-    $view `[` custom<Turn>($tile, $ahead) `]` `to` $buffer
-    `rows` $rows `bytes` $bytes attr-dict
+    $view `[` custom<Turn>($tile, $ahead) `]` `to` $buffer (`part` $part^)?
+    (`order` $order^)? (`groups` $groups^)? (`together` $together^)?
+    (`rows` $rows^)? `bytes` $bytes attr-dict
     `:` type($view) `,` type($buffer)
   }];
   let hasVerifier = 1;
@@ -283,13 +336,17 @@ def Tile_ForBoxesOp
   let description = [{
     In a turn each thread takes up to `together` boxes, which are as many apart
     as there are threads. Loops of up to `unrolled` turns of all threads are
-    written out. In the last turn threads behind the last box have none, or with
+    written out, without `repeat`. In the last turn threads behind the last box have none, or with
     `excess` compute on what lies behind the tile, where a buffer has room for
-    it.
+    it. With `repeat`, a thread that has a box in the last turn, but fewer than
+    `together`, computes on that one again, without writing it again. `order` has
+    the axes along which boxes are counted, the innermost one last; without it
+    they are those of the tile.
 
     Constraints:
 
     1. The body has one argument, the boxes of a thread.
+    2. Threads repeat boxes or compute in excess, not both.
 
     Example: `tile.for_boxes %u of 729 together 7 excess { ... }`
   }];
@@ -297,12 +354,17 @@ def Tile_ForBoxesOp
     ConfinedAttr<I64Attr, [IntPositive]>:$count,
     DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">:$together,
     DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "3">:$unrolled,
-    UnitAttr:$excess);
+    UnitAttr:$excess, UnitAttr:$repeat,
+    OptionalAttr<DenseI64ArrayAttr>:$order);
   let regions = (region SizedRegion<1>:$region);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::BlockArgument getBoxes() { return getBody()->getArgument(0); }
+    /// Whether all of `threads` threads go through the body once.
+    bool isOnce(int64_t threads) {
+      return int64_t(getCount()) == int64_t(getTogether()) * threads;
+    }
   }];
 }
 
@@ -320,35 +382,44 @@ def Tile_LoadOp : Tile_Op<"load", [Tile_NamesResult]> {
   let description = [{
     Boxes that have all positions of the axes `along`, which follow each other;
     if the innermost axis is not among these, as many neighbours inside as the
-    fragment says.
+    fragment says. Boxes of a ring `along` an axis, or of a view, have none, and
+    axes that follow each other in any distance: of a view, those of tile `tile`,
+    which is a box of the sizes `box`. What lies outside of the view is not read;
+    the first box of the tile stands for it.
 
     Constraints:
 
     1. The boxes are those of a `tile.for_boxes`.
     2. The fragment has as many boxes as a thread takes in a turn of it.
-    3. Axes follow each other; axis 0 counts rows and is none of them.
+    3. Axes follow each other; axis 0 of rows counts them and is none of them.
     4. There is at least one axis.
-    5. The fragment's boxes divide the rows.
-    6. Fragment and buffer have the same element type.
+    5. The fragment's boxes divide the tile.
+    6. Fragment and buffer or view have the same element type.
     7. Neighbours that a box has lie together in the buffer.
     8. The buffer has room for all boxes of the loop, those in excess included.
     9. A `tile.wait` was for the slot.
     10. A `tile.barrier` is behind that wait.
     11. The slot was not released.
     12. A `tile.barrier` is behind what other threads have written.
+    13. A view, and nothing else, has a tile, of a `tile.for`, and its sizes.
+    14. The loop's order has each axis once; buffers that are not of a ring
+        `along` an axis have none.
 
     Example:
 
     ```mlir
     %fibres = tile.load %slot[%u] along [1] : !tile.buffer<4x8x8x8xf32> -> !tile.fragment<2x8x4xf32>
+    %planes = tile.load %x[%u] along [0, 1] tile %t box [4, 4, 64]
+      : !tile.view<4x4x?xf32, [?, ?, 1]> -> !tile.fragment<1x4x4xf32>
     ```
   }];
-  let arguments = (ins Tile_Buffer:$buffer, Index:$boxes,
-                       DenseI64ArrayAttr:$along);
+  let arguments = (ins AnyTypeOf<[Tile_Buffer, Tile_View]>:$source, Index:$boxes,
+                       Optional<Index>:$tile, DenseI64ArrayAttr:$along,
+                       OptionalAttr<DenseI64ArrayAttr>:$box);
   let results = (outs Tile_Fragment:$fragment);
   let assemblyFormat = [{
-    $buffer `[` $boxes `]` `along` $along attr-dict
-    `:` type($buffer) `->` type($fragment)
+    $source `[` $boxes `]` `along` $along (`tile` $tile^)? (`box` $box^)? attr-dict
+    `:` type($source) `->` type($fragment)
   }];
   let hasVerifier = 1;
 }
@@ -360,7 +431,9 @@ def Tile_ContractOp : Tile_Op<"contract", [Pure, Tile_NamesResult]> {
     `block` is how many fibres (of all boxes of the thread), and how many of
     their N results, are computed at a time: the fibres share what is loaded of
     the operand. Whoever takes the fragment takes it so many results at a time,
-    and no more of them are in registers at once.
+    and no more of them are in registers at once; with `whole`, all are computed
+    before any is taken. What a block needs of the operand is loaded for each
+    block anew, and with `ordered` by the assembler as well in this order.
 
     Constraints:
 
@@ -381,10 +454,12 @@ def Tile_ContractOp : Tile_Op<"contract", [Pure, Tile_NamesResult]> {
   }];
   let arguments = (ins Tile_Fragment:$fragment, Tile_Operand:$operand,
                        ConfinedAttr<I64Attr, [IntPositive]>:$along,
-                       Tile_AtomAttr:$atom, DenseI64ArrayAttr:$block);
+                       Tile_AtomAttr:$atom, DenseI64ArrayAttr:$block,
+                       UnitAttr:$whole, UnitAttr:$ordered);
   let results = (outs Tile_Fragment:$sums);
   let assemblyFormat = [{
-    $fragment `,` $operand `along` $along `atom` $atom `block` $block attr-dict
+    $fragment `,` $operand `along` $along `atom` $atom `block` $block
+    (`whole` $whole^)? (`ordered` $ordered^)? attr-dict
     `:` type($fragment) `,` type($operand) `->` type($sums)
   }];
   let hasVerifier = 1;
@@ -426,7 +501,8 @@ def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments]> {
     exist, by the rules of BLAS: without `alpha` it is 1; without `beta`, or
     where that is 0 at run time, `addend` is not read. The source is a buffer,
     which all threads store by `bytes` at a time, or a fragment whose boxes are
-    `along` axes of the tile.
+    `along` axes of the tile. Without `rows` the tile is a box, as of `tile.copy`,
+    of the sizes of the buffer or of `box`; it is stored element by element.
 
     Constraints, beside those of `tile.copy` about view, addend and buffer, of
     `tile.load` about boxes, and of what it reads of a buffer:
@@ -436,8 +512,9 @@ def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments]> {
     3. `alpha` and `beta` have the type of the elements.
     4. A buffer has no boxes.
     5. A fragment has boxes, and axes that they are along.
-    6. The view has no gaps then.
-    7. The boxes of the loop are all rows of the tile.
+    6. The view has no gaps then, if the tile has rows.
+    7. The boxes of the loop are all of the tile.
+    8. A fragment of a box, and nothing else, has its sizes.
 
     Example:
 
@@ -452,13 +529,17 @@ def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments]> {
                        OptionalAttr<DenseI64ArrayAttr>:$along,
                        Optional<Tile_Scalar>:$alpha,
                        Optional<Tile_Scalar>:$beta, Optional<Tile_View>:$addend,
-                       ConfinedAttr<I64Attr, [IntPositive]>:$rows,
+                       OptionalAttr<DenseI64ArrayAttr>:$box,
+                       OptionalAttr<DenseI64ArrayAttr>:$order,
+                       Tile_Count<"8">:$together,
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$rows,
                        ConfinedAttr<I64Attr, [IntPositive]>:$bytes);
   let assemblyFormat = [{
     $source (`[` $boxes^ `]`)? `to` $view `[` $tile `]` (`along` $along^)?
     (`alpha` $alpha^ `:` type($alpha))?
     (`beta` $beta^ `:` type($beta) `addend` $addend `:` type($addend))?
-    `rows` $rows `bytes` $bytes attr-dict `:` type($source) `,` type($view)
+    (`box` $box^)? (`order` $order^)? (`together` $together^)? (`rows` $rows^)?
+    `bytes` $bytes attr-dict `:` type($source) `,` type($view)
   }];
   let hasVerifier = 1;
 }

@@ -108,9 +108,10 @@ def Tile_View : Tile_Type<"View", "view"> {
 def Tile_Buffer : Tile_Type<"Buffer", "buffer"> {
   let summary = "a tile in shared memory";
   let description = [{
-    The outermost dimension counts rows, of which the last ones may be room that
-    threads write in excess (`tile.for_boxes`, `excess`). Without a layout the
-    elements lie in row-major order. A buffer begins at a multiple of 16 bytes.
+    A box of a view of the same rank, or rows of one: then the outermost
+    dimension counts these, and the last ones may be room that threads write in
+    excess (`tile.for_boxes`, `excess`). Without a layout the elements lie in
+    row-major order. A buffer begins at a multiple of 16 bytes.
 
     Constraints: positive sizes; a layout has a stride per dimension, and two
     elements have two places.
@@ -140,15 +141,31 @@ def Tile_Ring : Tile_Type<"Ring", "ring"> {
     Slots are acquired, filled, waited for, read and released, each in the order
     of the ring.
 
-    Constraints: at least two pipeline stages.
+    A slot is a buffer, or with `along` one position of a buffer along that axis:
+    a buffer takes as many slots as it has positions, from the one behind those
+    of the buffer before on, and goes on with the first slot behind the last one.
+    So a part of the next tile has room beside this one where all of it has not.
 
-    Example: `!tile.ring<2 of <4x4x4x4xf32>>`
+    Constraints: at least two pipeline stages; with `along`, an axis of the
+    buffer that no other one with several positions is outside of, slots for all
+    of its positions, and no swizzle.
+
+    Example: `!tile.ring<2 of <4x4x4x4xf32>>`, `!tile.ring<12 of <8x8x8xf32> along 0>`
   }];
   let parameters = (ins
     TypeParameter<"int64_t", "slots">:$stages,
-    TypeParameter<"::mlir::kron::tile::BufferType", "one of them">:$buffer);
-  let assemblyFormat = "`<` $stages `of` $buffer `>`";
+    TypeParameter<"::mlir::kron::tile::BufferType", "one of them">:$buffer,
+    OptionalParameter<"std::optional<int64_t>", "the axis whose positions are slots">:$along);
+  let assemblyFormat = "`<` $stages `of` $buffer (`along` $along^)? `>`";
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Slots that a buffer takes.
+    int64_t getSlotsPerBuffer() const {
+      return getAlong() ? getBuffer().getShape()[*getAlong()] : 1;
+    }
+    int64_t getSlotBytes() const;
+    int64_t getBytes() const { return getStages() * getSlotBytes(); }
+  }];
 }
 
 def Tile_Operand : Tile_Type<"Operand", "operand"> {
@@ -180,10 +197,11 @@ def Tile_Fragment : Tile_Type<"Fragment", "fragment"> {
   let description = [{
     The first size is how many boxes of a tile a thread holds at most, the
     others are those of a box: first the axes of the tile of which it has all
-    positions, then, if the innermost axis is not among them, how many
-    neighbours of these along the axes inside. Thread i of n holds boxes i,
-    i + n, ... of those that a turn of `tile.for_boxes` takes; boxes are
-    numbered in the order of the tile's elements.
+    positions, then, where these are neighbours and the innermost axis is not
+    among them, how many neighbours of these along the axes inside. Thread i of n
+    holds boxes i, i + n, ... of those that a turn of `tile.for_boxes` takes;
+    boxes are numbered in the order of the tile's elements, or in that of the
+    loop.
 
     Constraints: at least two sizes, all positive.
 

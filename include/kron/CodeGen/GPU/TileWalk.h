@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KRON_LIB_CODEGEN_GPU_TILEWALK_H
-#define KRON_LIB_CODEGEN_GPU_TILEWALK_H
+#ifndef KRON_CODEGEN_GPU_TILEWALK_H
+#define KRON_CODEGEN_GPU_TILEWALK_H
 
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 
@@ -49,4 +49,4 @@ SmallVector<unsigned> getWalkOrder(ArrayRef<Int> strides);
 
 } // namespace mlir::kron
 
-#endif // KRON_LIB_CODEGEN_GPU_TILEWALK_H
+#endif // KRON_CODEGEN_GPU_TILEWALK_H

@@ -1,0 +1,345 @@
+//===- Ffma.cpp - Fibres in registers as tiles ----------------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// A tile is a box of the array that is whole along the contracted axes. It goes
+// through
+//
+//   view -> ring            asynchronous copies; part of the next tile, or all
+//                           of it, has room beside this one
+//   ring -> ring            a step per group of axes: each thread holds boxes
+//                           that are whole along these, and leaves them where
+//                           it took them from
+//   ring -> view            the last group's results, from registers; through
+//                           the ring if the group has the innermost axis
+//
+// with a barrier between, of the threads of a slot where they keep to that. One
+// group that leaves the innermost axis alone needs no shared memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Families.h"
+#include "TileKernel.h"
+#include "kron/CodeGen/GPU/FusedEmitter.h"
+#include "kron/CodeGen/GPU/TileWalk.h"
+#include "kron/Plan/GPU/FfmaPlan.h"
+#include "kron/Plan/GPU/Reasons.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+namespace {
+
+class FfmaTiles {
+public:
+  FfmaTiles(OpBuilder &hostBuilder, FusedOp fused, const FfmaPlan &plan)
+      : kernel(hostBuilder, fused), fused(fused), plan(plan), b(kernel.builder),
+        loc(kernel.loc), element(kernel.host.element) {}
+
+  void build(gpu::GPUModuleOp gpuModule);
+
+private:
+  void enterOperands();
+  tile::BufferType getBuffer(ArrayRef<int64_t> shape);
+  Value resize(Value slot, ArrayRef<int64_t> shape);
+  DenseI64ArrayAttr getOrder(ArrayRef<Int> strides, ArrayRef<int64_t> extents);
+  void acquire();
+  void copy(Value tile, int64_t first, int64_t end);
+  void barrier(bool inGroups);
+  bool isConfined(const FfmaGroup &group) const;
+  void copyLate(Value slot, Value tile);
+  void buildTile(Value tile);
+  void buildGroup(const FfmaGroup &group, Value slot, Value tile);
+  Value multiply(const FfmaGroup &group, Value fragment);
+  void store(Value source, Value boxes, Value tile, ArrayRef<int64_t> along);
+
+  bool isLast(const FfmaGroup &group) const {
+    return &group == &plan.groups.back();
+  }
+  /// Whether results of `group` go to memory from registers.
+  bool stores(const FfmaGroup &group) const {
+    return isLast(group) && !plan.copiesOut;
+  }
+
+  TileKernel kernel;
+  FusedOp fused;
+  const FfmaPlan &plan;
+  OpBuilder &b;
+  Location loc;
+  Type element;
+
+  /// On the host.
+  Value tiles;
+  /// Numbers of the kernel's arguments.
+  unsigned input, init, tileCount;
+  std::optional<unsigned> addend, alpha, beta;
+  DenseMap<Operation *, unsigned> factors;
+  /// Axes as threads go along them; null: from the outermost to the innermost.
+  DenseI64ArrayAttr inputOrder, outputOrder;
+  /// In the kernel.
+  Value ring, next;
+  DenseMap<Operation *, Value> operands;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Set-up
+//===----------------------------------------------------------------------===//
+
+/// The order of axes in which neighbouring threads access neighbouring memory
+/// of a tile of `extents`. Where an axis of one position is makes no
+/// difference.
+DenseI64ArrayAttr FfmaTiles::getOrder(ArrayRef<Int> strides,
+                                      ArrayRef<int64_t> extents) {
+  SmallVector<unsigned> walk = getWalkOrder(strides);
+  SmallVector<int64_t> order(walk.rbegin(), walk.rend()), several;
+  llvm::copy_if(order, std::back_inserter(several),
+                [&](int64_t axis) { return extents[axis] > 1; });
+  if (llvm::is_sorted(several))
+    return {};
+  return b.getDenseI64ArrayAttr(order);
+}
+
+void FfmaTiles::enterOperands() {
+  Emitter &host = kernel.host;
+  FusedOperands all = getFusedOperands(host, fused);
+  SmallVector<Int> inputSizes(all.sizes);
+  Int count = 1;
+  for (auto [axis, size] : llvm::enumerate(all.sizes)) {
+    if (plan.contracted[axis])
+      inputSizes[axis] = plan.extents[axis];
+    else
+      count = host.mul(count, host.ceilDiv(size, plan.extents[axis]));
+  }
+  inputOrder = getOrder(all.input.strides, plan.extents);
+  outputOrder = getOrder(all.init.strides, plan.groups.back().after);
+  input = kernel.enter(
+      kernel.makeView(all.input.base, inputSizes, all.input.strides));
+  auto makeResult = [&](const StageArray &array) {
+    return kernel.enter(kernel.makeView(array.base, all.sizes, array.strides));
+  };
+  init = makeResult(all.init);
+  if (!all.alpha.isOne())
+    alpha = kernel.enter(all.alpha.materialize(host.builder, loc));
+  if (all.addend.base) {
+    beta = kernel.enter(all.beta.materialize(host.builder, loc));
+    addend = all.addend.base == all.init.base ? init : makeResult(all.addend);
+  }
+  for (const FfmaGroup &group : plan.groups)
+    for (const FfmaAxis &axis : group.axes)
+      factors[axis.product] = kernel.enter(
+          kernel.makeView(getFusedFactor(host, fused, axis.product).array,
+                          axis.sizeK, axis.sizeN));
+  tiles = host.materialize(count, 64);
+  tileCount = kernel.enter(tiles);
+}
+
+//===----------------------------------------------------------------------===//
+// The ring
+//===----------------------------------------------------------------------===//
+
+/// A tile with these positions, where the plan has them.
+tile::BufferType FfmaTiles::getBuffer(ArrayRef<int64_t> shape) {
+  tile::LayoutAttr layout;
+  if (TileLayout::getDenseStrides(shape) != plan.strides)
+    layout = tile::LayoutAttr::get(b.getContext(), plan.strides, {});
+  return tile::BufferType::get(b.getContext(), shape, element, layout);
+}
+
+Value FfmaTiles::resize(Value slot, ArrayRef<int64_t> shape) {
+  tile::BufferType type = getBuffer(shape);
+  if (slot.getType() == type)
+    return slot;
+  return tile::ResizeOp::create(b, loc, type, slot);
+}
+
+void FfmaTiles::acquire() {
+  auto type = cast<tile::RingType>(ring.getType()).getBuffer();
+  next = tile::AcquireOp::create(b, loc, type, ring);
+}
+
+/// Starts the copies of slots [first, end) of the tile after `tile`, or of the
+/// first one. Slots beyond the input hold results only.
+void FfmaTiles::copy(Value tile, int64_t first, int64_t end) {
+  int64_t extent = plan.extents[plan.slotAxis];
+  end = std::min(end, extent);
+  if (first >= end)
+    return;
+  DenseI64ArrayAttr part;
+  if (end - first < extent)
+    part = b.getDenseI64ArrayAttr({first, end});
+  tile::CopyOp::create(
+      b, loc, kernel.getArgument(input), tile,
+      /*ahead=*/tile ? 1 : 0, resize(next, plan.groups.front().before), part,
+      inputOrder, plan.slotThreads ? plan.slots : 1, plan.copies,
+      /*rows=*/IntegerAttr(), plan.copyWidth * plan.elementBytes);
+}
+
+/// Waits for all threads, or for those of this one's slot.
+void FfmaTiles::barrier(bool inGroups) {
+  tile::BarrierOp::create(b, loc,
+                          inGroups && plan.slotThreads ? plan.slots : 1);
+}
+
+/// Whether the threads of a slot take the boxes that lie in it.
+bool FfmaTiles::isConfined(const FfmaGroup &group) const {
+  return !plan.hasSlots(group) && !(stores(group) && outputOrder);
+}
+
+/// Once the last group has read, its places may be overwritten: by this turn's
+/// last copies, and by the next one's first ones, of which the threads of a
+/// slot do not wait for the others.
+void FfmaTiles::copyLate(Value slot, Value tile) {
+  tile::ReleaseOp::create(b, loc, slot);
+  int64_t early = plan.ringSlots - plan.slots;
+  if (early >= plan.slots && !plan.slotThreads)
+    return;
+  barrier(isConfined(plan.groups.back()) && plan.ringSlots % plan.slots == 0);
+  copy(tile, std::min(early, plan.slots), plan.slots);
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+/// Applies the factors of `group` to what threads hold.
+Value FfmaTiles::multiply(const FfmaGroup &group, Value fragment) {
+  bool streams = plan.streams(group);
+  for (auto [number, axis] : llvm::enumerate(group.axes)) {
+    auto type = cast<tile::FragmentType>(fragment.getType());
+    // The innermost axis is the last dimension.
+    int64_t along = group.axes.size() - number;
+    SmallVector<int64_t> shape(type.getShape());
+    int64_t fibres = llvm::product_of(shape) / axis.sizeK;
+    bool isLastAxis = along == 1;
+    shape[along] = axis.sizeN;
+    fragment = tile::ContractOp::create(
+        b, loc, tile::FragmentType::get(b.getContext(), shape, element),
+        fragment, operands.at(axis.product), along, tile::AtomKind::Fma,
+        plan.getBlock(axis, fibres, isLastAxis && streams),
+        /*whole=*/isLastAxis && !streams, /*ordered=*/false);
+  }
+  return fragment;
+}
+
+void FfmaTiles::store(Value source, Value boxes, Value tile,
+                      ArrayRef<int64_t> along) {
+  auto get = [&](std::optional<unsigned> number) {
+    return number ? kernel.getArgument(*number) : Value();
+  };
+  DenseI64ArrayAttr none;
+  tile::StoreOp::create(b, loc, source, boxes, get(init), tile,
+                        boxes ? b.getDenseI64ArrayAttr(along) : none,
+                        get(alpha), get(beta), get(addend),
+                        boxes ? b.getDenseI64ArrayAttr(plan.groups.back().after)
+                              : none,
+                        boxes ? none : outputOrder, plan.copies,
+                        /*rows=*/IntegerAttr(), plan.elementBytes);
+}
+
+/// Takes the tile, which lies in `slot` if there is one, through `group`.
+void FfmaTiles::buildGroup(const FfmaGroup &group, Value slot, Value tile) {
+  SmallVector<int64_t> along, shape{group.batch};
+  for (const FfmaAxis &axis : llvm::reverse(group.axes)) {
+    along.push_back(axis.axis);
+    shape.push_back(axis.sizeK);
+  }
+  Value source = kernel.getArgument(input), destination;
+  if (slot)
+    source = resize(slot, group.before);
+  if (!stores(group))
+    destination = resize(slot, group.after);
+  auto loop = tile::ForBoxesOp::create(
+      b, loc, group.items, group.batch, /*unrolled=*/3, /*excess=*/false,
+      /*repeat=*/true, stores(group) ? outputOrder : DenseI64ArrayAttr());
+  // All threads have read what they will read in the loop already, or behind
+  // it.
+  bool isOnce = group.items == group.batch * plan.threads;
+  bool isRead = slot && stores(group);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    kernel.beginBody(loop);
+    auto type = tile::FragmentType::get(b.getContext(), shape, element);
+    Value fragment = tile::LoadOp::create(
+        b, loc, type, source, loop.getBoxes(), slot ? Value() : tile, along,
+        slot ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(group.before));
+    if (isRead && isOnce)
+      copyLate(slot, tile);
+    fragment = multiply(group, fragment);
+    if (destination)
+      tile::ExchangeOp::create(b, loc, fragment, destination, loop.getBoxes(),
+                               along);
+    else
+      store(fragment, loop.getBoxes(), tile, along);
+  }
+  if (isRead && !isOnce)
+    copyLate(slot, tile);
+}
+
+void FfmaTiles::buildTile(Value tile) {
+  if (plan.direct)
+    return buildGroup(plan.groups.front(), Value(), tile);
+  auto type = cast<tile::RingType>(ring.getType()).getBuffer();
+  Value slot = tile::WaitOp::create(b, loc, type, ring, /*pending=*/0);
+  barrier(isConfined(plan.groups.front()));
+  acquire();
+  // Slots of the next tile that have room beside this one's.
+  copy(tile, 0, std::min(plan.slots, plan.ringSlots - plan.slots));
+  for (auto [number, group] : llvm::enumerate(plan.groups)) {
+    if (number > 0)
+      barrier(isConfined(group));
+    buildGroup(group, slot, tile);
+  }
+  if (!plan.copiesOut)
+    return;
+  tile::BarrierOp::create(b, loc, /*groups=*/1);
+  store(resize(slot, plan.groups.back().after), Value(), tile, {});
+  copyLate(slot, tile);
+}
+
+void FfmaTiles::build(gpu::GPUModuleOp gpuModule) {
+  enterOperands();
+  kernel.begin(
+      gpuModule, getKernelBaseName(fused),
+      tile::KernelAttr::get(b.getContext(), plan.threads, plan.ctasPerSM));
+  if (!plan.direct) {
+    auto type = tile::RingType::get(b.getContext(), plan.ringSlots,
+                                    getBuffer(plan.getRoom()), plan.slotAxis);
+    ring = tile::AllocOp::create(b, loc, type, Value());
+    acquire();
+    copy(Value(), 0, plan.slots);
+  }
+  for (const FfmaGroup &group : plan.groups)
+    for (const FfmaAxis &axis : group.axes) {
+      auto type = tile::OperandType::get(b.getContext(),
+                                         {axis.sizeK, axis.sizeN}, element);
+      operands[axis.product] = tile::PrepareOp::create(
+          b, loc, type, kernel.getArgument(factors.at(axis.product)));
+    }
+  tile::BarrierOp::create(b, loc, /*groups=*/1);
+  auto loop = tile::ForOp::create(b, loc, kernel.getArgument(tileCount));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    kernel.beginBody(loop);
+    buildTile(loop.getTile());
+  }
+  kernel.launch(tiles);
+}
+
+LogicalResult kron::tileFfma(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                             FusedOp fused, GPUPlanAttr plan,
+                             const GPUMachine &machine) {
+  std::variant<FfmaPlan, std::string> read = readFfmaPlan(fused, plan);
+  if (auto *reason = std::get_if<std::string>(&read))
+    return fused.emitOpError("cannot become an ffma kernel: ") << *reason;
+  const auto &complete = std::get<FfmaPlan>(read);
+  if (auto reason = getSharedMemoryReason(complete.getSharedBytes(),
+                                          complete.ctasPerSM, machine))
+    return fused.emitOpError("cannot become an ffma kernel: ") << *reason;
+  FfmaTiles(builder, fused, complete).build(gpuModule);
+  return success();
+}

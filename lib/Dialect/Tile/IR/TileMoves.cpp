@@ -1,0 +1,467 @@
+//===- TileMoves.cpp - Rules of operations that move tiles ----------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Between global and shared memory, and registers: tile.copy, tile.load,
+// tile.exchange and tile.store. A tile is rows of a view, or a box of it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Dialect/Tile/IR/TileOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+using namespace mlir::kron::tile;
+
+/// The ring along an axis that `buffer` is of; null if it is of none.
+static RingType getRing(Value buffer) {
+  while (auto resize = buffer.getDefiningOp<ResizeOp>())
+    buffer = resize.getFrom();
+  Operation *op = buffer.getDefiningOp();
+  if (!isa_and_nonnull<AcquireOp, WaitOp>(op))
+    return {};
+  auto ring = dyn_cast<RingType>(op->getOperand(0).getType());
+  return ring && ring.getAlong() ? ring : RingType();
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+/// Whether `view` has rows of the sizes `row`, which move by `bytes` at a time,
+/// `rows` of them in a tile; else an error.
+static LogicalResult verifyRows(Operation *op, ViewType view,
+                                ArrayRef<int64_t> row, Type element,
+                                int64_t rows, int64_t bytes) {
+  // copy_c1
+  if (view.getElementType() != element)
+    return op->emitOpError("expects elements of type ")
+           << element << ", but got " << view;
+  // copy_c2
+  if (view.getShape().size() <= row.size() ||
+      view.getShape().take_back(row.size()) != row)
+    return op->emitOpError("expects a view of rows of ")
+           << row << " elements, but got " << view;
+  int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
+  if (bytes == elementBytes)
+    return success();
+  // copy_c3
+  if (bytes != 16 || !view.isContiguous())
+    return op->emitOpError("expects bytes to be ")
+           << elementBytes << ", or 16 of a view without gaps, but got "
+           << bytes;
+  // copy_c4
+  if (rows * llvm::product_of(row) * elementBytes % 16 != 0)
+    return op->emitOpError("expects rows of a tile to be a multiple of 16 "
+                           "bytes, but got ")
+           << rows << " rows of " << row << " elements";
+  return success();
+}
+
+/// Whether chunks of `bytes` of the rows of a tile, which follow each other in
+/// global memory, are whole in `buffer`, too.
+static LogicalResult verifyChunks(Operation *op, BufferType buffer,
+                                  int64_t rows, int64_t bytes) {
+  // copy_c5
+  if (rows > buffer.getShape().front())
+    return op->emitOpError("expects at most ")
+           << buffer.getShape().front() << " rows, but got " << rows;
+  int64_t chunk = bytes / buffer.getElementBytes();
+  auto segments =
+      buffer.getTileLayout().getSegments(0, buffer.getShape().size());
+  bool isSplit = segments.back().stride != 1;
+  for (TileLayout::Segment segment : ArrayRef(segments).drop_back())
+    isSplit |= segment.stride % chunk != 0 || segments.back().size % chunk != 0;
+  // copy_c6
+  if (chunk > 1 && isSplit)
+    return op->emitOpError("expects chunks of ")
+           << bytes << " bytes to lie together in " << buffer;
+  return success();
+}
+
+/// Whether `view` is cut into boxes of `sizes` elements of type `element`; else
+/// an error.
+static LogicalResult verifyBoxes(Operation *op, ViewType view,
+                                 ArrayRef<int64_t> sizes, Type element) {
+  // copy_c1
+  if (view.getElementType() != element)
+    return op->emitOpError("expects elements of type ")
+           << element << ", but got " << view;
+  // copy_c2
+  if (view.getShape().size() != sizes.size() || llvm::product_of(sizes) < 1)
+    return op->emitOpError("expects a view of ")
+           << sizes.size() << " axes, which boxes of " << sizes
+           << " elements have, but got " << view;
+  return success();
+}
+
+/// Whether `order`, if there is one, has each of `rank` axes once; else an
+/// error.
+static LogicalResult verifyOrder(Operation *op,
+                                 std::optional<ArrayRef<int64_t>> order,
+                                 int64_t rank) {
+  SmallVector<int64_t> axes;
+  if (order)
+    axes.assign(order->begin(), order->end());
+  llvm::sort(axes);
+  // copy_c10, load_c14
+  if (order && !llvm::equal(axes, llvm::seq(rank)))
+    return op->emitOpError("expects an order of axes 0 to ")
+           << rank - 1 << ", but got " << *order;
+  return success();
+}
+
+/// Whether vectors of `bytes` of a box lie together in `view` and in `buffer`;
+/// else an error.
+static LogicalResult verifyVectors(Operation *op, ViewType view,
+                                   BufferType buffer, int64_t bytes) {
+  int64_t width = bytes / buffer.getElementBytes();
+  bool isVector = width * buffer.getElementBytes() == bytes && bytes <= 16 &&
+                  llvm::isPowerOf2_64(width);
+  // copy_c3
+  if (!isVector ||
+      (width > 1 && !view.isContiguous() && view.getStrides().back() != 1))
+    return op->emitOpError("expects bytes of elements that lie together in ")
+           << view << ", but got " << bytes;
+  ArrayRef<int64_t> shape = buffer.getShape();
+  TileLayout layout = buffer.getTileLayout();
+  bool isWhole = shape.back() % width == 0 && layout.strides.back() == 1;
+  for (auto [size, stride] :
+       llvm::drop_end(llvm::zip_equal(shape, layout.strides)))
+    isWhole &= size == 1 || stride % width == 0;
+  // copy_c6
+  if (width > 1 && !isWhole)
+    return op->emitOpError("expects chunks of ")
+           << bytes << " bytes to lie together in " << buffer;
+  return success();
+}
+
+/// Whether `value` is the tile of a turn.
+static bool isTile(Value value) {
+  auto loop = dyn_cast_or_null<ForOp>(value.getParentBlock()->getParentOp());
+  return loop && value == loop.getTile();
+}
+
+/// Whether the positions that are copied, and by whom, are those of a ring;
+/// else an error.
+static LogicalResult verifyPart(CopyOp op) {
+  RingType ring = getRing(op.getBuffer());
+  int64_t groups = op.getGroups();
+  // copy_c11
+  if (!ring && (op.getPart() || groups != 1))
+    return op.emitOpError("expects part and groups for a ring along an axis "
+                          "only");
+  if (!ring)
+    return success();
+  int64_t along = *ring.getAlong();
+  int64_t size = op.getBuffer().getType().getShape()[along];
+  if (std::optional<ArrayRef<int64_t>> part = op.getPart())
+    if (part->size() != 2 || (*part)[0] < 0 || (*part)[0] >= (*part)[1] ||
+        (*part)[1] > size)
+      return op.emitOpError("expects a part of ")
+             << size << " positions along axis " << along << ", but got "
+             << *part;
+  if (groups != 1 && (groups != size || groups != ring.getSlotsPerBuffer()))
+    return op.emitOpError("expects ")
+           << size << " groups, one per position along axis " << along
+           << ", but got " << groups;
+  int64_t width = op.getBytes() / op.getBuffer().getType().getElementBytes();
+  bool isInner = along + 1 == int64_t(ring.getBuffer().getShape().size());
+  if (isInner && (ring.getStages() % width != 0 ||
+                  (op.getPart() && ((*op.getPart())[0] % width != 0 ||
+                                    (*op.getPart())[1] % width != 0))))
+    return op.emitOpError("expects slots and parts of whole chunks of ")
+           << op.getBytes() << " bytes";
+  return success();
+}
+
+LogicalResult CopyOp::verify() {
+  BufferType buffer = getBuffer().getType();
+  ViewType view = getView().getType();
+  // copy_c7
+  if (getTile() && !isTile(getTile()))
+    return emitOpError("expects a tile of a tile.for");
+  if (!getRows()) {
+    int64_t rank = buffer.getShape().size();
+    return failure(failed(verifyBoxes(*this, view, buffer.getShape(),
+                                      buffer.getElementType())) ||
+                   failed(verifyVectors(*this, view, buffer, getBytes())) ||
+                   failed(verifyOrder(*this, getOrder(), rank)) ||
+                   failed(verifyPart(*this)));
+  }
+  // copy_c9
+  if (getPart() || getOrder() || getGroups() != 1 || getRing(getBuffer()))
+    return emitOpError("expects rows of a ring of whole buffers, without part, "
+                       "order and groups");
+  if (failed(verifyRows(*this, view, buffer.getShape().drop_front(),
+                        buffer.getElementType(), *getRows(), getBytes())))
+    return failure();
+  return verifyChunks(*this, buffer, *getRows(), getBytes());
+}
+
+//===----------------------------------------------------------------------===//
+// Boxes of threads
+//===----------------------------------------------------------------------===//
+
+/// Whether `boxes` are those of a loop, of which a turn fills `fragment`; else
+/// an error.
+static LogicalResult verifyTurn(Operation *op, FragmentType fragment,
+                                Value boxes) {
+  auto loop =
+      dyn_cast_or_null<ForBoxesOp>(boxes.getParentBlock()->getParentOp());
+  // load_c1
+  if (!loop || boxes != loop.getBoxes())
+    return op->emitOpError("expects boxes of a tile.for_boxes");
+  // load_c2
+  if (fragment.getShape().front() != static_cast<int64_t>(loop.getTogether()))
+    return op->emitOpError("expects a fragment of ")
+           << loop.getTogether() << " boxes, as the loop takes, but got "
+           << fragment;
+  return success();
+}
+
+/// Whether the boxes of `fragment`, whole along the axes `along`, are those of
+/// a tile of `sizes`, all of them or, with `allowsFewer`, some; else an error.
+static LogicalResult verifyWholeAxes(Operation *op, FragmentType fragment,
+                                     ArrayRef<int64_t> sizes, Value boxes,
+                                     ArrayRef<int64_t> along,
+                                     bool allowsFewer) {
+  if (failed(verifyTurn(op, fragment, boxes)))
+    return failure();
+  int64_t rank = sizes.size();
+  SmallVector<int64_t> box;
+  for (auto [number, axis] : llvm::enumerate(along)) {
+    // load_c3
+    if (axis < 0 || axis >= rank || (number && axis <= along[number - 1]))
+      return op->emitOpError("expects axes in order, from 0 to ")
+             << rank - 1 << ", but got " << along;
+    box.push_back(sizes[axis]);
+  }
+  // load_c4
+  if (along.empty())
+    return op->emitOpError("expects at least one axis");
+  // load_c5
+  if (fragment.getBox() != ArrayRef(box))
+    return op->emitOpError("expects boxes that are all of a tile of ")
+           << sizes << " elements along " << along << ", but got " << fragment;
+  auto loop = cast<ForBoxesOp>(boxes.getParentBlock()->getParentOp());
+  int64_t elements = loop.getCount() * fragment.getBoxElements();
+  int64_t room = llvm::product_of(sizes);
+  // load_c8, exchange_c1, store_c7
+  if (allowsFewer ? elements > room : elements != room)
+    return op->emitOpError("expects the boxes of a tile of ")
+           << sizes << " elements, but " << loop.getCount() << " boxes have "
+           << elements << " elements";
+  return verifyOrder(op, loop.getOrder(), rank);
+}
+
+/// Whether the boxes of `fragment`, whole along the axes `along`, divide rows
+/// of the sizes `row` (axis 1 is the first of these); and whether `boxes` are
+/// those of a loop, at least one turn of which they fill. Else an error.
+static LogicalResult verifyBoxes(Operation *op, FragmentType fragment,
+                                 ArrayRef<int64_t> row, Value boxes,
+                                 ArrayRef<int64_t> along) {
+  if (failed(verifyTurn(op, fragment, boxes)))
+    return failure();
+  // load_c14
+  if (cast<ForBoxesOp>(boxes.getParentBlock()->getParentOp()).getOrder())
+    return op->emitOpError("expects boxes of rows in the tile's order");
+  int64_t rank = row.size();
+  SmallVector<int64_t> box;
+  for (auto [number, axis] : llvm::enumerate(along)) {
+    // load_c3
+    if (axis < 1 || axis > rank || (number && axis != along[number - 1] + 1))
+      return op->emitOpError("expects axes that follow each other, from 1 to ")
+             << rank << ", but got " << along;
+    box.push_back(row[axis - 1]);
+  }
+  // load_c4
+  if (along.empty())
+    return op->emitOpError("expects at least one axis");
+  int64_t inside = llvm::product_of(row.drop_front(along.back()));
+  bool hasWidth = along.back() < rank;
+  if (hasWidth)
+    box.push_back(fragment.getShape().back());
+  // load_c5
+  if (fragment.getBox() != ArrayRef(box) ||
+      (hasWidth && inside % box.back() != 0))
+    return op->emitOpError("expects boxes that divide rows of ")
+           << row << " elements along " << along << ", but got " << fragment;
+  return success();
+}
+
+static LogicalResult verifyBoxes(Operation *op, FragmentType fragment,
+                                 BufferType buffer, Value boxes,
+                                 ArrayRef<int64_t> along) {
+  // load_c6
+  if (fragment.getElementType() != buffer.getElementType())
+    return op->emitOpError("expects elements of type ")
+           << buffer.getElementType() << ", but got " << fragment;
+  if (failed(verifyBoxes(op, fragment, buffer.getShape().drop_front(), boxes,
+                         along)))
+    return failure();
+  int64_t rank = buffer.getShape().size();
+  auto inside = buffer.getTileLayout().getSegments(along.back() + 1, rank);
+  // load_c7
+  if (along.back() + 1 < rank &&
+      inside.back().size % fragment.getShape().back())
+    return op->emitOpError("expects neighbours that lie together in ")
+           << buffer << ", but got " << fragment;
+  auto loop = cast<ForBoxesOp>(boxes.getParentBlock()->getParentOp());
+  int64_t count = loop.getCount();
+  int64_t threads = getThreads(op);
+  if (loop.getExcess() && threads)
+    count = llvm::alignTo(count, threads);
+  int64_t room = buffer.getShape().front() * buffer.getRowElements();
+  // load_c8
+  if (count * fragment.getBoxElements() > room)
+    return op->emitOpError("expects room for ")
+           << count << " boxes of " << fragment.getBoxElements()
+           << " elements, but " << buffer << " has " << room << " elements";
+  return success();
+}
+
+LogicalResult LoadOp::verify() {
+  FragmentType fragment = getFragment().getType();
+  auto view = dyn_cast<ViewType>(getSource().getType());
+  // load_c13
+  if (bool(view) != bool(getTile()) || bool(view) != bool(getBox()))
+    return emitOpError("expects a tile and the sizes of a box of a view, and "
+                       "of nothing else");
+  if (view) {
+    if (!isTile(getTile()))
+      return emitOpError("expects a tile of a tile.for");
+    // load_c6
+    return failure(failed(verifyBoxes(*this, view, *getBox(),
+                                      fragment.getElementType())) ||
+                   failed(verifyWholeAxes(*this, fragment, *getBox(),
+                                          getBoxes(), getAlong(), true)));
+  }
+  auto buffer = cast<BufferType>(getSource().getType());
+  if (!getRing(getSource()))
+    return verifyBoxes(*this, fragment, buffer, getBoxes(), getAlong());
+  // load_c6
+  if (fragment.getElementType() != buffer.getElementType())
+    return emitOpError("expects elements of type ")
+           << buffer.getElementType() << ", but got " << fragment;
+  return verifyWholeAxes(*this, fragment, buffer.getShape(), getBoxes(),
+                         getAlong(), true);
+}
+
+LogicalResult ExchangeOp::verify() {
+  BufferType buffer = getBuffer().getType();
+  if (getRing(getBuffer())) {
+    // load_c6
+    if (getFragment().getType().getElementType() != buffer.getElementType())
+      return emitOpError("expects elements of type ")
+             << buffer.getElementType() << ", but got "
+             << getFragment().getType();
+    return verifyWholeAxes(*this, getFragment().getType(), buffer.getShape(),
+                           getBoxes(), getAlong(), false);
+  }
+  if (failed(verifyBoxes(*this, getFragment().getType(), buffer, getBoxes(),
+                         getAlong())))
+    return failure();
+  auto loop = cast<ForBoxesOp>(getBoxes().getParentBlock()->getParentOp());
+  int64_t elements = loop.getCount() * getFragment().getType().getBoxElements();
+  // exchange_c1
+  if (elements % buffer.getRowElements() != 0)
+    return emitOpError("expects boxes of whole rows, but ")
+           << loop.getCount() << " boxes have " << elements
+           << " elements, and a row has " << buffer.getRowElements();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Stores
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyStoredRows(StoreOp op) {
+  ViewType view = op.getView().getType();
+  int64_t rows = *op.getRows();
+  auto verifyViews = [&](ArrayRef<int64_t> row, Type element) {
+    for (Value array : {Value(op.getView()), Value(op.getAddend())})
+      if (array && failed(verifyRows(op, cast<ViewType>(array.getType()), row,
+                                     element, rows, op.getBytes())))
+        return failure();
+    return success();
+  };
+  if (auto buffer = dyn_cast<BufferType>(op.getSource().getType())) {
+    if (failed(verifyViews(buffer.getShape().drop_front(),
+                           buffer.getElementType())))
+      return failure();
+    return verifyChunks(op, buffer, rows, op.getBytes());
+  }
+  auto fragment = cast<FragmentType>(op.getSource().getType());
+  // store_c6
+  if (!view.isContiguous())
+    return op.emitOpError(
+               "expects a view without gaps for a fragment, but got ")
+           << view;
+  ArrayRef<int64_t> row = view.getShape().drop_front();
+  if (failed(verifyViews(row, fragment.getElementType())) ||
+      failed(verifyBoxes(op, fragment, row, op.getBoxes(), *op.getAlong())))
+    return failure();
+  auto loop = cast<ForBoxesOp>(op.getBoxes().getParentBlock()->getParentOp());
+  int64_t elements = loop.getCount() * fragment.getBoxElements();
+  // store_c7
+  if (elements != rows * llvm::product_of(row))
+    return op.emitOpError("expects the boxes to be all of ")
+           << rows << " rows, but " << loop.getCount() << " boxes have "
+           << elements << " elements";
+  return success();
+}
+
+static LogicalResult verifyStoredBox(StoreOp op) {
+  auto buffer = dyn_cast<BufferType>(op.getSource().getType());
+  Type element =
+      buffer ? buffer.getElementType()
+             : cast<FragmentType>(op.getSource().getType()).getElementType();
+  ArrayRef<int64_t> sizes = buffer ? buffer.getShape() : *op.getBox();
+  for (Value array : {Value(op.getView()), Value(op.getAddend())})
+    if (array && failed(verifyBoxes(op, cast<ViewType>(array.getType()), sizes,
+                                    element)))
+      return failure();
+  // copy_c3
+  if (static_cast<int64_t>(op.getBytes()) * 8 !=
+      element.getIntOrFloatBitWidth())
+    return op.emitOpError("expects bytes of one element, but got ")
+           << op.getBytes();
+  if (buffer)
+    return verifyOrder(op, op.getOrder(), sizes.size());
+  return verifyWholeAxes(op, cast<FragmentType>(op.getSource().getType()),
+                         sizes, op.getBoxes(), *op.getAlong(), false);
+}
+
+LogicalResult StoreOp::verify() {
+  ViewType view = getView().getType();
+  // store_c1
+  if (getAddend() &&
+      getAddend().getType().isContiguous() != view.isContiguous())
+    return emitOpError("expects an addend as its result lies, but got ")
+           << getAddend().getType() << " for " << view;
+  // store_c2
+  if (!isTile(getTile()))
+    return emitOpError("expects a tile of a tile.for");
+  for (Value scale : {getAlpha(), getBeta()})
+    // store_c3
+    if (scale && scale.getType() != view.getElementType())
+      return emitOpError("expects alpha and beta of type ")
+             << view.getElementType() << ", but got " << scale.getType();
+  bool isFragment = isa<FragmentType>(getSource().getType());
+  // store_c4
+  if (!isFragment && (getBoxes() || getAlong()))
+    return emitOpError("expects boxes of a fragment only");
+  // store_c5
+  if (isFragment && (!getBoxes() || !getAlong()))
+    return emitOpError("expects a fragment's boxes, and what they are along");
+  // store_c8
+  if (bool(getBox()) != (isFragment && !getRows()))
+    return emitOpError("expects sizes of a box for a fragment without rows, "
+                       "and for nothing else");
+  return getRows() ? verifyStoredRows(*this) : verifyStoredBox(*this);
+}
