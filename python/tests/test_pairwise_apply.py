@@ -147,6 +147,40 @@ def test_gaussian_kernel(batch):
     assert np.all(np.abs(result - terms.sum(-1)) <= errors.sum(-1))
 
 
+def test_one_array_on_both_sides():
+    """And as the values."""
+    x = np.random.default_rng().standard_normal((70, 3))
+    functions = kron.compile("""
+func.func @distances(%x: tensor<?x?xf64>, %y: tensor<?x?xf64>) -> tensor<?x?xf64> {
+  %0 = kron.pairwise square_diff ins(%x, %x : tensor<?x?xf64>, tensor<?x?xf64>)
+         outs(%y : tensor<?x?xf64>) -> tensor<?x?xf64>
+  return %0 : tensor<?x?xf64>
+}
+func.func @product(%x: tensor<?x?xf64>, %y: tensor<?x?xf64>) -> tensor<?x?xf64> {
+  %0 = kron.pairwise_apply square_diff ins(%x, %x : tensor<?x?xf64>, tensor<?x?xf64>)
+         values(%x : tensor<?x?xf64>) outs(%y : tensor<?x?xf64>) -> tensor<?x?xf64>
+  return %0 : tensor<?x?xf64>
+}
+""")
+    distances = expected(2, x, x)
+    np.testing.assert_allclose(functions["distances"](x, np.zeros((70, 70))), distances, rtol=1e-14)
+    np.testing.assert_allclose(functions["product"](x, np.zeros((70, 3))), distances @ x, rtol=1e-12, atol=1e-12)
+
+
+def test_arrays_of_one_type_stay_apart():
+    """The matrix of a tile, sums, maxima and those of a tile are all 5 x 64."""
+    rng = np.random.default_rng()
+    a, b, v = (rng.standard_normal(shape) for shape in ((5, 3), (150, 3), (150, 64)))
+    function = kron.compile("""
+func.func @main(%a: tensor<5x3xf64>, %b: tensor<?x3xf64>, %v: tensor<?x64xf64>, %y: tensor<5x64xf64>) -> tensor<5x64xf64> {
+  %0 = kron.pairwise_apply abs_diff accumulate(logsumexp) ins(%a, %b : tensor<5x3xf64>, tensor<?x3xf64>)
+         values(%v : tensor<?x64xf64>) outs(%y : tensor<5x64xf64>) -> tensor<5x64xf64>
+  return %0 : tensor<5x64xf64>
+}
+""")["main"]
+    check(1, "logsumexp", np.float64, function(a, b, v, np.zeros((5, 64))), a, b, v)
+
+
 def test_columns_must_match_at_run_time():
     function = compiled("abs_diff", "sum", np.float32)
     arrays = [np.zeros(shape, np.float32) for shape in ((2, 4), (3, 4), (5, 6), (2, 6))]

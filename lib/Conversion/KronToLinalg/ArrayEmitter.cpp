@@ -63,6 +63,16 @@ Value ArrayEmitter::createEmpty(ArrayRef<OpFoldResult> sizes, Type element) {
   return alloc;
 }
 
+Value ArrayEmitter::createOwn(ArrayRef<OpFoldResult> sizes, Type element) {
+  if (!onTensors)
+    return createEmpty(sizes, element);
+  SmallVector<Value> dynamicSizes;
+  SmallVector<int64_t> shape;
+  dispatchIndexOpFoldResults(sizes, dynamicSizes, shape);
+  return bufferization::AllocTensorOp::create(
+      builder, loc, RankedTensorType::get(shape, element), dynamicSizes);
+}
+
 Value ArrayEmitter::fillZeros(Value array) {
   return fill(array, getScalarAttr(kron::getElementType(array), 0.0));
 }

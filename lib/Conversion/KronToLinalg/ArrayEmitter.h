@@ -40,6 +40,10 @@ public:
   Value emitLoad(OpBuilder &builder, Location loc, Value array,
                  ValueRange indices);
 
+  /// A new contiguous array with undefined contents that never becomes one with
+  /// another such array, which is what loops need to carry several.
+  Value createOwn(ArrayRef<OpFoldResult> sizes, Type element);
+
   /// A new contiguous array with undefined contents, or with zeros.
   Value createEmpty(ArrayRef<OpFoldResult> sizes, Type element);
   Value createZeros(ArrayRef<OpFoldResult> sizes, Type element) {

@@ -21,9 +21,8 @@ PairLoops::PairLoops(ArrayEmitter &emitter, PairOpInterface op)
     : emitter(&emitter), op(op), accumulator(op.getAccumulatorType()),
       arrays(getPairArrays(op)) {
   // The destination first: it has most sizes.
-  auto init = llvm::find_if(arrays, [&](const PairArray &array) {
-    return array.value == op.getInit();
-  });
+  auto init = llvm::find_if(
+      arrays, [](const PairArray &array) { return array.isInit; });
   std::rotate(arrays.begin(), init, init + 1);
   columns = arrays;
   int64_t batchRank = 0;
@@ -42,10 +41,12 @@ PairLoops::PairLoops(ArrayEmitter &emitter, PairOpInterface op)
   }
 }
 
-const PairArray &PairLoops::getArray(Value value) const {
-  for (auto [array, held] : llvm::zip(arrays, columns))
-    if (array.value == value)
-      return held;
+const PairArray &PairLoops::getArray(Value value, PairAxis rows,
+                                     PairAxis columns) const {
+  // One value may be several operands.
+  for (auto [array, part] : llvm::zip(arrays, this->columns))
+    if (array.value == value && array.getDim(rows) && array.getDim(columns))
+      return part;
   llvm_unreachable("expects an array of the operation");
 }
 
@@ -138,7 +139,8 @@ Value PairLoops::emit(ArrayRef<PairArray> inputs, const PairArray &destination,
 Value PairLoops::emitReduced(Value destination) const {
   PairOpInterface pair = op;
   Value filled = emitter->fill(destination, getReductionStart(op));
-  return emit({getArray(pair.getLhs()), getArray(pair.getRhs())},
+  return emit({getArray(pair.getLhs(), PairAxis::M, PairAxis::K),
+               getArray(pair.getRhs(), PairAxis::N, PairAxis::K)},
               {"", filled, {PairAxis::M, PairAxis::N}}, PairAxis::K,
               /*readsParams=*/!pair.getInner(),
               [&](OpBuilder &b, Location loc, ValueRange elements,

@@ -32,8 +32,10 @@ public:
 
   Type getAccumulator() const { return accumulator; }
 
-  /// Operand `value` of the operation, or its columns.
-  const PairArray &getArray(Value value) const;
+  /// The destination, or its columns.
+  const PairArray &getInit() const { return columns.front(); }
+  /// Operand `value` of the operation, which has these axes, or its columns.
+  const PairArray &getArray(Value value, PairAxis rows, PairAxis columns) const;
 
   /// Sizes of the batch, followed by those of `axes`.
   SmallVector<OpFoldResult> getSizes(ArrayRef<PairAxis> axes) const;
@@ -58,6 +60,7 @@ private:
   ArrayEmitter *emitter;
   PairOpInterface op;
   Type accumulator;
+  /// The destination first.
   SmallVector<PairArray> arrays;
   /// As many; slices in place of what has columns.
   SmallVector<PairArray> columns;

@@ -21,7 +21,7 @@ using namespace mlir::kron;
 
 static Value emitMatrix(ArrayEmitter &emitter, PairwiseOp op) {
   PairLoops loops(emitter, op);
-  PairArray init = loops.getArray(op.getInit());
+  PairArray init = loops.getInit();
   Type element = kron::getElementType(init.value);
   bool isInPlace = element == loops.getAccumulator();
   Value array = isInPlace ? init.value

@@ -27,8 +27,7 @@ namespace {
 class ApplyLowering {
 public:
   ApplyLowering(ArrayEmitter &emitter, PairwiseApplyOp op)
-      : emitter(emitter), op(op), loops(emitter, op),
-        init(loops.getArray(op.getInit())) {}
+      : emitter(emitter), op(op), loops(emitter, op), init(loops.getInit()) {}
 
   Value emit();
 
@@ -67,7 +66,7 @@ Value ApplyLowering::createResults(double start) {
   Type type = loops.getAccumulator();
   Value array = kron::getElementType(init.value) == type && !isLogarithm()
                     ? init.value
-                    : emitter.createEmpty(loops.getSizes(init.core), type);
+                    : emitter.createOwn(loops.getSizes(init.core), type);
   return emitter.fill(array, getScalarAttr(type, start));
 }
 
@@ -85,25 +84,27 @@ PairArray ApplyLowering::emitMatrix(const PairLoops &columns, Value tile) {
 
 Value ApplyLowering::emitSums(const PairLoops &columns, const PairArray &matrix,
                               Value sums) {
-  return columns.emit({matrix, columns.getArray(op.getValues())}, like(sums),
-                      PairAxis::N, /*readsParams=*/false,
-                      [&](OpBuilder &b, Location loc, ValueRange elements,
-                          ValueRange, Value sum) {
-                        Value term = emitMul(b, loc, elements[0], elements[1]);
-                        return emitAdd(b, loc, sum, term);
-                      });
+  return columns.emit(
+      {matrix, columns.getArray(op.getValues(), PairAxis::N, PairAxis::C)},
+      like(sums), PairAxis::N, /*readsParams=*/false,
+      [&](OpBuilder &b, Location loc, ValueRange elements, ValueRange,
+          Value sum) {
+        Value term = emitMul(b, loc, elements[0], elements[1]);
+        return emitAdd(b, loc, sum, term);
+      });
 }
 
 Value ApplyLowering::emitMaxima(const PairLoops &columns,
                                 const PairArray &matrix, Value maxima) {
-  return columns.emit({matrix, columns.getArray(op.getValues())}, like(maxima),
-                      PairAxis::N,
-                      /*readsParams=*/false,
-                      [&](OpBuilder &b, Location loc, ValueRange elements,
-                          ValueRange, Value most) -> Value {
-                        Value term = emitMul(b, loc, elements[0], elements[1]);
-                        return arith::MaximumFOp::create(b, loc, most, term);
-                      });
+  return columns.emit(
+      {matrix, columns.getArray(op.getValues(), PairAxis::N, PairAxis::C)},
+      like(maxima), PairAxis::N,
+      /*readsParams=*/false,
+      [&](OpBuilder &b, Location loc, ValueRange elements, ValueRange,
+          Value most) -> Value {
+        Value term = emitMul(b, loc, elements[0], elements[1]);
+        return arith::MaximumFOp::create(b, loc, most, term);
+      });
 }
 
 /// exp and log, which no f80 has.
@@ -153,16 +154,17 @@ void ApplyLowering::emitLogarithms(const PairLoops &columns,
                           return arith::MaximumFOp::create(b, loc, most,
                                                            elements[0]);
                         });
-  sums = columns.emit({matrix, columns.getArray(op.getValues()), like(maxima)},
-                      like(sums), PairAxis::N, /*readsParams=*/false,
-                      [&](OpBuilder &b, Location loc, ValueRange elements,
-                          ValueRange, Value sum) {
-                        Value term = emitMul(b, loc, elements[0], elements[1]);
-                        term = arith::SubFOp::create(
-                            b, loc, term, emitReference(b, loc, elements[2]));
-                        return emitAdd(b, loc, sum,
-                                       emitFunction<math::ExpOp>(b, loc, term));
-                      });
+  sums = columns.emit(
+      {matrix, columns.getArray(op.getValues(), PairAxis::N, PairAxis::C),
+       like(maxima)},
+      like(sums), PairAxis::N, /*readsParams=*/false,
+      [&](OpBuilder &b, Location loc, ValueRange elements, ValueRange,
+          Value sum) {
+        Value term = emitMul(b, loc, elements[0], elements[1]);
+        term = arith::SubFOp::create(b, loc, term,
+                                     emitReference(b, loc, elements[2]));
+        return emitAdd(b, loc, sum, emitFunction<math::ExpOp>(b, loc, term));
+      });
 }
 
 /// `results` in the destination; with the `maxima` that their exponentials are
@@ -193,12 +195,12 @@ Value ApplyLowering::emit() {
   sizes.push_back(emitter.getBuilder().getIndexAttr(
       known ? std::min(*known, kColumns) : kColumns));
   SmallVector<Value> carried = {
-      emitter.createEmpty(sizes, loops.getAccumulator()),
+      emitter.createOwn(sizes, loops.getAccumulator()),
       createResults(isMaximum ? -kInfinity : 0.0)};
   if (isLogarithm()) {
     carried.push_back(createResults(-kInfinity));
     carried.push_back(
-        emitter.createEmpty(loops.getSizes(init.core), loops.getAccumulator()));
+        emitter.createOwn(loops.getSizes(init.core), loops.getAccumulator()));
   }
   unsigned tileDim = sizes.size() - 1;
   SmallVector<Value> updated = emitter.emitTileLoop(

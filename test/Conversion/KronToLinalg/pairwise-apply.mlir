@@ -10,10 +10,9 @@
 // CHECK-DAG: #[[$V:.*]] = affine_map<(d0, d1, d2) -> (d2, d1)>
 // CHECK-LABEL: func.func @sum(
 // CHECK-SAME: %[[A:.*]]: memref<4x8xf32>, %[[B:.*]]: memref<?x8xf32>, %[[V:.*]]: memref<?x3xf32>, %[[P:.*]]: f32, %[[Y:.*]]: memref<4x3xf32>)
-// CHECK: %[[N:.*]] = memref.dim %[[B]]
 // CHECK: %[[TILE:.*]] = memref.alloc() {{.*}} : memref<4x64xf32>
 // CHECK: linalg.fill ins(%{{.*}} : f32) outs(%[[Y]] : memref<4x3xf32>)
-// CHECK: scf.for %[[FIRST:.*]] = %{{.*}} to %[[N]] step %[[STEP:.*]] {
+// CHECK: scf.for %[[FIRST:.*]] = %{{.*}} to %[[N:.*]] step %[[STEP:.*]] {
 // CHECK: %[[LEFT:.*]] = arith.subi %[[N]], %[[FIRST]]
 // CHECK: %[[SIZE:.*]] = arith.minsi %[[LEFT]], %[[STEP]]
 // CHECK: %[[BT:.*]] = memref.subview %[[B]][%[[FIRST]], 0] [%[[SIZE]], 8]
@@ -42,7 +41,7 @@ func.func @sum(%a: memref<4x8xf32>, %b: memref<?x8xf32>, %v: memref<?x3xf32>, %p
 
 // Verify that columns of one tile need no loop, and that maxima of bf16 are an array of f32 first.
 // CHECK-LABEL: func.func @one_tile(
-// CHECK: %[[TILE:.*]] = tensor.empty() : tensor<2x4x5xf32>
+// CHECK: %[[TILE:.*]] = bufferization.alloc_tensor() : tensor<2x4x5xf32>
 // CHECK: %[[MOST:.*]] = linalg.fill {{.*}} outs(%{{.*}} : tensor<2x4x3xf32>)
 // CHECK-NOT: scf.for
 // CHECK: %[[MAX:.*]] = linalg.generic {{.*}} outs(%[[MOST]] : tensor<2x4x3xf32>)

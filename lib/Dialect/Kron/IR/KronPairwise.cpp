@@ -14,7 +14,6 @@
 #include "KronAssembly.h"
 #include "KronShapes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -69,17 +68,15 @@ SmallVector<PairArray> kron::getPairArrays(PairOpInterface op) {
                 op.getTransLhs()),
       getMatrix("the right operand", op.getRhs(), PairAxis::N, PairAxis::K,
                 op.getTransRhs())};
-  llvm::TypeSwitch<Operation *>(op)
-      .Case([&](PairwiseOp pairwise) {
-        arrays.push_back(getMatrix("the outs", pairwise.getInit(), PairAxis::M,
-                                   PairAxis::N));
-      })
-      .Case([&](PairwiseApplyOp apply) {
-        arrays.push_back(getMatrix("the values", apply.getValues(), PairAxis::N,
-                                   PairAxis::C, apply.getTransValues()));
-        arrays.push_back(
-            getMatrix("the outs", apply.getInit(), PairAxis::M, PairAxis::C));
-      });
+  PairArray init =
+      getMatrix("the outs", op.getInit(), PairAxis::M, PairAxis::N);
+  init.isInit = true;
+  if (auto apply = dyn_cast<PairwiseApplyOp>(op.getOperation())) {
+    arrays.push_back(getMatrix("the values", apply.getValues(), PairAxis::N,
+                               PairAxis::C, apply.getTransValues()));
+    init.core[1] = PairAxis::C;
+  }
+  arrays.push_back(init);
   for (auto [index, param] : llvm::enumerate(op.getParams()))
     if (isa<ShapedType>(param.getType()))
       arrays.push_back({"parameter " + std::to_string(index + 1), param, {}});
@@ -147,7 +144,7 @@ void kron::getEqualDims(PairOpInterface op, SmallVectorImpl<DimPair> &pairs) {
   Value init = op.getInit();
   for (const PairArray &array : arrays)
     for (int64_t dim = 0, rank = array.getBatchRank(); dim < rank; ++dim)
-      if (array.value != init && getDimSize(array.value, dim) != 1)
+      if (!array.isInit && getDimSize(array.value, dim) != 1)
         addEqualDims(pairs, array.value, dim, init,
                      getRank(init) - 2 - rank + dim);
 }

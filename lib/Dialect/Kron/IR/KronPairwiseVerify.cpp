@@ -117,7 +117,7 @@ static LogicalResult verifyShapes(PairOpInterface op,
       return failure();
   // pairwise_c5, pairwise_apply_c5
   for (const PairArray &array : arrays)
-    if (array.value != op.getInit() && failed(verifyBatch(op, array)))
+    if (!array.isInit && failed(verifyBatch(op, array)))
       return failure();
   return success();
 }

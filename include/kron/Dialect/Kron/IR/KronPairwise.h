@@ -39,6 +39,8 @@ struct PairArray {
   /// The axes of the last dimensions, as they are stored; those in front are
   /// the batch.
   SmallVector<PairAxis, 2> core;
+  /// Whether it is the destination.
+  bool isInit = false;
 
   /// The dimension that runs over `axis`, if there is one.
   std::optional<unsigned> getDim(PairAxis axis) const;
