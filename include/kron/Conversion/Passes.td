@@ -21,8 +21,9 @@ def ConvertKronToLinalg : Pass<"convert-kron-to-linalg"> {
     f16 and bf16 accumulate in f32 through all factors, scaling and epilogue, and
     are rounded once. `erf` and `exp` of f80 are computed in f64. Intermediates
     on memrefs are allocated and released around each operation.
-    `kron.pairwise_apply` becomes a loop over tiles of 64 columns, whose functions
-    of pairs are an array of batch x M x 64.
+    `kron.pairwise_apply` and the derivatives of functions of pairs become a loop
+    over tiles of 64 columns: their matrix, and what else has an element for each
+    pair, are arrays of batch x M x 64, five at most.
   }];
   let options = [
     Option<"fallbackOnly", "fallback-only", "bool", /*default=*/"false",

@@ -24,6 +24,8 @@ SmallVector<Value> emitQuantize(ArrayEmitter &emitter, QuantizeOp op);
 /// The same for functions of pairs, which do not scale.
 Value emitPairs(ArrayEmitter &emitter, PairOpInterface op);
 Value emitPairwiseApply(ArrayEmitter &emitter, PairwiseApplyOp op);
+Value emitPairwiseTangent(ArrayEmitter &emitter, PairwiseTangentOp op);
+Value emitPairwiseGrad(ArrayEmitter &emitter, PairwiseGradOp op);
 
 } // namespace mlir::kron
 

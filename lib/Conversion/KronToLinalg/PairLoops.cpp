@@ -89,8 +89,7 @@ AffineMap PairLoops::getMap(const PairArray &array,
 
 SmallVector<Value> PairLoops::getParams(ValueRange elements) const {
   SmallVector<Value> params;
-  PairOpInterface pair = op;
-  for (Value param : pair.getParams()) {
+  for (Value param : getParamValues()) {
     if (!isa<ShapedType>(param.getType())) {
       params.push_back(param);
       continue;
@@ -98,6 +97,15 @@ SmallVector<Value> PairLoops::getParams(ValueRange elements) const {
     params.push_back(elements.front());
     elements = elements.drop_front();
   }
+  return params;
+}
+
+SmallVector<Value> PairLoops::getParamValues() const {
+  PairOpInterface pair = op;
+  SmallVector<Value> params(pair.getParams());
+  OperandRange directions = pair.getDirections();
+  if (!directions.empty())
+    llvm::append_range(params, directions.drop_front(2));
   return params;
 }
 
@@ -113,9 +121,8 @@ Value PairLoops::emit(ArrayRef<PairArray> inputs, const PairArray &destination,
     maps.push_back(getMap(array, axes));
   };
   llvm::for_each(inputs, add);
-  PairOpInterface pair = op;
   if (readsParams)
-    for (Value param : pair.getParams())
+    for (Value param : getParamValues())
       if (isa<ShapedType>(param.getType()))
         add({"", param, {}});
   maps.push_back(getMap(destination, axes));
@@ -138,6 +145,7 @@ Value PairLoops::emit(ArrayRef<PairArray> inputs, const PairArray &destination,
 
 Value PairLoops::emitReduced(Value destination) const {
   PairOpInterface pair = op;
+  size_t numParams = pair.getParams().size();
   Value filled = emitter->fill(destination, getReductionStart(op));
   return emit({getArray(pair.getLhs(), PairAxis::M, PairAxis::K),
                getArray(pair.getRhs(), PairAxis::N, PairAxis::K)},
@@ -145,6 +153,9 @@ Value PairLoops::emitReduced(Value destination) const {
               /*readsParams=*/!pair.getInner(),
               [&](OpBuilder &b, Location loc, ValueRange elements,
                   ValueRange params, Value reduced) {
+                // Those behind them are directions.
+                if (!params.empty())
+                  params = params.take_front(numParams);
                 Value value =
                     emitPair(b, loc, op, elements[0], elements[1], params);
                 return emitReduction(b, loc, op, reduced, value);

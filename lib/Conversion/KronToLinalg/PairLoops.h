@@ -24,7 +24,8 @@ namespace mlir::kron {
 class PairLoops {
 public:
   /// Computes an element from those of the inputs in the accumulation type,
-  /// the hyper-parameters, and the element of the destination as it is.
+  /// the hyper-parameters and their directions, and the element of the
+  /// destination as it is.
   using Body = llvm::function_ref<Value(OpBuilder &, Location, ValueRange,
                                         ValueRange, Value)>;
 
@@ -54,7 +55,9 @@ public:
 private:
   /// How `array` is indexed by loops over the batch and `axes`.
   AffineMap getMap(const PairArray &array, ArrayRef<PairAxis> axes) const;
-  /// The hyper-parameters, of which `elements` are those of arrays.
+  /// The hyper-parameters and, behind them, their directions.
+  SmallVector<Value> getParamValues() const;
+  /// The same within a loop; `elements` are those of arrays.
   SmallVector<Value> getParams(ValueRange elements) const;
 
   ArrayEmitter *emitter;

@@ -49,5 +49,10 @@ Value kron::emitPairs(ArrayEmitter &emitter, PairOpInterface op) {
       .Case([&](PairwiseOp pairwise) { return emitMatrix(emitter, pairwise); })
       .Case([&](PairwiseApplyOp apply) {
         return emitPairwiseApply(emitter, apply);
-      });
+      })
+      .Case([&](PairwiseTangentOp tangent) {
+        return emitPairwiseTangent(emitter, tangent);
+      })
+      .Case(
+          [&](PairwiseGradOp grad) { return emitPairwiseGrad(emitter, grad); });
 }

@@ -13,8 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
-#include "PairLoops.h"
-#include "kron/Dialect/Kron/Utils/PairScalars.h"
+#include "PairTiles.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -27,13 +26,12 @@ namespace {
 class ApplyLowering {
 public:
   ApplyLowering(ArrayEmitter &emitter, PairwiseApplyOp op)
-      : emitter(emitter), op(op), loops(emitter, op), init(loops.getInit()) {}
+      : emitter(emitter), op(op), tiles(emitter, op), loops(tiles.getLoops()),
+        init(loops.getInit()) {}
 
   Value emit();
 
 private:
-  static constexpr int64_t kColumns = 64;
-
   bool isLogarithm() const {
     return accumulation == PairAccumulation::LogSumExp;
   }
@@ -41,17 +39,16 @@ private:
   PairArray like(Value value) const { return {"", value, init.core}; }
 
   Value createResults(double start);
-  PairArray emitMatrix(const PairLoops &columns, Value tile);
-  Value emitSums(const PairLoops &columns, const PairArray &matrix, Value sums);
-  Value emitMaxima(const PairLoops &columns, const PairArray &matrix,
-                   Value maxima);
-  void emitLogarithms(const PairLoops &columns, const PairArray &matrix,
-                      Value &sums, Value &maxima, Value &ofTile);
+  Value emitSums(const PairArray &matrix, Value sums);
+  Value emitMaxima(const PairArray &matrix, Value maxima);
+  void emitLogarithms(const PairArray &matrix, Value &sums, Value &maxima,
+                      Value &ofTile);
   Value emitStore(Value results, Value maxima);
 
   ArrayEmitter &emitter;
   PairwiseApplyOp op;
-  PairLoops loops;
+  PairTiles tiles;
+  const PairLoops &loops;
   PairArray init;
   PairAccumulation accumulation = op.getAccumulation();
 };
@@ -70,20 +67,8 @@ Value ApplyLowering::createResults(double start) {
   return emitter.fill(array, getScalarAttr(type, start));
 }
 
-/// The matrix of `columns`, in `tile`.
-PairArray ApplyLowering::emitMatrix(const PairLoops &columns, Value tile) {
-  PairArray reduced{"", columns.emitReduced(tile), {PairAxis::M, PairAxis::N}};
-  if (op.getEpilogue().empty())
-    return reduced;
-  reduced.value = columns.emit(
-      {}, reduced, /*reductions=*/{}, /*readsParams=*/true,
-      [&](OpBuilder &b, Location loc, ValueRange, ValueRange params,
-          Value value) { return emitPairEpilogue(b, loc, op, value, params); });
-  return reduced;
-}
-
-Value ApplyLowering::emitSums(const PairLoops &columns, const PairArray &matrix,
-                              Value sums) {
+Value ApplyLowering::emitSums(const PairArray &matrix, Value sums) {
+  const PairLoops &columns = tiles.getColumns();
   return columns.emit(
       {matrix, columns.getArray(op.getValues(), PairAxis::N, PairAxis::C)},
       like(sums), PairAxis::N, /*readsParams=*/false,
@@ -94,8 +79,8 @@ Value ApplyLowering::emitSums(const PairLoops &columns, const PairArray &matrix,
       });
 }
 
-Value ApplyLowering::emitMaxima(const PairLoops &columns,
-                                const PairArray &matrix, Value maxima) {
+Value ApplyLowering::emitMaxima(const PairArray &matrix, Value maxima) {
+  const PairLoops &columns = tiles.getColumns();
   return columns.emit(
       {matrix, columns.getArray(op.getValues(), PairAxis::N, PairAxis::C)},
       like(maxima), PairAxis::N,
@@ -129,13 +114,14 @@ static Value emitReference(OpBuilder &builder, Location loc, Value maximum) {
   return arith::SelectOp::create(builder, loc, isFinite, maximum, zero);
 }
 
-/// `sums` of exponentials less the maxima so far, which `columns` may exceed.
-void ApplyLowering::emitLogarithms(const PairLoops &columns,
-                                   const PairArray &matrix, Value &sums,
+/// `sums` of exponentials less the maxima so far, which those of the tile may
+/// exceed.
+void ApplyLowering::emitLogarithms(const PairArray &matrix, Value &sums,
                                    Value &maxima, Value &ofTile) {
+  const PairLoops &columns = tiles.getColumns();
   ofTile =
       emitter.fill(ofTile, getScalarAttr(loops.getAccumulator(), -kInfinity));
-  ofTile = emitMaxima(columns, matrix, ofTile);
+  ofTile = emitMaxima(matrix, ofTile);
   sums = columns.emit(
       {like(maxima), like(ofTile)}, like(sums), /*reductions=*/{},
       /*readsParams=*/false,
@@ -189,38 +175,26 @@ Value ApplyLowering::emitStore(Value results, Value maxima) {
 
 Value ApplyLowering::emit() {
   bool isMaximum = accumulation == PairAccumulation::Max;
-  OpFoldResult count = loops.getSizes(PairAxis::N).back();
-  SmallVector<OpFoldResult> sizes = loops.getSizes({PairAxis::M});
-  std::optional<int64_t> known = getConstantIntValue(count);
-  sizes.push_back(emitter.getBuilder().getIndexAttr(
-      known ? std::min(*known, kColumns) : kColumns));
-  SmallVector<Value> carried = {
-      emitter.createOwn(sizes, loops.getAccumulator()),
-      createResults(isMaximum ? -kInfinity : 0.0)};
+  bool isAlong = !op.getDirections().empty();
+  unsigned matrix = tiles.add();
+  unsigned results = tiles.add(createResults(isMaximum ? -kInfinity : 0.0));
+  unsigned ofDirections = isAlong ? tiles.add() : 0;
+  unsigned maxima = 0, ofTile = 0;
   if (isLogarithm()) {
-    carried.push_back(createResults(-kInfinity));
-    carried.push_back(
+    maxima = tiles.add(createResults(-kInfinity));
+    ofTile = tiles.add(
         emitter.createOwn(loops.getSizes(init.core), loops.getAccumulator()));
   }
-  unsigned tileDim = sizes.size() - 1;
-  SmallVector<Value> updated = emitter.emitTileLoop(
-      count, kColumns, carried,
-      [&](OpFoldResult offset, OpFoldResult size, ValueRange arrays) {
-        SmallVector<Value> next(arrays);
-        PairLoops columns = loops.getColumns(offset, size);
-        OpFoldResult start = emitter.getBuilder().getIndexAttr(0);
-        PairArray matrix =
-            emitMatrix(columns, emitter.slice(arrays[0], tileDim, start, size));
-        if (isLogarithm())
-          emitLogarithms(columns, matrix, next[1], next[2], next[3]);
-        else if (isMaximum)
-          next[1] = emitMaxima(columns, matrix, next[1]);
-        else
-          next[1] = emitSums(columns, matrix, next[1]);
-        next[0] = emitter.insert(arrays[0], matrix.value, tileDim, start);
-        return next;
-      });
-  return emitStore(updated[1], isLogarithm() ? updated[2] : Value());
+  SmallVector<Value> updated = tiles.emit([&] {
+    PairArray tile = tiles.emitMatrix(matrix, ofDirections);
+    Value &sums = tiles.getCarried(results);
+    if (isLogarithm())
+      emitLogarithms(tile, sums, tiles.getCarried(maxima),
+                     tiles.getCarried(ofTile));
+    else
+      sums = isMaximum ? emitMaxima(tile, sums) : emitSums(tile, sums);
+  });
+  return emitStore(updated[results], updated[maxima]);
 }
 
 Value kron::emitPairwiseApply(ArrayEmitter &emitter, PairwiseApplyOp op) {

@@ -162,3 +162,19 @@ func.func @pairwise_apply_c7_dialect(%a: memref<4x8xf32>, %b: memref<5x8xf32>, %
       }
   return
 }
+
+// -----
+
+func.func @pairwise_apply_c8_sums(%a: memref<4x8xf32>, %b: memref<5x8xf32>, %v: memref<5x3xf32>, %y: memref<4x3xf32>) {
+  // expected-error @+1 {{'kron.pairwise_apply' op expects sums along directions, but got max}}
+  kron.pairwise_apply dot accumulate(max) ins(%a, %b : memref<4x8xf32>, memref<5x8xf32>) values(%v : memref<5x3xf32>) along(%a, %b : memref<4x8xf32>, memref<5x8xf32>) outs(%y : memref<4x3xf32>)
+  return
+}
+
+// -----
+
+func.func @pairwise_apply_c8_directions(%a: memref<4x8xf32>, %b: memref<5x8xf32>, %v: memref<5x3xf32>, %y: memref<4x3xf32>) {
+  // expected-error @+1 {{'kron.pairwise_apply' op expects 2 directions, of both operands and all parameters, but got 1}}
+  kron.pairwise_apply dot ins(%a, %b : memref<4x8xf32>, memref<5x8xf32>) values(%v : memref<5x3xf32>) along(%a : memref<4x8xf32>) outs(%y : memref<4x3xf32>)
+  return
+}

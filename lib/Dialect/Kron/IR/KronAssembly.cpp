@@ -165,6 +165,56 @@ void kron::printScaling(OpAsmPrinter &printer, Operation *, Value alpha, Type,
 }
 
 //===----------------------------------------------------------------------===//
+// Gradients of functions of pairs
+//===----------------------------------------------------------------------===//
+
+ParseResult kron::parseGradientOfPairs(
+    OpAsmParser &parser, std::optional<OpAsmParser::UnresolvedOperand> &grad,
+    Type &gradType, TransposeAttr &transGrad,
+    std::optional<OpAsmParser::UnresolvedOperand> &lhsFactor,
+    Type &lhsFactorType, TransposeAttr &transLhsFactor,
+    std::optional<OpAsmParser::UnresolvedOperand> &rhsFactor,
+    Type &rhsFactorType, TransposeAttr &transRhsFactor) {
+  auto none = TransposeAttr::get(parser.getContext(), Transpose::N);
+  transGrad = transLhsFactor = transRhsFactor = none;
+  if (succeeded(parser.parseOptionalKeyword("grad")) &&
+      (parser.parseLParen() ||
+       parseTransposedOperand(parser, grad.emplace(), transGrad) ||
+       parser.parseColonType(gradType) || parser.parseRParen()))
+    return failure();
+  if (failed(parser.parseOptionalKeyword("factors")))
+    return success();
+  return failure(
+      parser.parseLParen() ||
+      parseTransposedOperand(parser, lhsFactor.emplace(), transLhsFactor) ||
+      parser.parseComma() ||
+      parseTransposedOperand(parser, rhsFactor.emplace(), transRhsFactor) ||
+      parser.parseColonType(lhsFactorType) || parser.parseComma() ||
+      parser.parseType(rhsFactorType) || parser.parseRParen());
+}
+
+void kron::printGradientOfPairs(OpAsmPrinter &printer, Operation *op,
+                                Value grad, Type gradType,
+                                TransposeAttr transGrad, Value lhsFactor,
+                                Type lhsFactorType,
+                                TransposeAttr transLhsFactor, Value rhsFactor,
+                                Type rhsFactorType,
+                                TransposeAttr transRhsFactor) {
+  if (grad) {
+    printer << "grad(";
+    printTransposedOperand(printer, op, grad, transGrad);
+    printer << " : " << gradType << ')';
+  }
+  if (!lhsFactor || !rhsFactor)
+    return;
+  printer << (grad ? " factors(" : "factors(");
+  printTransposedOperand(printer, op, lhsFactor, transLhsFactor);
+  printer << ", ";
+  printTransposedOperand(printer, op, rhsFactor, transRhsFactor);
+  printer << " : " << lhsFactorType << ", " << rhsFactorType << ')';
+}
+
+//===----------------------------------------------------------------------===//
 // Axes
 //===----------------------------------------------------------------------===//
 

@@ -47,6 +47,21 @@ void printScaling(OpAsmPrinter &printer, Operation *op, Value alpha,
                   Type betaType, TypedAttr staticBeta, Value addend,
                   Type addendType);
 
+/// The clauses `grad(..)` and `factors(.., ..)`, left out where there is none.
+ParseResult
+parseGradientOfPairs(OpAsmParser &parser,
+                     std::optional<OpAsmParser::UnresolvedOperand> &grad,
+                     Type &gradType, TransposeAttr &transGrad,
+                     std::optional<OpAsmParser::UnresolvedOperand> &lhsFactor,
+                     Type &lhsFactorType, TransposeAttr &transLhsFactor,
+                     std::optional<OpAsmParser::UnresolvedOperand> &rhsFactor,
+                     Type &rhsFactorType, TransposeAttr &transRhsFactor);
+void printGradientOfPairs(OpAsmPrinter &printer, Operation *op, Value grad,
+                          Type gradType, TransposeAttr transGrad,
+                          Value lhsFactor, Type lhsFactorType,
+                          TransposeAttr transLhsFactor, Value rhsFactor,
+                          Type rhsFactorType, TransposeAttr transRhsFactor);
+
 ParseResult parseAxisNumber(OpAsmParser &parser, IntegerAttr &axis);
 void printAxisNumber(OpAsmPrinter &printer, Operation *op, IntegerAttr axis);
 

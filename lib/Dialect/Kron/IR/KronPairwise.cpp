@@ -14,6 +14,7 @@
 #include "KronAssembly.h"
 #include "KronShapes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -62,25 +63,70 @@ static PairArray getMatrix(StringRef name, Value value, PairAxis rows,
   return {name.str(), value, {rows, columns}};
 }
 
+/// Adds the directions of `op` that are arrays; `operands` are A and B.
+static void addDirections(PairOpInterface op, ArrayRef<PairArray> operands,
+                          SmallVectorImpl<PairArray> &arrays) {
+  for (auto [index, direction] : llvm::enumerate(op.getDirections())) {
+    if (!isa<ShapedType>(direction.getType()))
+      continue;
+    if (index < 2)
+      arrays.push_back({"the direction of " + operands[index].name, direction,
+                        operands[index].core});
+    else
+      arrays.push_back(
+          {"the direction of parameter " + std::to_string(index - 1),
+           direction,
+           {}});
+  }
+}
+
+static void addGradient(PairwiseGradOp op, SmallVectorImpl<PairArray> &arrays) {
+  if (Value grad = op.getGrad())
+    arrays.push_back(getMatrix("the gradient", grad, PairAxis::M, PairAxis::N,
+                               op.getTransGrad()));
+  if (Value factor = op.getLhsFactor())
+    arrays.push_back(getMatrix("the left factor", factor, PairAxis::M,
+                               PairAxis::C, op.getTransLhsFactor()));
+  if (Value factor = op.getRhsFactor())
+    arrays.push_back(getMatrix("the right factor", factor, PairAxis::N,
+                               PairAxis::C, op.getTransRhsFactor()));
+}
+
 SmallVector<PairArray> kron::getPairArrays(PairOpInterface op) {
   SmallVector<PairArray> arrays = {
       getMatrix("the left operand", op.getLhs(), PairAxis::M, PairAxis::K,
                 op.getTransLhs()),
       getMatrix("the right operand", op.getRhs(), PairAxis::N, PairAxis::K,
                 op.getTransRhs())};
+  SmallVector<PairArray> operands = arrays;
   PairArray init =
       getMatrix("the outs", op.getInit(), PairAxis::M, PairAxis::N);
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](PairwiseApplyOp apply) {
+        arrays.push_back(getMatrix("the values", apply.getValues(), PairAxis::N,
+                                   PairAxis::C, apply.getTransValues()));
+        init.core[1] = PairAxis::C;
+      })
+      .Case([&](PairwiseGradOp grad) {
+        addGradient(grad, arrays);
+        init.core = grad.getBy() == PairOperand::Param
+                        ? SmallVector<PairAxis, 2>()
+                        : operands[grad.getBy() == PairOperand::Rhs].core;
+      });
+  addDirections(op, operands, arrays);
   init.isInit = true;
-  if (auto apply = dyn_cast<PairwiseApplyOp>(op.getOperation())) {
-    arrays.push_back(getMatrix("the values", apply.getValues(), PairAxis::N,
-                               PairAxis::C, apply.getTransValues()));
-    init.core[1] = PairAxis::C;
-  }
   arrays.push_back(init);
   for (auto [index, param] : llvm::enumerate(op.getParams()))
     if (isa<ShapedType>(param.getType()))
       arrays.push_back({"parameter " + std::to_string(index + 1), param, {}});
   return arrays;
+}
+
+int64_t kron::getLargestBatchRank(ArrayRef<PairArray> arrays) {
+  int64_t rank = 0;
+  for (const PairArray &array : arrays)
+    rank = std::max(rank, array.getBatchRank());
+  return rank;
 }
 
 //===----------------------------------------------------------------------===//
@@ -126,6 +172,26 @@ PairwiseApplyOp::reifyResultShapes(OpBuilder &builder,
   return addShapes(builder, *this, shapes);
 }
 
+void PairwiseTangentOp::getEffects(Effects &effects) {
+  addEffects(*this, effects);
+}
+
+LogicalResult
+PairwiseTangentOp::reifyResultShapes(OpBuilder &builder,
+                                     ReifiedRankedShapedTypeDims &shapes) {
+  return addShapes(builder, *this, shapes);
+}
+
+void PairwiseGradOp::getEffects(Effects &effects) {
+  addEffects(*this, effects);
+}
+
+LogicalResult
+PairwiseGradOp::reifyResultShapes(OpBuilder &builder,
+                                  ReifiedRankedShapedTypeDims &shapes) {
+  return addShapes(builder, *this, shapes);
+}
+
 void kron::getEqualDims(PairOpInterface op, SmallVectorImpl<DimPair> &pairs) {
   SmallVector<PairArray> arrays = getPairArrays(op);
   for (PairAxis axis : {PairAxis::M, PairAxis::N, PairAxis::K, PairAxis::C}) {
@@ -141,10 +207,23 @@ void kron::getEqualDims(PairOpInterface op, SmallVectorImpl<DimPair> &pairs) {
         first = &array;
     }
   }
-  Value init = op.getInit();
-  for (const PairArray &array : arrays)
-    for (int64_t dim = 0, rank = array.getBatchRank(); dim < rank; ++dim)
-      if (!array.isInit && getDimSize(array.value, dim) != 1)
-        addEqualDims(pairs, array.value, dim, init,
-                     getRank(init) - 2 - rank + dim);
+  // Of the batch, counted from the right: the first that does not stretch.
+  SmallVector<std::optional<std::pair<Value, unsigned>>> batch(
+      std::max<int64_t>(0, getLargestBatchRank(arrays)));
+  auto visit = [&](const PairArray &array) {
+    for (int64_t dim = 0, rank = array.getBatchRank(); dim < rank; ++dim) {
+      if (getDimSize(array.value, dim) == 1)
+        continue;
+      auto &first = batch[rank - 1 - dim];
+      if (first)
+        addEqualDims(pairs, array.value, dim, first->first, first->second);
+      else
+        first.emplace(array.value, dim);
+    }
+  };
+  // The destination first: all are compared with it, if it does not stretch.
+  for (bool isInit : {true, false})
+    for (const PairArray &array : arrays)
+      if (array.isInit == isInit)
+        visit(array);
 }

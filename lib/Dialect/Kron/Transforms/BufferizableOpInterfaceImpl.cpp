@@ -126,5 +126,8 @@ void kron::registerBufferizableOpInterfaceExternalModels(
     QuantizeOp::attachInterface<KronOpModel<QuantizeOp>>(*context);
     PairwiseOp::attachInterface<KronOpModel<PairwiseOp>>(*context);
     PairwiseApplyOp::attachInterface<KronOpModel<PairwiseApplyOp>>(*context);
+    PairwiseTangentOp::attachInterface<KronOpModel<PairwiseTangentOp>>(
+        *context);
+    PairwiseGradOp::attachInterface<KronOpModel<PairwiseGradOp>>(*context);
   });
 }

@@ -33,8 +33,9 @@ def Kron_Dialect : Dialect {
     into fused regions, `kron.fused`, each of which reads and writes memory once.
 
     `kron.pairwise`, whose results are functions of all pairs of rows (distances,
-    kernels), is no chain of mode products and stands beside them, as does its
-    product with vectors, `kron.pairwise_apply`.
+    kernels), is no chain of mode products and stands beside them, as do its
+    product with vectors, `kron.pairwise_apply`, and its derivatives,
+    `kron.pairwise_tangent` and `kron.pairwise_grad`.
 
     All operations work on ranked tensors in destination-passing style and on
     strided memrefs. On tensors the result is the updated `outs` operand; on

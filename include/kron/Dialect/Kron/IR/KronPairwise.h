@@ -51,6 +51,13 @@ struct PairArray {
 /// have, the destination, and hyper-parameters.
 SmallVector<PairArray> getPairArrays(PairOpInterface op);
 
+int64_t getLargestBatchRank(ArrayRef<PairArray> arrays);
+
+/// Whether a rule for the derivative of `op`, within a region of a function of
+/// pairs, is known or none is needed: nothing else depends on floating-point
+/// numbers.
+bool isDifferentiable(Operation *op);
+
 /// Adds the dimensions of the operands of `op` that must be equal and that
 /// types may leave open.
 void getEqualDims(PairOpInterface op, SmallVectorImpl<DimPair> &pairs);

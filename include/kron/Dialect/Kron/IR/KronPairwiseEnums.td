@@ -40,4 +40,12 @@ def Kron_PairAccumulation
   let cppNamespace = "::mlir::kron";
 }
 
+def Kron_PairOperand
+    : I32EnumAttr<"PairOperand", "what kron.pairwise_grad differentiates by",
+                  [I32EnumAttrCase<"Lhs", 0, "lhs">,
+                   I32EnumAttrCase<"Rhs", 1, "rhs">,
+                   I32EnumAttrCase<"Param", 2, "param">]> {
+  let cppNamespace = "::mlir::kron";
+}
+
 #endif // KRON_DIALECT_KRON_IR_KRONPAIRWISEENUMS_TD

@@ -20,6 +20,12 @@ def Kron_PairOpInterface : OpInterface<"PairOpInterface"> {
     InterfaceMethod<"A.", "::mlir::Value", "getLhs">,
     InterfaceMethod<"B.", "::mlir::Value", "getRhs">,
     InterfaceMethod<"The hyper-parameters.", "::mlir::OperandRange", "getParams">,
+    InterfaceMethod<[{
+        What the function is differentiated along: a direction of A, of B and of
+        every hyper-parameter, or none at all.
+      }],
+      "::mlir::OperandRange", "getDirections", (ins), "",
+      [{ return $_op->getOperands().take_front(0); }]>,
     InterfaceMethod<"The destination (`outs`).", "::mlir::Value", "getInit">,
     InterfaceMethod<"The function of two elements, unless a region gives it.",
       "::std::optional<::mlir::kron::PairFunction>", "getInner">,
