@@ -15,13 +15,14 @@ DEVICES = {"sm_90a": 0, "sm_80": 1}
 
 
 class InterpretedBuffer(DeviceBuffer):
-    """An array whose elements alone may be read and, if it is a result, written: nothing around or between them."""
+    """An array whose elements alone may be read, unless `is_read` is false, and, if it is a result, written: nothing
+    around or between them."""
 
-    def __init__(self, driver, arg, rng, aligned):
+    def __init__(self, driver, arg, rng, aligned, is_read):
         super().__init__(driver, arg.element, arg.shape, arg.strides, rng, aligned)
         rights = np.zeros(self._raw.size, np.uint8)
         elements = np.lib.stride_tricks.as_strided(rights[self._start :], self.shape, self.strides)
-        elements[...] = READ | (WRITE if arg.role in ("out", "inout") else 0)
+        elements[...] = (READ if is_read else 0) | (WRITE if arg.role in ("out", "inout") else 0)
         self.memory.allow(self.element.storage.itemsize, rights)
 
 
@@ -29,16 +30,18 @@ class Interpreted:
     def __init__(self, kron, driver):
         self.kron, self.driver = kron, driver
 
-    def run(self, case, chip, aligned):
-        """What is wrong, or None; `aligned`: arrays begin where vector accesses may, else some do not."""
+    def run(self, case, chip, **rules):
+        """What is wrong, or None, with the rules of `launch`."""
         try:
             program = self.kron.compile(case.mlir(), chip)
         except KronError as error:
             return f"does not compile: {error}"
         with np.errstate(all="ignore"):
-            return self.launch(program, case, chip, aligned)
+            return self.launch(program, case, chip, **rules)
 
-    def launch(self, program, case, chip, aligned):
+    def launch(self, program, case, chip, aligned=False, unread=False):
+        """`aligned`: arrays begin where vector accesses may, else some do not; `unread`: what is added to a result is
+        not read where beta is 0, nor is a result to which nothing is added."""
         self.driver.reset()
         rng = np.random.default_rng([case.index, 3])
         values = case.data()
@@ -48,7 +51,8 @@ class Interpreted:
                 scalars.append(np.ascontiguousarray(values[arg.name]))
                 arrays.append(make_array(scalars[-1].ctypes.data, arg.element.code, ()))
                 continue
-            buffer = buffers[arg.name] = InterpretedBuffer(self.driver, arg, rng, aligned)
+            is_read = not (unread and arg.poisoned and arg.name in (case.addend, case.result))
+            buffer = buffers[arg.name] = InterpretedBuffer(self.driver, arg, rng, aligned, is_read)
             buffer.fill(values[arg.name])
             arrays.append(make_array(buffer.address, arg.element.code, arg.shape, arg.strides))
         call = Call(program, case.name, arrays, CUDA, DEVICES[chip])

@@ -87,7 +87,8 @@ class Suite:
             def check(index=index, name=name, p=p, chip=chip):
                 if index in planned and name not in planned[index]:
                     return f"expects a plan of {name}, but got {', '.join(planned[index])}"
-                return self.interpreted.run(ptx_cases.build(index, p), chip, aligned=index in planned)
+                is_fixed = index in planned
+                return self.interpreted.run(ptx_cases.build(index, p), chip, aligned=is_fixed, unread=is_fixed)
             self.attempt(describe(name, p, chip), check)
 
     def run_instructions(self):
@@ -98,7 +99,7 @@ class Suite:
         for name, number, chip in ptx_cases.exhaustive(self.options.share):
             case = selection.make(self.options.seed, number)
             line = f"{name}: {case.op} {case.element.name} {' '.join(sorted(case.tags))} for {chip}"
-            self.attempt(line, lambda: self.interpreted.run(case, chip, aligned=False))
+            self.attempt(line, lambda: self.interpreted.run(case, chip))
 
     def run_eight_bits(self):
         for chip in ptx_cases.CHIPS:

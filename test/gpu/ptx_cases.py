@@ -22,6 +22,7 @@ MAX_PRODUCTS = 4_000_000
 
 HOPPER = ("sm_90a",)
 SCALED = dict(alpha="operand", beta="operand", addend="operand")
+UNREAD = SCALED | dict(beta="operand_zero")
 TF32 = dict(attributes=["precision = #kron.precision<tf32>"])
 IEEE = dict(attributes=["precision = #kron.precision<ieee>"])
 FFMA = dict(attributes=["plan = #kron.gpu_plan<kernel = ffma>"])
@@ -51,18 +52,21 @@ def chain(name, patterns, rows):
 FIXED = (
     ("batched", CHIPS, batched("f32", [(9, 9)] * 3, 40, **SCALED)),
     ("batched", CHIPS, batched("f64", [(4, 4)] * 3, 150)),
+    ("batched", CHIPS, batched("f32", [(8, 8)] * 2, 50, **UNREAD)),
     ("batched", CHIPS, batched("f32", [(6, 3), (5, 5), (4, 7)], 33, memref_layout="any")),
     ("batched", CHIPS, product("mkm", "f64", [(5, 5)] * 4, 4, **SCALED)),
     ("batched", CHIPS, product("mkm", "f32", [(14, 15), (13, 9), (11, 6)], 3)),
     ("ffma", CHIPS, product("mkm", "f32", [(8, 8)] * 4, 5)),
     ("ffma", CHIPS, product("kmm", "f32", [(16, 16)] * 2, 12, **IEEE)),
     ("ffma", CHIPS, product("mkm", "f32", [(8, 8)] * 4, 3, **SCALED, **FFMA)),
+    ("ffma", CHIPS, product("mkm", "f32", [(8, 8)] * 3, 3, **UNREAD, **FFMA)),
     ("ffma", CHIPS, product("mkm", "f64", [(6, 5), (7, 8), (3, 4)], 9, op_x="T", **FFMA)),
     ("ffma", CHIPS, product("mkm", "f32", [(16, 16), (15, 12)], 5, ops=["T", "N"], **FFMA)),
     ("simt", CHIPS, product("mkm", "i32", [(4, 4)] * 3, 5)),
     ("simt", CHIPS, product("mkm", "c32", [(3, 5), (4, 2)], 7)),
     ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 4, 5)),
     ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 5, 2, **SCALED)),
+    ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 4, 2, **UNREAD)),
     ("mma", CHIPS, product("mkm", "f64", [(16, 16)] * 3, 3)),
     ("mma", CHIPS, product("mkm", "f64", [(32, 32)] * 3, 2)),
     ("mma", CHIPS, product("mkm", "f64", [(24, 17), (20, 16)], 9, op_x="T", ops=["T", "N"])),
@@ -70,9 +74,12 @@ FIXED = (
     ("mma", CHIPS, product("mkm", "f16", [(31, 31)] * 2, 9)),
     ("mma", CHIPS, product("kmm", "f16", [(16, 16)] * 3, 4, ops=["T"] * 3, **SCALED)),
     ("mma", CHIPS, product("mkm", "f32", [(16, 16)] * 4, 2, **SCALED)),
+    ("mma", CHIPS, product("mkm", "f16", [(16, 16)] * 2, 9, **UNREAD)),
     ("mma", ("sm_80",), product("mkm", "f32", [(24, 40), (17, 16)], 9)),
     ("wgmma", HOPPER, product("mkm", "f32", [(32, 32)] * 3, 3)),
     ("wgmma", HOPPER, product("mkm", "f16", [(32, 32)] * 3, 3, **SCALED)),
+    ("wgmma", HOPPER, product("mkm", "f16", [(32, 32)] * 3, 3, **UNREAD)),
+    ("wgmma", HOPPER, product("mkm", "f32", [(24, 31), (17, 16)], 9, **UNREAD)),
     ("wgmma", HOPPER, product("mkm", "f32", [(24, 40), (17, 16)], 9)),
     ("wgmma", HOPPER, product("mkm", "bf16", [(128, 128)] * 2, 2)),
     ("wgmma", HOPPER, product("mkm", "f32", [(64, 64)] * 2, 5, **TF32)),
@@ -82,6 +89,7 @@ FIXED = (
     ("sparse", CHIPS, sparse("f16", (6, 64, 64, 1), 150)),
     ("sparse", CHIPS, sparse("bf16", (3, 17, 9, 5), 70, "batch_last")),
     ("sparse", CHIPS, sparse("f64", (2, 48, 40, 1), 33)),
+    ("sparse", CHIPS, sparse("f16", (6, 64, 64, 1), 40, **UNREAD)),
     ("sparse", CHIPS, sparse("f32", (1, 96, 40, 8), 60, "batch_last", op_x="T", op_weights="T")),
     ("sparse", CHIPS, sparse("f16", (2, 48, 192, 1), 70, bias=True, residual=True, activation="gelu", scale=True)),
     ("sparse", CHIPS, sparse("f16", (2, 48, 192, 1), 7)),
@@ -91,6 +99,7 @@ FIXED = (
     ("gradient", CHIPS, gradient("f32", (1, 64, 64, 4), 70)),
     ("gradient", CHIPS, gradient("f16", (2, 48, 40, 3), 90, "batch_last")),
     ("gradient", CHIPS, gradient("f64", (3, 17, 9, 5), 40)),
+    ("gradient", CHIPS, gradient("f32", (1, 64, 64, 4), 40, **UNREAD)),
     ("gradient", CHIPS, gradient("bf16", (1, 128, 130, 1), 100)),
     ("gradient", HOPPER, gradient("f32", (1, 128, 128, 2), 200, "batch_last")),
     ("chain", CHIPS, chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 100)),

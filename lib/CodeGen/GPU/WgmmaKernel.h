@@ -205,7 +205,8 @@ private:
   Value existsInArray(const WgmmaStage &stage, const WgmmaPosition &row);
   Int offsetOf(const WgmmaArray &array, const WgmmaPosition &row,
                unsigned except);
-  void loadAddend(WgmmaSegment &segment);
+  SmallVector<Value> loadAddend(const WgmmaSegment &segment);
+  void loadAddends(MutableArrayRef<WgmmaSegment> segments);
   void storeSegment(const WgmmaSegment &segment);
   void storeSegments(MutableArrayRef<WgmmaSegment> segments);
   void ifAligned(bool canBe, function_ref<void()> aligned,

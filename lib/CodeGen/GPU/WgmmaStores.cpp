@@ -83,9 +83,8 @@ Value WgmmaKernel::scale(Value sum, Value addend) {
 }
 
 /// Loads what is added to a segment, as f32.
-void WgmmaKernel::loadAddend(WgmmaSegment &segment) {
-  if (!beta)
-    return;
+SmallVector<Value> WgmmaKernel::loadAddend(const WgmmaSegment &segment) {
+  SmallVector<Value> loaded;
   int64_t elementBytes = getElementBytes(init.element);
   auto load = [&](int64_t lanes, Value exists, Value pointer) {
     Type type = init.element;
@@ -104,15 +103,43 @@ void WgmmaKernel::loadAddend(WgmmaSegment &segment) {
       if (!part.getType().isF32())
         part = LLVM::FPExtOp::create(k.builder, k.loc, k.builder.getF32Type(),
                                      part);
-      segment.others.push_back(part);
+      loaded.push_back(part);
     }
   };
-  if (segment.isVector)
-    return load(segment.sums.size(), segment.exists.front(), segment.addend);
+  if (segment.isVector) {
+    load(segment.sums.size(), segment.exists.front(), segment.addend);
+    return loaded;
+  }
   for (unsigned lane = 0; lane < segment.sums.size(); ++lane)
     load(1, segment.exists[lane],
          k.offsetBytes(segment.addend, k.mul(segment.addendStride,
                                              int64_t(lane * elementBytes))));
+  return loaded;
+}
+
+/// Loads what is added to all segments. A zero beta reads nothing.
+void WgmmaKernel::loadAddends(MutableArrayRef<WgmmaSegment> segments) {
+  int64_t count = 0;
+  for (const WgmmaSegment &segment : segments)
+    count += segment.sums.size();
+  Type f32 = k.builder.getF32Type();
+  Value zero = k.constant(f32, 0.0);
+  Value reads = arith::CmpFOp::create(k.builder, k.loc,
+                                      arith::CmpFPredicate::UNE, beta, zero);
+  SmallVector<Value> values = k.ifElse(
+      reads, SmallVector<Type>(count, f32),
+      [&] {
+        SmallVector<Value> loaded;
+        for (const WgmmaSegment &segment : segments)
+          llvm::append_range(loaded, loadAddend(segment));
+        return loaded;
+      },
+      [&] { return SmallVector<Value>(count, zero); });
+  ArrayRef<Value> left = values;
+  for (WgmmaSegment &segment : segments) {
+    llvm::append_range(segment.others, left.take_front(segment.sums.size()));
+    left = left.drop_front(segment.sums.size());
+  }
 }
 
 void WgmmaKernel::storeSegment(const WgmmaSegment &segment) {
@@ -141,8 +168,8 @@ void WgmmaKernel::storeSegment(const WgmmaSegment &segment) {
 /// Stores segments, after loading what is added to all of them: stores are not
 /// overtaken by loads.
 void WgmmaKernel::storeSegments(MutableArrayRef<WgmmaSegment> segments) {
-  for (WgmmaSegment &segment : segments)
-    loadAddend(segment);
+  if (beta)
+    loadAddends(segments);
   for (const WgmmaSegment &segment : segments)
     storeSegment(segment);
 }
