@@ -116,6 +116,31 @@ def test_gradients_of_kernels(p, dtype):
               np.float64 if dtype == np.float64 else np.float32, k, exponents)
 
 
+@pytest.mark.parametrize("dtype", NAMES)
+@pytest.mark.parametrize("p", [1, 1.3, 2, np.inf])
+def test_tangents_of_kernels(p, dtype):
+    """exp(-g s) along directions of a, b and g, of which that of b and g change with the batch."""
+    rng = np.random.default_rng()
+    scalar = np.float64 if dtype == np.float64 else np.float32
+    operands = PAIR | {"g": "T", "da": MATRIX, "db": "tensor<2x?x?xT>", "dg": f"tensor<2x{NAMES[scalar]}>"}
+    function = compiled(f"kron.pairwise_tangent {FUNCTIONS[p][0]} ins(%a, %b : :a, :b) params(%g : :g)"
+                        " along(%da, %db, %dg : :da, :db, :dg)", operands, "tensor<2x?x?xT>", GAUSSIAN, dtype)
+    g, dg = scalar(0.125), np.array([0.5, -2], scalar)
+    for m, n, k in list(rng.choice(SIZES, (3, 3))) + [(7, 150, 3)]:
+        a, b, da, db = (reference.random(rng, shape, dtype) for shape in ((m, k), (n, k), (m, k), (2, n, k)))
+        if m and n:
+            b[0] = a[0]
+        reduced = expected(p, a, b)
+        value = np.exp(-0.125 * reduced)
+        change = reference.wide(da)[:, None, :] - reference.wide(db)[:, None, :, :]
+        terms = -0.125 * value[..., None] * slopes(p, a, b) * change
+        of_g = -reference.wide(dg)[:, None, None, None] * (reduced * value)[..., None]
+        result = function(a, b, g, da, db, dg, np.full((2, m, n), np.nan, dtype))
+        # What g changes may cancel what rows change.
+        sizes = np.concatenate([terms, of_g], -1)
+        close(result, sizes, -1, dtype, 4 * k + 8, 0.125 * reduced[..., None])
+
+
 def test_one_array_on_both_sides():
     """Distances of a to itself, and their gradient by the left ones."""
     x = np.random.default_rng().standard_normal((9, 4))
