@@ -108,6 +108,12 @@ static StringRef pickAttributeText(StringRef name, Random &random) {
         "#kron.cpu_plan<tile = 2, slice = -1, matrix_tiles = 1>",
         "#kron.cpu_plan<tiled_axis = 0, packs_input = 1, steps = [{rows = 4}]>",
         "#kron.cpu_plan<stream_bytes = 1, staging = 1, l2_bytes = 4096>",
+        "#kron.cpu_plan<moves_innermost = 3>",
+        "#kron.cpu_plan<steps = [{factor_panels = 1, chunk = 24}]>",
+        "#kron.cpu_plan<steps = [{input_panels = 1, remainder = [8, 2, 1]}]>",
+        "#kron.cpu_plan<steps = [{lanes = 1, reads_pairs = 1}]>",
+        "#kron.cpu_plan<steps = [{lanes = 3, segment = 2, rows = 9}]>",
+        "#kron.cpu_plan<matrix_tiles = 1, steps = [{matrix_tiles = 1}]>",
         "#kron.gpu_plan<tile = 1, kernel = mma, threads = 128, ctas_per_sm = "
         "4>",
         "#kron.gpu_plan<tile = 64, kernel = wgmma, threads = 256, stages = 3>",
