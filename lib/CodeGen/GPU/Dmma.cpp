@@ -78,7 +78,7 @@ Int DmmaEmitter::getOffset(Int index, const StageArray &array) {
 }
 
 /// Whether an element exists; null if it does anyway.
-Value DmmaEmitter::isInside(Int index, int64_t known, const FfmaPlace &place) {
+Value DmmaEmitter::isInside(Int index, int64_t known, const DmmaPlace &place) {
   Positions positions = decode(index), more = decode(known);
   Value inside;
   for (unsigned axis = 0; axis < positions.size(); ++axis) {
@@ -131,7 +131,7 @@ Int DmmaEmitter::getTiles(Emitter &emitter, unsigned axis, Int size) {
                                : emitter.ceilDiv(size, plan.extents[axis]);
 }
 
-FfmaPlace DmmaEmitter::placeTile(Int tile) {
+DmmaPlace DmmaEmitter::placeTile(Int tile) {
   Positions starts(sizes.size(), 0);
   Int rest = tile;
   for (unsigned axis = sizes.size(); axis-- > 0;) {
@@ -142,7 +142,7 @@ FfmaPlace DmmaEmitter::placeTile(Int tile) {
         kernel.mul(kernel.extend(kernel.rem(rest, count)), plan.extents[axis]);
     rest = kernel.floorDiv(rest, count);
   }
-  FfmaPlace place = getPlaceAt(std::move(starts));
+  DmmaPlace place = getPlaceAt(std::move(starts));
   if (plan.cluster == 2)
     place.input = kernel.offsetElements(
         place.input, element,
@@ -155,7 +155,7 @@ FfmaPlace DmmaEmitter::placeTile(Int tile) {
 /// if there is such a tile.
 void DmmaEmitter::emitCopies(Int tile, Int ring) {
   kernel.ifThen(kernel.less(tile, end), [&] {
-    FfmaPlace place = placeTile(tile);
+    DmmaPlace place = placeTile(tile);
     Int index = kernel.add(kernel.mul(warp, plan.getWarpElements()),
                            kernel.mul(lane, 2));
     Int base = getSlotBase(ring, getWarpSlot());
@@ -244,7 +244,7 @@ void DmmaEmitter::emitTile(Int tile, Int ring) {
   bool meets = !plan.isPrivate(plan.steps.back().bit);
   if (!meets)
     startCopies();
-  FfmaPlace place = placeTile(tile);
+  DmmaPlace place = placeTile(tile);
   for (auto [number, step] : llvm::enumerate(plan.steps)) {
     bool last = number + 1 == plan.steps.size();
     if (number > 0 || !plan.isPrivate(step.bit))
@@ -264,7 +264,7 @@ void DmmaEmitter::emitTile(Int tile, Int ring) {
 void DmmaEmitter::emitSharedTile(Int tile, Int ring) {
   kernel.waitCopies(0);
   kernel.syncWarp();
-  FfmaPlace place = placeTile(tile);
+  DmmaPlace place = placeTile(tile);
   Int next = kernel.add(tile, kernel.floorDiv(kernel.gridSize(), 2));
   Int nextRing = advance(ring, plan.slots);
   int64_t early = plan.ringSlots - plan.slots;

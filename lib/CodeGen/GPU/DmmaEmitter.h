@@ -8,16 +8,16 @@
 #ifndef KRON_LIB_CODEGEN_GPU_DMMAEMITTER_H
 #define KRON_LIB_CODEGEN_GPU_DMMAEMITTER_H
 
-#include "FfmaArrays.h"
+#include "DmmaArrays.h"
 #include "kron/Plan/GPU/DmmaPlan.h"
 
 namespace mlir::kron {
 
-class DmmaEmitter : FfmaArrays {
+class DmmaEmitter : DmmaArrays {
 public:
   DmmaEmitter(Emitter &host, gpu::GPUModuleOp gpuModule, FusedOp fused,
               const DmmaPlan &plan)
-      : FfmaArrays(host, gpuModule, fused), plan(plan) {}
+      : DmmaArrays(host, gpuModule, fused), plan(plan) {}
 
   void emit();
 
@@ -46,12 +46,12 @@ private:
   Int expand(Int fibre, unsigned bit, unsigned axisBits);
   Positions decode(Int index);
   Int getOffset(Int index, const StageArray &array);
-  Value isInside(Int index, int64_t known, const FfmaPlace &place);
+  Value isInside(Int index, int64_t known, const DmmaPlace &place);
   Value getShared(Int base, Int swizzled, int64_t known);
 
   void enterAll();
   Int getTiles(Emitter &emitter, unsigned axis, Int size);
-  FfmaPlace placeTile(Int tile);
+  DmmaPlace placeTile(Int tile);
   void emitCopies(Int tile, Int ring);
   Int getWarpSlot();
   Int getSlotBase(Int ring, Int slot);
@@ -63,10 +63,10 @@ private:
   Pairs multiply(const DmmaStep &step, const Pairs &data, const Factor &factor);
   void emitStep(const DmmaStep &step, const Factor &factor, Int ring);
   SmallVector<Pairs> loadSplit(ArrayRef<int64_t> known, Int base, Int swizzled);
-  void emitLastStep(const Factor &factor, const FfmaPlace &place, Int ring,
+  void emitLastStep(const Factor &factor, const DmmaPlace &place, Int ring,
                     function_ref<void()> loaded);
   void storeResults(const Pairs &unit, int64_t known, const Results &results,
-                    const FfmaPlace &place);
+                    const DmmaPlace &place);
 
   void emitBarrier(const DmmaStep &step);
   void emitClusterArrive();

@@ -172,7 +172,7 @@ SmallVector<DmmaEmitter::Pairs> DmmaEmitter::loadSplit(ArrayRef<int64_t> known,
 
 /// The last step, to global memory. `loaded` is called once all of the tile has
 /// been read by this thread.
-void DmmaEmitter::emitLastStep(const Factor &factor, const FfmaPlace &place,
+void DmmaEmitter::emitLastStep(const Factor &factor, const DmmaPlace &place,
                                Int ring, function_ref<void()> loaded) {
   const DmmaStep &step = plan.steps.back();
   Walk walk = getWalk(step);
@@ -216,7 +216,7 @@ void DmmaEmitter::emitLastStep(const Factor &factor, const FfmaPlace &place,
 }
 
 void DmmaEmitter::storeResults(const Pairs &unit, int64_t known,
-                               const Results &results, const FfmaPlace &place) {
+                               const Results &results, const DmmaPlace &place) {
   Type pair = VectorType::get({2}, element);
   for (unsigned part : {0, 1}) {
     int64_t more = known + (part ? results.second : 0);

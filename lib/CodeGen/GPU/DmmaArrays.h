@@ -1,12 +1,12 @@
-//===- FfmaArrays.h - What FFMA and DMMA kernels work on --------*- C++ -*-===//
+//===- DmmaArrays.h - What DMMA kernels work on -----------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KRON_LIB_CODEGEN_GPU_FFMAARRAYS_H
-#define KRON_LIB_CODEGEN_GPU_FFMAARRAYS_H
+#ifndef KRON_LIB_CODEGEN_GPU_DMMAARRAYS_H
+#define KRON_LIB_CODEGEN_GPU_DMMAARRAYS_H
 
 #include "kron/CodeGen/FusedOperands.h"
 #include "kron/CodeGen/GPU/FusedEmitter.h"
@@ -17,22 +17,22 @@
 namespace mlir::kron {
 
 /// Where a tile starts in every array.
-struct FfmaPlace {
+struct DmmaPlace {
   Positions starts;
   Value input, output, addend;
 };
 
 /// The arrays and scalars of a fused region, on the host and in a kernel.
-class FfmaArrays {
+class DmmaArrays {
 protected:
-  FfmaArrays(Emitter &host, gpu::GPUModuleOp gpuModule, FusedOp fused)
+  DmmaArrays(Emitter &host, gpu::GPUModuleOp gpuModule, FusedOp fused)
       : host(host), fused(fused), element(getElementType(fused.getInit())),
         kernel(host, gpuModule, getKernelBaseName(fused), element),
         ops(kernel, element) {}
 
   void enterArrays();
   /// Where all arrays have what is at `starts`.
-  FfmaPlace getPlaceAt(Positions starts);
+  DmmaPlace getPlaceAt(Positions starts);
 
   Emitter &host;
   FusedOp fused;
@@ -49,4 +49,4 @@ protected:
 
 } // namespace mlir::kron
 
-#endif // KRON_LIB_CODEGEN_GPU_FFMAARRAYS_H
+#endif // KRON_LIB_CODEGEN_GPU_DMMAARRAYS_H

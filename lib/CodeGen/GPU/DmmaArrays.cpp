@@ -1,16 +1,16 @@
-//===- FfmaArrays.cpp - What FFMA and DMMA kernels work on ----------------===//
+//===- DmmaArrays.cpp - What DMMA kernels work on -------------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
 
-#include "FfmaArrays.h"
+#include "DmmaArrays.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
-void FfmaArrays::enterArrays() {
+void DmmaArrays::enterArrays() {
   operands = getFusedOperands(host, fused);
   for (Int size : operands.sizes)
     sizes.push_back(kernel.enter(size));
@@ -22,8 +22,8 @@ void FfmaArrays::enterArrays() {
     addend = kernel.enter(operands.addend);
 }
 
-FfmaPlace FfmaArrays::getPlaceAt(Positions starts) {
-  FfmaPlace place;
+DmmaPlace DmmaArrays::getPlaceAt(Positions starts) {
+  DmmaPlace place;
   place.starts = std::move(starts);
   auto move = [&](const StageArray &array) {
     Int offset = 0;
