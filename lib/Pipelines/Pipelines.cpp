@@ -124,12 +124,8 @@ static KronExpandMathOptions getCPUMath() {
   return options;
 }
 
-// In: kron.fused, kron.pairwise, linalg on memrefs
-// Out: the same with plans, but for kron.pairwise; scf, arith, 1-D vector, func
-static void populateCPUPlans(OpPassManager &pm,
-                             const CPUPipelineOptions &options) {
-  //    The plan is an attribute of its own pass, so that it can be printed,
-  //    tested and overridden.
+/// What --kron-plan is told of the processor.
+static KronPlanOptions getCPUPlanOptions(const CPUPipelineOptions &options) {
   KronPlanOptions plan;
   plan.vectorBits = options.vectorBits;
   plan.cacheBytes = options.l1Bytes;
@@ -141,20 +137,32 @@ static void populateCPUPlans(OpPassManager &pm,
   plan.matrixTiles = options.matrixTiles;
   plan.pairProducts = options.pairProducts;
   plan.fastShuffles = options.fastShuffles;
-  pm.addPass(createKronPlan(plan));
+  return plan;
+}
+
+// In: kron.fused, kron.pairwise, linalg on memrefs, ...
+// Out: the same, and scf, arith, 1-D vector, llvm instead of kron.pairwise
+static void populatePairs(OpPassManager &pm,
+                          const CPUPipelineOptions &options) {
   //    Functions of pairs may hold any function of math: they become vectors
   //    in front of the passes that lower these.
+  KronPlanOptions plan = getCPUPlanOptions(options);
+  plan.pairwiseOnly = true;
+  pm.addPass(createKronPlan(plan));
   pm.addPass(createConvertPairwiseToVector());
 }
 
-// In: kron.fused on memrefs, with plans
+// In: kron.fused on memrefs
 // Out: scf, arith, 1-D vector, func, llvm
 static void populateVectorization(OpPassManager &pm,
                                   const CPUPipelineOptions &options) {
-  // 11. Loops over register tiles. Late, because unrolled tiles are thousands
+  // 11. The plan is an attribute of its own pass, so that it can be
+  //     printed, tested and overridden.
+  pm.addPass(createKronPlan(getCPUPlanOptions(options)));
+  // 12. Loops over register tiles. Late, because unrolled tiles are thousands
   //     of operations that every pass before would walk for nothing.
   pm.addPass(createConvertKronToVector());
-  // 12. Functions of epilogues, which --kron-fuse takes only where there are
+  // 13. Functions of epilogues, which --kron-fuse takes only where there are
   //     multiply-adds.
   if (options.vectorBits > 128)
     pm.addPass(createKronExpandMath(getCPUMath()));
@@ -163,13 +171,13 @@ static void populateVectorization(OpPassManager &pm,
 // In: scf, arith, vector, memref, func, llvm
 // Out: llvm
 static void populateLLVM(OpPassManager &pm) {
-  // 13. Views become offsets, sizes and strides; their affine maps become
+  // 14. Views become offsets, sizes and strides; their affine maps become
   //     arith.
   //     Not in GPU kernels, which have neither.
   OpPassManager &func = pm.nest<func::FuncOp>();
   func.addPass(memref::createExpandStridedMetadataPass());
   func.addPass(createLowerAffinePass());
-  // 14. Structured loops become branches; then everything becomes llvm at once.
+  // 15. Structured loops become branches; then everything becomes llvm at once.
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
@@ -195,7 +203,7 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
     pm.addPass(createKronReleaseEarly());
     //    What no kron.fused has taken runs on all threads, too.
     pm.addPass(createKronMapToThreads());
-    populateCPUPlans(pm, options);
+    populatePairs(pm, options);
     // Epilogues become loops that LLVM can vectorize, unless multiply-adds
     // would be calls.
     if (options.vectorBits > 128)
@@ -204,7 +212,7 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
     populateVectorization(pm, options);
   }
   populateLLVM(pm);
-  // 15. Arrays from one launch serve the next.
+  // 16. Arrays from one launch serve the next.
   pm.addPass(createKronPoolArrays());
 }
 

@@ -2,6 +2,7 @@
 // RUN: kron-opt %s --kron-plan="vector-bits=256" | FileCheck %s --check-prefix=NARROW
 // RUN: kron-opt %s --kron-plan="l2-bytes=262144" | FileCheck %s --check-prefix=SMALL
 // RUN: kron-opt %s --kron-plan --kron-plan="vector-bits=128 l2-bytes=262144" | FileCheck %s
+// RUN: kron-opt %s --kron-plan=pairwise-only | FileCheck %s --check-prefixes=CHECK,ONLY
 // RUN: kron-opt %s --kron-plan --remarks-filter=kron-plan 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
 
 // Verify the register tiles of a short function, by the width of vectors, and that the packed part of B has a quarter
@@ -67,5 +68,18 @@ func.func @given(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
 // CHECK: return
 func.func @f80(%a: memref<?x?xf80>, %y: memref<?x?xf80>) {
   kron.pairwise dot ins(%a, %a : memref<?x?xf80>, memref<?x?xf80>) outs(%y : memref<?x?xf80>)
+  return
+}
+
+// Verify that fused regions have no plan yet where those of kron.pairwise alone are wanted.
+// ONLY-LABEL: func @fused(
+// ONLY-NOT: plan
+// ONLY: return
+func.func @fused(%x: memref<4x16xf32>, %f: memref<16x16xf32>, %y: memref<4x16xf32>) {
+  kron.fused ins(%x, %f : memref<4x16xf32>, memref<16x16xf32>) outs(%y : memref<4x16xf32>) {
+  ^bb0(%t: tensor<4x16xf32>, %a: tensor<16x16xf32>, %o: tensor<4x16xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<4x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<4x16xf32>) -> tensor<4x16xf32>
+    kron.yield %1 : tensor<4x16xf32>
+  }
   return
 }

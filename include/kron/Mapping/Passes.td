@@ -172,6 +172,8 @@ def KronPlan : Pass<"kron-plan"> {
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
            "What the plans are for: cpu or cuda">,
+    Option<"pairwiseOnly", "pairwise-only", "bool", /*default=*/"false",
+           "Plan kron.pairwise alone, for target=cpu: it becomes code earlier">,
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512",
            "Width of the CPU's vector registers in bits: 128, 256 or 512">,
     Option<"cacheBytes", "cache-bytes", "int64_t", /*default=*/"32768",

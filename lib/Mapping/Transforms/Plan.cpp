@@ -78,7 +78,7 @@ struct KronPlanPass : kron::impl::KronPlanBase<KronPlanPass> {
     options.hasPairProducts = pairProducts;
     options.hasFastShuffles = fastShuffles;
     WalkResult result = getOperation()->walk([&](Operation *op) {
-      if (auto fused = dyn_cast<FusedOp>(op))
+      if (auto fused = dyn_cast<FusedOp>(op); fused && !pairwiseOnly)
         return WalkResult(kron::planForCPU(fused, options));
       if (auto pairwise = dyn_cast<PairwiseOp>(op))
         return WalkResult(kron::planForCPU(pairwise, options));
