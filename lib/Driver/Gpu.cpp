@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Driver/Gpu.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <dlfcn.h>
 
 using namespace mlir;
@@ -40,7 +41,8 @@ using llvm::createStringError;
   X(eventCreate, "cuEventCreate", (void **, unsigned))                         \
   X(eventDestroy, "cuEventDestroy_v2", (void *))                               \
   X(eventRecord, "cuEventRecord", (void *, void *))                            \
-  X(eventElapsedTime, "cuEventElapsedTime", (float *, void *, void *))
+  X(eventElapsedTime, "cuEventElapsedTime", (float *, void *, void *))         \
+  X(driverGetVersion, "cuDriverGetVersion", (int *))
 
 struct Gpu::Driver {
 #define KRON_GPU_FIELD(name, symbol, parameters) int(*name) parameters;
@@ -132,6 +134,15 @@ Gpu::~Gpu() {
 DeviceMemory::~DeviceMemory() {
   if (data)
     gpu->driver.memFree(data);
+}
+
+llvm::Expected<std::string> Gpu::getDriverVersion() {
+  int version = 0;
+  if (llvm::Error error =
+          check(driver.driverGetVersion(&version), "cuDriverGetVersion"))
+    return std::move(error);
+  // 1000 * major + 10 * minor.
+  return llvm::formatv("{0}.{1}", version / 1000, version % 1000 / 10).str();
 }
 
 llvm::Expected<DeviceMemory> Gpu::allocate(size_t bytes) {

@@ -27,21 +27,28 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-// In: kron, linalg, tensor, memref, arith, math, complex, scf, func
-// Out: the same; entry functions take memrefs and scalars and return nothing
-template <typename Options>
-static void populateInterface(OpPassManager &pm, const Options &options) {
+void kron::populateKronSimplification(OpPassManager &pm) {
   // 1. Private functions disappear into their callers, so that bufferization
   //    sees whole computations and no call remains.
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());
   // 2. Identity factors, transposes and the like; chains of matmuls and
-  //    transposes. Not for the reference, which shall test them too.
-  if (!options.reference) {
-    pm.addPass(createCanonicalizerPass());
-    pm.addPass(createCSEPass());
-    pm.addPass(createKronRaiseShuffles());
-    //    What was tuned had the same form.
+  //    transposes.
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createKronRaiseShuffles());
+}
+
+// In: kron, linalg, tensor, memref, arith, math, complex, scf, func
+// Out: the same; entry functions take memrefs and scalars and return nothing
+template <typename Options>
+static void populateInterface(OpPassManager &pm, const Options &options) {
+  if (options.reference) {
+    // What simplifies operations shall be tested, too.
+    pm.addPass(createInlinerPass());
+    pm.addPass(createSymbolDCEPass());
+  } else {
+    populateKronSimplification(pm);
     if (!options.records.empty()) {
       KronApplyRecordsOptions apply;
       llvm::append_range(apply.files, options.records);
@@ -159,6 +166,8 @@ static void populateVectorization(OpPassManager &pm,
   // 11. The plan is an attribute of its own pass, so that it can be
   //     printed, tested and overridden.
   pm.addPass(createKronPlan(getCPUPlanOptions(options)));
+  if (options.planOnly)
+    return;
   // 12. Loops over register tiles. Late, because unrolled tiles are thousands
   //     of operations that every pass before would walk for nothing.
   pm.addPass(createConvertKronToVector());
@@ -210,6 +219,8 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
       pm.addPass(createKronExpandMath(getCPUMath()));
     populateLoops(pm);
     populateVectorization(pm, options);
+    if (options.planOnly)
+      return;
   }
   populateLLVM(pm);
   // 16. Arrays from one launch serve the next.

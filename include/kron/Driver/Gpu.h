@@ -37,6 +37,9 @@ public:
   /// For KronLaunchOptions.
   void *getStream() const { return stream; }
 
+  /// Of CUDA that the driver takes: "13.0".
+  llvm::Expected<std::string> getDriverVersion();
+
   llvm::Expected<DeviceMemory> allocate(size_t bytes);
   llvm::Error upload(void *device, const void *host, size_t bytes);
   llvm::Error download(void *host, const void *device, size_t bytes);

@@ -79,7 +79,15 @@ struct CPUPipelineOptions : RecordPipelineOptions<CPUPipelineOptions> {
       llvm::cl::desc("Lower everything through --convert-kron-to-linalg: slow "
                      "and obvious, the oracle of tests and --verify"),
       llvm::cl::init(false)};
+  PassOptions::Option<bool> planOnly{
+      *this, "plan-only",
+      llvm::cl::desc("Stop behind --kron-plan, with kron.fused and its plans"),
+      llvm::cl::init(false)};
 };
+
+/// What comes before plans of tuning records are looked up: operations as their
+/// keys have them.
+void populateKronSimplification(OpPassManager &pm);
 
 /// From kron operations in functions on tensors and memrefs to the LLVM
 /// dialect.

@@ -314,6 +314,18 @@ LogicalResult kron::planForGPU(FusedOp fused, ArrayRef<QuantizeOp> quantizes,
   return success();
 }
 
+std::optional<KernelTime> kron::estimateRegion(FusedOp fused,
+                                               const GPUMachine &machine) {
+  if (hasEmptyArray(fused))
+    return std::nullopt;
+  Problem problem = describeProblem(fused);
+  SmallVector<Candidate> candidates;
+  for (const Planner &planner : getAllowedPlanners(fused))
+    candidates.push_back(evaluate(planner, fused, problem, machine));
+  Candidate *fastest = getFastest(candidates);
+  return fastest ? std::optional(fastest->time) : std::nullopt;
+}
+
 LogicalResult kron::planForGPU(KsmmGradOp gradient, const GPUMachine &machine) {
   auto plan = [&]() -> PlansOrReason {
     std::variant<GPUPlanAttr, std::string> found =

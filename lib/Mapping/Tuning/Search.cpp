@@ -29,7 +29,6 @@ struct Comparison {
   bool isValid = true;
 
   bool isFaster() const { return isValid && mean + bound < 0; }
-  bool isSlower() const { return !isValid || mean - bound > 0; }
 };
 
 class Searcher {
@@ -121,7 +120,8 @@ Comparison Searcher::compare(const std::string &plan, const std::string &other,
       continue;
     std::tie(comparison.mean, comparison.bound) =
         getMean(comparison.times, comparison.otherTimes, options.confidence);
-    if (comparison.isFaster() || comparison.isSlower() || problem.isStopped())
+    bool isHopeless = comparison.mean - comparison.bound > -options.negligible;
+    if (comparison.isFaster() || isHopeless || problem.isStopped())
       break;
   }
   return comparison;

@@ -10,6 +10,7 @@
 
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "kron/Machine/GPUMachine.h"
+#include "kron/Mapping/GPU/CostModel.h"
 
 namespace mlir::kron {
 
@@ -20,6 +21,11 @@ namespace mlir::kron {
 /// names what is chosen, and why not the others; an error is at `fused`.
 LogicalResult planForGPU(FusedOp fused, ArrayRef<QuantizeOp> quantizes,
                          const GPUMachine &machine, bool allowsCublas);
+
+/// The time of `fused` with its plan, or with the fastest that it may have;
+/// none if no kernel takes it.
+std::optional<KernelTime> estimateRegion(FusedOp fused,
+                                         const GPUMachine &machine);
 
 /// Writes the plan of `gradient`.
 LogicalResult planForGPU(KsmmGradOp gradient, const GPUMachine &machine);

@@ -57,6 +57,9 @@ struct SearchOptions {
   unsigned leastPairs = 5, mostPairs = 40;
   /// Standard errors that a difference has to be larger than.
   double confidence = 3;
+  /// A comparison ends, too, where a plan cannot be faster than the leader by
+  /// more than that.
+  double negligible = 0.01;
 };
 
 /// What was measured of a plan.

@@ -1,0 +1,69 @@
+//===- Tuner.h - The fastest plans of a file's operations -------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_DRIVER_TUNER_H
+#define KRON_DRIVER_TUNER_H
+
+#include "kron/Driver/Gpu.h"
+#include "kron/Mapping/Tuning/Record.h"
+#include "kron/Mapping/Tuning/Search.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::kron {
+
+/// Times without a clock, for tests: a launch takes a millisecond, times the
+/// factor of each text that the plan has.
+struct FakeTimes {
+  std::vector<std::pair<std::string, double>> factors;
+
+  double getSeconds(StringRef plan) const;
+};
+
+struct TuneOptions {
+  SearchOptions search;
+  /// Threads, on a CPU.
+  int32_t numThreads = 1;
+  /// The GPU, and the name that plans are made for; null for the CPU.
+  Gpu *gpu = nullptr;
+  std::string gpuArch;
+  std::optional<FakeTimes> fakeTimes;
+  /// Whether to end with what has been found.
+  std::function<bool()> isStopped = [] { return false; };
+  /// Told what is going on, on one line.
+  std::function<void(const std::string &)> progress = [](const std::string &) {
+  };
+};
+
+/// What the model of the machine says of an operation: seconds, by what takes
+/// them.
+struct ModelTime {
+  std::vector<std::pair<StringRef, double>> terms;
+  double total = 0;
+};
+
+/// What was found for an operation, or several of the same key.
+struct TunedOperation {
+  RecordKey key;
+  SearchResult result;
+  /// Of the winner, unless that is the default.
+  std::optional<Record> record;
+  /// Of the whole function.
+  ModelTime model;
+};
+
+/// Finds the fastest plan of each operation of `module`'s only public function
+/// on arguments `specs` (--arg), and tells `found` of each. Plans whose results
+/// differ from the default's by more than their type's bound are passed over.
+llvm::Error
+tune(ModuleOp module, ArrayRef<std::string> specs,
+     const std::vector<std::pair<unsigned, std::vector<int64_t>>> &outShapes,
+     const TuneOptions &options,
+     function_ref<llvm::Error(const TunedOperation &)> found);
+
+} // namespace mlir::kron
+
+#endif // KRON_DRIVER_TUNER_H

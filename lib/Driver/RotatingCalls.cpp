@@ -1,0 +1,104 @@
+//===- RotatingCalls.cpp - Launches that find no warm cache -----*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "RotatingCalls.h"
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <unistd.h>
+
+using namespace mlir;
+using namespace mlir::kron;
+
+using Clock = std::chrono::steady_clock;
+
+/// Copies at most: those of small arrays need not fill the cache.
+static constexpr size_t kMostCopies = 256;
+/// What the mean of launches is taken over.
+static constexpr double kSampleSeconds = 2e-3;
+static constexpr unsigned kMostLaunches = 1000;
+
+/// Of the last cache, or what is as large as most.
+static size_t getCacheBytes() {
+  constexpr long usual = 32 << 20;
+#ifdef _SC_LEVEL3_CACHE_SIZE
+  return std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), usual);
+#else
+  return usual;
+#endif
+}
+
+static llvm::Expected<HostArray> copyArray(const HostArray &array) {
+  auto copy = HostArray::create(array.getType(), array.getSizes());
+  if (!copy)
+    return copy;
+  if (array.isFortranOrder())
+    copy->setFortranOrder();
+  std::memcpy(copy->getData(), array.getData(), array.getNumBytes());
+  return copy;
+}
+
+llvm::Expected<CallArguments> kron::copyCall(const CallArguments &call) {
+  CallArguments result;
+  for (const HostArray &array : call.arrays) {
+    auto copy = copyArray(array);
+    if (!copy)
+      return copy.takeError();
+    result.arrays.push_back(std::move(*copy));
+  }
+  return result;
+}
+
+llvm::Expected<RotatingCalls>
+RotatingCalls::create(const KernelManifest &manifest, const CallArguments &call,
+                      int32_t numThreads) {
+  RotatingCalls result;
+  result.numThreads = numThreads;
+  size_t bytes = 1;
+  for (const HostArray &array : call.arrays)
+    bytes += array.getNumBytes();
+  size_t count = std::min(2 * getCacheBytes() / bytes + 1, kMostCopies);
+  while (result.copies.size() < count) {
+    auto copy = copyCall(call);
+    if (!copy)
+      return copy.takeError();
+    result.copies.push_back(std::move(*copy));
+  }
+  for (auto [index, arg] : llvm::enumerate(manifest.args)) {
+    if (arg.access != KRON_READ_WRITE)
+      continue;
+    auto copy = copyArray(call.arrays[index]);
+    if (!copy)
+      return copy.takeError();
+    result.saved.emplace_back(index, std::move(*copy));
+  }
+  return result;
+}
+
+llvm::Expected<double> RotatingCalls::launch(const KronKernel *kernel) {
+  CallArguments &call = copies[next++ % copies.size()];
+  for (auto &[index, array] : saved)
+    std::memcpy(call.arrays[index].getData(), array.getData(),
+                array.getNumBytes());
+  Clock::time_point start = Clock::now();
+  if (llvm::Error error = call.launch(kernel, numThreads))
+    return std::move(error);
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+llvm::Expected<double> RotatingCalls::time(const KronKernel *kernel) {
+  double sum = 0;
+  unsigned count = 0;
+  while (count == 0 || (sum < kSampleSeconds && count < kMostLaunches)) {
+    auto seconds = launch(kernel);
+    if (!seconds)
+      return seconds.takeError();
+    sum += *seconds;
+    ++count;
+  }
+  return sum / count;
+}

@@ -1,0 +1,431 @@
+//===- Tuner.cpp - The fastest plans of a file's operations -----*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Plans are constraints on the operation: --kron-plan completes them, says what
+// is none, and is asked for the plan of the winner, which does not depend on
+// what planners choose later.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Driver/Tuner.h"
+#include "RotatingCalls.h"
+#include "kron/Driver/Measure.h"
+#include "kron/Driver/Session.h"
+#include "kron/Mapping/GPU/GPUPlanner.h"
+#include "kron/Mapping/Tuning/PlanSpace.h"
+#include "kron/Pipelines/Pipelines.h"
+#include "kron/Target/JIT.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <chrono>
+#include <map>
+
+using namespace mlir;
+using namespace mlir::kron;
+using llvm::createStringError;
+
+/// Runs of one sample on a GPU.
+static constexpr unsigned kGPURuns = 5;
+/// Marks what an operation has become.
+static constexpr llvm::StringLiteral kMark = "kron.tuned";
+
+double FakeTimes::getSeconds(StringRef plan) const {
+  double seconds = 1e-3;
+  for (const auto &[text, factor] : factors)
+    if (plan.contains(text))
+      seconds *= factor;
+  return seconds;
+}
+
+namespace {
+/// What --kron-plan makes of constraints.
+struct Planned {
+  /// Of the first fused region; null: the constraints cannot be met.
+  Attribute first;
+  /// What a record has: the plan of the only region, or the constraints.
+  std::string recorded;
+  double estimate = 0;
+  ModelTime model;
+};
+
+/// Tunes the operations of one key.
+class OperationTuner {
+public:
+  OperationTuner(
+      ModuleOp module, RecordKey key, ArrayRef<std::string> specs,
+      const std::vector<std::pair<unsigned, std::vector<int64_t>>> &outShapes,
+      const TuneOptions &options)
+      : module(module), key(std::move(key)), specs(specs), outShapes(outShapes),
+        options(options) {}
+
+  llvm::Expected<TunedOperation> run();
+
+private:
+  OwningOpRef<ModuleOp> build(const std::string &plan);
+  const Planned &getPlanned(const std::string &plan);
+  const JITModule *getCompiled(const std::string &plan);
+  llvm::Error prepare();
+  bool isRight(const JITModule &compiled, const std::string &plan);
+  std::optional<double> time(const std::string &plan);
+  double now() const;
+  SearchProblem describe();
+  std::optional<std::pair<int64_t, int64_t>> getRows() const;
+  ModelTime estimate(const Planned &planned) const;
+
+  ModuleOp module;
+  RecordKey key;
+  ArrayRef<std::string> specs;
+  const std::vector<std::pair<unsigned, std::vector<int64_t>>> &outShapes;
+  const TuneOptions &options;
+  /// Plans as they were asked for; empty: the default.
+  std::map<std::string, Planned> planned;
+  std::map<std::string, std::optional<JITModule>> compiled;
+  std::map<std::string, double> errors;
+  CallArguments inputs, expected;
+  std::optional<RotatingCalls> calls;
+  KernelManifest manifest;
+  double fakeClock = 0;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
+
+/// The module with constraints on the operations of the key, which are marked.
+OwningOpRef<ModuleOp> OperationTuner::build(const std::string &plan) {
+  OwningOpRef<ModuleOp> copy(module.clone());
+  MLIRContext *context = module.getContext();
+  Attribute attribute =
+      plan.empty() ? Attribute() : parseAttribute(plan, context);
+  copy->walk([&](Operation *op) {
+    if (!isTunable(op) || !(getRecordKey(op) == key))
+      return;
+    op->setLoc(NameLoc::get(StringAttr::get(context, kMark), op->getLoc()));
+    if (attribute)
+      op->setInherentAttr(StringAttr::get(context, kPlanAttrName), attribute);
+  });
+  return copy;
+}
+
+static bool isMarked(Location loc) {
+  return loc
+      ->walk([](Location part) {
+        auto name = dyn_cast<NameLoc>(part);
+        return name && name.getName() == kMark ? WalkResult::interrupt()
+                                               : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+const Planned &OperationTuner::getPlanned(const std::string &plan) {
+  auto [entry, isNew] = planned.try_emplace(plan);
+  Planned &result = entry->second;
+  if (!isNew)
+    return result;
+  OwningOpRef<ModuleOp> copy = build(plan);
+  PassManager pm(module.getContext());
+  std::optional<GPUMachine> machine;
+  if (options.gpuArch.empty()) {
+    CPUPipelineOptions pipeline;
+    pipeline.planOnly = true;
+    setProcessor(pipeline, getHostProcessor());
+    populateKronCPUPipeline(pm, pipeline);
+  } else {
+    machine = llvm::cantFail(parseGPUMachine(options.gpuArch));
+    GPUPipelineOptions pipeline;
+    pipeline.planOnly = true;
+    pipeline.chip = options.gpuArch;
+    populateKronGPUPipeline(pm, pipeline);
+  }
+  if (failed(pm.run(*copy)))
+    return result;
+  SmallVector<Attribute> plans;
+  double seconds[4] = {};
+  copy->walk([&](Operation *op) {
+    if (!isa<FusedOp, KsmmGradOp>(op) || !isMarked(op->getLoc()))
+      return;
+    Attribute own = op->getInherentAttr(kPlanAttrName).value_or(Attribute());
+    if (!own)
+      return;
+    plans.push_back(own);
+    auto fused = dyn_cast<FusedOp>(op);
+    auto time =
+        machine && fused ? estimateRegion(fused, *machine) : std::nullopt;
+    if (!time)
+      return;
+    seconds[0] += time->memory;
+    seconds[1] += time->arithmetic;
+    seconds[2] += time->shared;
+    seconds[3] += time->total;
+  });
+  if (plans.empty())
+    return result;
+  result.first = plans.front();
+  result.recorded = plan;
+  if (plans.size() == 1) {
+    result.recorded.clear();
+    llvm::raw_string_ostream(result.recorded) << plans.front();
+  }
+  result.estimate = seconds[3];
+  if (machine)
+    result.model = {{{"memory", seconds[0]},
+                     {"issue", seconds[1]},
+                     {"shared memory", seconds[2]},
+                     {"latency", machine->launchSeconds * plans.size()}},
+                    seconds[3]};
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+const JITModule *OperationTuner::getCompiled(const std::string &plan) {
+  auto [entry, isNew] = compiled.try_emplace(plan);
+  if (isNew && getPlanned(plan).first) {
+    CodegenOptions codegen;
+    if (!options.gpuArch.empty())
+      codegen.gpuChips.push_back(options.gpuArch);
+    auto result = JITModule::compile(*build(plan), getHostProcessor(), codegen);
+    if (succeeded(result))
+      entry->second.emplace(std::move(*result));
+  }
+  return entry->second ? &*entry->second : nullptr;
+}
+
+/// Whether the results are those of the default.
+bool OperationTuner::isRight(const JITModule &candidate,
+                             const std::string &plan) {
+  auto call = copyCall(inputs);
+  if (!call) {
+    llvm::consumeError(call.takeError());
+    return false;
+  }
+  if (llvm::Error error = launchOnce(candidate.lookup(manifest.name), manifest,
+                                     *call, options.gpu, options.numThreads)) {
+    llvm::consumeError(std::move(error));
+    return false;
+  }
+  double &most = errors[plan];
+  for (unsigned index : getWrittenArgs(manifest)) {
+    Difference difference =
+        compare(call->arrays[index], expected.arrays[index]);
+    if (!difference.isWithinBound)
+      return false;
+    most = std::max(most, difference.relativeL2);
+  }
+  return true;
+}
+
+/// Compiles the default, and runs it for the results that are right.
+llvm::Error OperationTuner::prepare() {
+  const JITModule *byDefault = getCompiled("");
+  if (!byDefault)
+    return createStringError("cannot compile " + key.getText() +
+                             ", or no plan applies to it");
+  manifest = byDefault->getKernels().front();
+  auto call = CallArguments::create(manifest, specs, outShapes);
+  if (!call)
+    return call.takeError();
+  inputs = std::move(*call);
+  auto first = copyCall(inputs);
+  if (!first)
+    return first.takeError();
+  expected = std::move(*first);
+  if (llvm::Error error = launchOnce(byDefault->lookup(manifest.name), manifest,
+                                     expected, options.gpu, options.numThreads))
+    return error;
+  if (options.gpu || options.fakeTimes)
+    return llvm::Error::success();
+  auto rotating = RotatingCalls::create(manifest, inputs, options.numThreads);
+  if (!rotating)
+    return rotating.takeError();
+  calls = std::move(*rotating);
+  return llvm::Error::success();
+}
+
+std::optional<double> OperationTuner::time(const std::string &plan) {
+  bool isNew = !compiled.count(plan);
+  const JITModule *candidate = getCompiled(plan);
+  if (!candidate || (isNew && !isRight(*candidate, plan))) {
+    // It is not run again.
+    compiled[plan].reset();
+    return std::nullopt;
+  }
+  if (options.fakeTimes) {
+    double seconds = options.fakeTimes->getSeconds(plan);
+    fakeClock += seconds;
+    return seconds;
+  }
+  const KronKernel *kernel = candidate->lookup(manifest.name);
+  llvm::Expected<double> seconds = 0.0;
+  if (options.gpu) {
+    auto times = timeGpuLaunches(*options.gpu, kernel, manifest, inputs,
+                                 kGPURuns, /*cold=*/false);
+    if (times)
+      seconds = (*times)[times->size() / 2];
+    else
+      seconds = times.takeError();
+  } else {
+    seconds = calls->time(kernel);
+  }
+  if (seconds)
+    return *seconds;
+  llvm::consumeError(seconds.takeError());
+  return std::nullopt;
+}
+
+double OperationTuner::now() const {
+  if (options.fakeTimes)
+    return fakeClock;
+  return std::chrono::duration<double>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+//===----------------------------------------------------------------------===//
+// The search
+//===----------------------------------------------------------------------===//
+
+SearchProblem OperationTuner::describe() {
+  SearchProblem problem;
+  problem.candidates = {""};
+  // Every kernel that takes the operation, as the model would map it.
+  if (!options.gpuArch.empty())
+    for (uint32_t number = 1; number <= getMaxEnumValForGPUKernel(); ++number)
+      if (auto kernel = symbolizeGPUKernel(number)) {
+        std::string plan =
+            ("#kron.gpu_plan<kernel = " + stringifyGPUKernel(*kernel) + ">")
+                .str();
+        if (getPlanned(plan).first)
+          problem.candidates.push_back(plan);
+      }
+  problem.estimate = [this](const std::string &plan) {
+    return getPlanned(plan).estimate;
+  };
+  problem.getNeighbours = [this](const std::string &plan) {
+    return getPlanNeighbours(plan, getPlanned(plan).first);
+  };
+  problem.time = [this](const std::string &plan) { return time(plan); };
+  problem.now = [this] { return now(); };
+  problem.isStopped = options.isStopped;
+  problem.report = [this, count = 0](const std::string &plan, bool wins,
+                                     const std::string &leader) mutable {
+    const std::string &best = wins ? plan : leader;
+    options.progress(llvm::formatv("{0}: {1} plans, fastest: {2}", key.op,
+                                   ++count, best.empty() ? "default" : best)
+                         .str());
+  };
+  return problem;
+}
+
+/// Those of the first open size of the function's arguments, if the key has
+/// open sizes.
+std::optional<std::pair<int64_t, int64_t>> OperationTuner::getRows() const {
+  bool isOpen = llvm::any_of(key.operands, [](StringRef operand) {
+    return operand.starts_with("?x") || operand.contains("x?x");
+  });
+  for (auto [arg, array] : llvm::zip(manifest.args, inputs.arrays))
+    for (auto [size, actual] : llvm::zip(arg.sizes, array.getSizes()))
+      if (isOpen && size < 0)
+        return getRowBucket(actual);
+  return std::nullopt;
+}
+
+/// What takes the time of the function at least.
+ModelTime OperationTuner::estimate(const Planned &best) const {
+  if (!options.gpuArch.empty())
+    return best.model;
+  Work work = countWork(module, manifest.name, manifest, inputs);
+  KronType type = inputs.arrays[getWrittenArgs(manifest).front()].getType();
+  MachineLimits limits =
+      options.fakeTimes
+          ? MachineLimits{1e9, 1e9}
+          : MachineLimits::measure(type, work.bytes, options.numThreads);
+  double memory = work.bytes / limits.bytesPerSecond,
+         issue = work.flops / limits.flopsPerSecond;
+  return {{{"memory", memory}, {"issue", issue}}, std::max(memory, issue)};
+}
+
+llvm::Expected<TunedOperation> OperationTuner::run() {
+  if (llvm::Error error = prepare())
+    return std::move(error);
+  auto result = search(describe(), options.search);
+  if (!result)
+    return createStringError("cannot run " + key.getText());
+  TunedOperation tuned{key, *result, std::nullopt, {}};
+  tuned.key.rows = getRows();
+  tuned.model = estimate(getPlanned(result->plan));
+  if (result->plan.empty())
+    return tuned;
+  Record record;
+  record.key = tuned.key;
+  if (options.gpu) {
+    auto driver = options.gpu->getDriverVersion();
+    if (!driver)
+      return driver.takeError();
+    record.made = RecordOrigin::getOwn(*driver);
+    record.target =
+        getRecordTarget(llvm::cantFail(parseGPUMachine(options.gpuArch)));
+  } else {
+    record.made = RecordOrigin::getOwn("");
+    record.target = getRecordTarget(getHostProcessor(), options.numThreads);
+  }
+  record.plan = getPlanned(result->plan).recorded;
+  record.seconds = result->seconds;
+  record.defaultSeconds = result->defaultSeconds;
+  record.spread = result->spread;
+  record.error = errors[result->plan];
+  tuned.record = std::move(record);
+  return tuned;
+}
+
+llvm::Error kron::tune(
+    ModuleOp module, ArrayRef<std::string> specs,
+    const std::vector<std::pair<unsigned, std::vector<int64_t>>> &outShapes,
+    const TuneOptions &options,
+    function_ref<llvm::Error(const TunedOperation &)> found) {
+  OwningOpRef<ModuleOp> simplified(module.clone());
+  PassManager pm(module.getContext());
+  populateKronSimplification(pm);
+  if (failed(pm.run(*simplified)))
+    return createStringError("cannot simplify the module");
+  std::vector<RecordKey> keys;
+  simplified->walk([&](Operation *op) {
+    if (!isTunable(op))
+      return;
+    RecordKey key = getRecordKey(op);
+    if (!llvm::is_contained(keys, key))
+      keys.push_back(std::move(key));
+  });
+  if (keys.empty())
+    return createStringError("expects operations that take a plan and have "
+                             "none, but got none of them");
+  for (const RecordKey &key : keys) {
+    if (options.isStopped())
+      break;
+    std::string problem;
+    // What is no plan is told of by nobody: there are many.
+    ScopedDiagnosticHandler collect(module.getContext(),
+                                    [&](Diagnostic &diagnostic) {
+                                      if (problem.empty())
+                                        problem = diagnostic.str();
+                                      return success();
+                                    });
+    auto tuned =
+        OperationTuner(*simplified, key, specs, outShapes, options).run();
+    if (!tuned)
+      return createStringError(llvm::toString(tuned.takeError()) +
+                               (problem.empty() ? "" : ": " + problem));
+    if (llvm::Error error = found(*tuned))
+      return error;
+  }
+  return llvm::Error::success();
+}

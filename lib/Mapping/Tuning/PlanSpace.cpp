@@ -1,0 +1,171 @@
+//===- PlanSpace.cpp - Plans that differ in one field -----------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// A field is added to constraints, not changed in a complete plan: what depends
+// on it is chosen anew.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Mapping/Tuning/PlanSpace.h"
+#include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Values of which all are tried.
+static constexpr int64_t kFewValues = 4;
+
+/// Values of `field` beside `value`.
+static SmallVector<int64_t> getOtherValues(const PlanField &field,
+                                           int64_t value) {
+  SmallVector<int64_t> values;
+  auto add = [&](int64_t other) {
+    if (other != value && other >= field.least && other <= field.most &&
+        !llvm::is_contained(values, other))
+      values.push_back(other);
+  };
+  if (field.most < field.least + kFewValues) {
+    for (int64_t other = field.least; other <= field.most; ++other)
+      add(other);
+    return values;
+  }
+  // What is off has no size to begin with.
+  if (value <= 0)
+    for (int64_t other : {1, 4, 16, 64})
+      add(other);
+  else
+    for (int64_t other : {value / 2, value / 4, value - value / 4})
+      add(other);
+  // Without overflow: some fields may have any number.
+  if (value > 0 && value <= field.most / 4)
+    for (int64_t other : {value * 2, value * 4, value + value / 2})
+      add(other);
+  if (field.least < 0)
+    add(field.least);
+  return values;
+}
+
+namespace {
+/// Fields of one plan, and those of its parts.
+class Neighbours {
+public:
+  Neighbours(MLIRContext *context, GPUKernel kernel, DictionaryAttr given,
+             DictionaryAttr chosen)
+      : builder(context), kernel(kernel), given(given), chosen(chosen) {}
+
+  std::vector<std::vector<std::string>> list() {
+    for (const PlanField &field : getPlanFields()) {
+      bool isOwn = (field.kernels >> static_cast<uint32_t>(kernel)) & 1;
+      if (!isOwn || field.role == PlanField::Role::Constraint)
+        continue;
+      if (field.kind == PlanField::Kind::Integer)
+        for (int64_t value : getOtherValues(field, getValue(field, chosen)))
+          add(field.name, builder.getI64IntegerAttr(value));
+      // Positions follow from shapes: all that is tried is to have none.
+      if (field.kind == PlanField::Kind::List &&
+          field.role == PlanField::Role::Defaulted && chosen.get(field.name))
+        add(field.name, builder.getDenseI64ArrayAttr({}));
+      if (field.kind == PlanField::Kind::Parts)
+        addParts(field);
+      finish();
+    }
+    return std::move(fields);
+  }
+
+private:
+  static int64_t getValue(const PlanField &field, DictionaryAttr fields) {
+    auto value = fields.getAs<IntegerAttr>(field.name);
+    return value ? value.getInt() : field.byDefault;
+  }
+
+  void addParts(const PlanField &field) {
+    auto parts = chosen.getAs<ArrayAttr>(field.name);
+    GPUKernel part = getPartKernel(kernel);
+    for (unsigned index = 0, e = parts ? parts.size() : 0; index < e; ++index)
+      for (const PlanField &own : getPlanFields()) {
+        bool isOwn = (own.kernels >> static_cast<uint32_t>(part)) & 1;
+        if (!isOwn || own.kind != PlanField::Kind::Integer ||
+            own.role == PlanField::Role::Constraint)
+          continue;
+        auto values = cast<DictionaryAttr>(parts[index]);
+        for (int64_t value : getOtherValues(own, getValue(own, values))) {
+          NamedAttrList changed(values);
+          changed.set(own.name, builder.getI64IntegerAttr(value));
+          SmallVector<Attribute> all(parts.begin(), parts.end());
+          all[index] = changed.getDictionary(builder.getContext());
+          add(field.name, builder.getArrayAttr(all));
+        }
+        finish();
+      }
+  }
+
+  /// Adds `given` with a field, if that is a plan.
+  void add(StringRef name, Attribute value) {
+    NamedAttrList changed(given);
+    changed.set(name, value);
+    MLIRContext *context = builder.getContext();
+    DictionaryAttr all = changed.getDictionary(context);
+    ScopedDiagnosticHandler quiet(context,
+                                  [](Diagnostic &) { return success(); });
+    auto emit = [&] { return emitError(UnknownLoc::get(context)); };
+    Attribute plan =
+        kernel == kCPURegion
+            ? Attribute(CPUPlanAttr::getChecked(emit, context, all))
+            : Attribute(GPUPlanAttr::getChecked(emit, context, kernel, all));
+    if (plan)
+      llvm::raw_string_ostream(values.emplace_back()) << plan;
+  }
+
+  void finish() {
+    if (!values.empty())
+      fields.push_back(std::move(values));
+    values.clear();
+  }
+
+  Builder builder;
+  GPUKernel kernel;
+  DictionaryAttr given, chosen;
+  std::vector<std::string> values;
+  std::vector<std::vector<std::string>> fields;
+};
+} // namespace
+
+/// The plan of `chosen` that is searched: of those that are chosen among at
+/// launch the fastest, which is launched where its requirements hold.
+static GPUPlanAttr getMainPlan(Attribute chosen) {
+  auto dispatch = dyn_cast<DispatchAttr>(chosen);
+  if (!dispatch)
+    return dyn_cast<GPUPlanAttr>(chosen);
+  for (GPUPlanAttr plan : dispatch.getPlans())
+    if (plan.getKernel() != GPUKernel::Cublas)
+      return plan;
+  return {};
+}
+
+std::vector<std::vector<std::string>>
+kron::getPlanNeighbours(StringRef given, Attribute chosen) {
+  MLIRContext *context = chosen.getContext();
+  Attribute constraints =
+      given.empty() ? Attribute() : parseAttribute(given, context);
+  auto none = DictionaryAttr::get(context);
+  if (auto plan = dyn_cast<CPUPlanAttr>(chosen)) {
+    auto own = dyn_cast_if_present<CPUPlanAttr>(constraints);
+    return Neighbours(context, kCPURegion, own ? own.getFields() : none,
+                      plan.getFields())
+        .list();
+  }
+  GPUPlanAttr plan = getMainPlan(chosen);
+  if (!plan)
+    return {};
+  auto own = dyn_cast_if_present<GPUPlanAttr>(constraints);
+  bool isOfKernel = own && own.getKernel() == plan.getKernel();
+  return Neighbours(context, plan.getKernel(),
+                    isOfKernel ? own.getFields() : none, plan.getFields())
+      .list();
+}

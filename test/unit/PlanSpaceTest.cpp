@@ -1,0 +1,88 @@
+//===- PlanSpaceTest.cpp - Plans that differ in one field -------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Mapping/Tuning/PlanSpace.h"
+#include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/MLIRContext.h"
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace mlir::kron;
+
+namespace {
+class PlanSpaces : public testing::Test {
+protected:
+  PlanSpaces() { context.loadDialect<KronDialect>(); }
+
+  std::vector<std::vector<std::string>> list(StringRef given,
+                                             StringRef chosen) {
+    return getPlanNeighbours(given, parseAttribute(chosen, &context));
+  }
+  /// All in a row.
+  std::vector<std::string> flatten(StringRef given, StringRef chosen) {
+    std::vector<std::string> plans;
+    for (const std::vector<std::string> &field : list(given, chosen))
+      plans.insert(plans.end(), field.begin(), field.end());
+    return plans;
+  }
+
+  MLIRContext context;
+};
+} // namespace
+
+static constexpr llvm::StringLiteral kCPUPlan =
+    "#kron.cpu_plan<vector_bits = 512, tile = 8, steps = [{}, {rows = 4}]>";
+static constexpr llvm::StringLiteral kGPUPlan =
+    "#kron.gpu_plan<kernel = batched, tile = 4, threads = 128, ctas_per_sm = "
+    "2, stages = 2>";
+
+TEST_F(PlanSpaces, HaveAllFieldsOfTheTable) {
+  auto count = [](GPUKernel kernel) {
+    size_t number = 0;
+    for (const PlanField &field : getPlanFields())
+      if ((field.kernels >> static_cast<uint32_t>(kernel)) & 1)
+        number += field.role != PlanField::Role::Constraint &&
+                  field.kind == PlanField::Kind::Integer;
+    return number;
+  };
+  EXPECT_EQ(list("", kCPUPlan).size(), count(kCPURegion) + 2 * count(kCPUStep));
+  EXPECT_EQ(list("", kGPUPlan).size(), count(GPUKernel::Batched));
+}
+
+TEST_F(PlanSpaces, AreConstraintsThatVerify) {
+  for (StringRef chosen : {kCPUPlan, kGPUPlan})
+    for (const std::string &plan : flatten("", chosen)) {
+      Attribute parsed = parseAttribute(plan, &context);
+      ASSERT_TRUE(parsed) << plan;
+      if (auto ofGPU = dyn_cast<GPUPlanAttr>(parsed))
+        EXPECT_EQ(ofGPU.getKernel(), GPUKernel::Batched);
+    }
+}
+
+TEST_F(PlanSpaces, KeepWhatIsGiven) {
+  std::vector<std::string> plans =
+      flatten("#kron.cpu_plan<tile = 8>", kCPUPlan);
+  EXPECT_TRUE(llvm::is_contained(plans, "#kron.cpu_plan<tile = 16>"));
+  EXPECT_FALSE(llvm::is_contained(plans, "#kron.cpu_plan<tile = 8>"));
+  EXPECT_TRUE(
+      llvm::is_contained(plans, "#kron.cpu_plan<vector_bits = 256, tile = 8>"));
+  EXPECT_TRUE(llvm::is_contained(
+      plans, "#kron.cpu_plan<tile = 8, steps = [{}, {rows = 8}]>"));
+  // Nothing else has those bits, and threads are multiples of 32.
+  for (const std::string &plan : plans)
+    EXPECT_EQ(plan.find("vector_bits = 384"), std::string::npos);
+  EXPECT_TRUE(llvm::is_contained(
+      flatten("", kGPUPlan), "#kron.gpu_plan<kernel = batched, threads = 96>"));
+}
+
+TEST_F(PlanSpaces, OfADispatchAreThoseOfItsKernel) {
+  std::string dispatch = ("#kron.dispatch<[#kron.gpu_plan<kernel = cublas>, " +
+                          kGPUPlan + ", " + kGPUPlan + "]>")
+                             .str();
+  EXPECT_EQ(flatten("", dispatch), flatten("", kGPUPlan));
+}

@@ -1,0 +1,311 @@
+//===- kron-tune.cpp - Find the fastest plans -------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Driver/Session.h"
+#include "kron/Driver/Tuner.h"
+#include "kron/Mapping/Tuning/RecordFile.h"
+#include "kron/Target/SourceModule.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/WithColor.h"
+#include <cmath>
+#include <csignal>
+#include <unistd.h>
+
+using namespace mlir;
+using namespace mlir::kron;
+namespace cl = llvm::cl;
+using llvm::createStringError;
+
+namespace {
+enum class Level { Fast, Measure, Patient };
+enum class Action { Tune, List, Show, Merge };
+
+/// Built after LLVM's own options are dropped, some of which have these names.
+struct Options {
+  cl::OptionCategory category{"kron-tune options"};
+  cl::list<std::string> files{cl::cat(category), cl::Positional, cl::OneOrMore,
+                              cl::desc("FILE.mlir, or files of records")};
+  cl::opt<std::string> output{
+      cl::cat(category), "o",
+      cl::desc("File that records are added to, or with --merge written to "
+               "(default: records.jsonl of the user's cache)"),
+      cl::value_desc("file.jsonl")};
+  cl::opt<Action> action{
+      cl::cat(category), cl::desc("What to do with files of records:"),
+      cl::init(Action::Tune),
+      cl::values(
+          clEnumValN(Action::List, "list", "Print a line for each record"),
+          clEnumValN(Action::Show, "show", "Print all that records say"),
+          clEnumValN(Action::Merge, "merge",
+                     "Write the last record for each operation and machine "
+                     "to -o"))};
+  cl::opt<std::string> entry{
+      cl::cat(category), "entry",
+      cl::desc("Function to tune (default: the only public one)"),
+      cl::value_desc("name")};
+  cl::list<std::string> args{
+      cl::cat(category), "arg",
+      cl::desc("Input, in order, as kron-run has it: an NPY file or "
+               "random:SHAPE:TYPE[:SEED], ..."),
+      cl::value_desc("file or generator")};
+  cl::list<std::string> outShapes{
+      cl::cat(category), "out-shape",
+      cl::desc("Shape of an output that cannot be inferred, e.g. 0:9x64"),
+      cl::value_desc("number:shape")};
+  cl::opt<std::string> target{
+      cl::cat(category), "target",
+      cl::desc("Where to tune: cpu, or cuda[:NUMBER] for a GPU"),
+      cl::value_desc("target"), cl::init("cpu")};
+  cl::opt<int> threads{cl::cat(category), "threads",
+                       cl::desc("Threads (default: the runtime's)"),
+                       cl::init(0)};
+  cl::opt<Level> level{
+      cl::cat(category), "level", cl::desc("How long to search:"),
+      cl::init(Level::Measure),
+      cl::values(
+          clEnumValN(Level::Fast, "fast", "2 seconds an operation"),
+          clEnumValN(Level::Measure, "measure", "10 seconds (the default)"),
+          clEnumValN(Level::Patient, "patient", "60 seconds"))};
+  cl::opt<double> seconds{cl::cat(category), "seconds",
+                          cl::desc("Seconds an operation, instead of those of "
+                                   "the level"),
+                          cl::init(0)};
+  cl::list<std::string> fakeTimes{
+      cl::cat(category), "fake-time", cl::Hidden,
+      cl::desc("Measure nothing: a launch takes a millisecond, times FACTOR "
+               "if its constraints have TEXT"),
+      cl::value_desc("text:factor")};
+};
+} // namespace
+
+static Options &getOptions() {
+  static Options options;
+  return options;
+}
+
+//===----------------------------------------------------------------------===//
+// Files of records
+//===----------------------------------------------------------------------===//
+
+static void warn(const std::string &message) {
+  llvm::WithColor::warning(llvm::errs(), "kron-tune") << message << "\n";
+}
+
+static llvm::Expected<std::vector<Record>> readAll() {
+  std::vector<Record> all;
+  for (const std::string &file : getOptions().files) {
+    auto records = readRecords(file, warn);
+    if (!records)
+      return records.takeError();
+    all.insert(all.end(), records->begin(), records->end());
+  }
+  return all;
+}
+
+static std::string getGain(double defaultSeconds, double seconds,
+                           double spread) {
+  return llvm::formatv("{0:f4} ms, {1:f2} x as fast as the default (+- {2:f1} "
+                       "%)",
+                       seconds * 1e3, defaultSeconds / seconds, spread * 100)
+      .str();
+}
+
+static void print(const Record &record, bool isWhole) {
+  llvm::outs() << record.target.getText() << ": " << record.key.getText()
+               << ": "
+               << getGain(record.defaultSeconds, record.seconds, record.spread)
+               << "\n";
+  if (!isWhole)
+    return;
+  const RecordOrigin &made = record.made;
+  llvm::outs() << "  " << record.plan << "\n  made by kron " << made.kron
+               << ", plans of schema " << made.planSchema << ", LLVM "
+               << made.llvm;
+  if (!made.driver.empty())
+    llvm::outs() << ", driver " << made.driver;
+  llvm::outs() << llvm::formatv("; differs from the default by {0:e2}\n",
+                                record.error);
+}
+
+static llvm::Error useRecords() {
+  auto records = readAll();
+  if (!records)
+    return records.takeError();
+  if (getOptions().action != Action::Merge) {
+    for (const Record &record : *records)
+      print(record, getOptions().action == Action::Show);
+    return llvm::Error::success();
+  }
+  if (getOptions().output.empty())
+    return createStringError("expects -o with --merge");
+  // A whole file takes the place of the one that is there, which may be one of
+  // those that were read.
+  std::string temporary = getOptions().output + ".new";
+  ::unlink(temporary.c_str());
+  if (llvm::Error error = appendRecords(temporary, mergeRecords(*records)))
+    return error;
+  if (std::rename(temporary.c_str(), getOptions().output.c_str()) != 0)
+    return createStringError("cannot write '" + getOptions().output +
+                             "': " + std::strerror(errno));
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Tuning
+//===----------------------------------------------------------------------===//
+
+static volatile std::sig_atomic_t isInterrupted = 0;
+
+static llvm::Expected<std::optional<FakeTimes>> parseFakeTimes() {
+  if (getOptions().fakeTimes.empty())
+    return std::nullopt;
+  FakeTimes times;
+  for (StringRef spec : getOptions().fakeTimes) {
+    auto [text, number] = spec.rsplit(':');
+    double factor = 0;
+    if (number.getAsDouble(factor) || factor <= 0)
+      return createStringError("expects --fake-time TEXT:FACTOR, but got '" +
+                               spec + "'");
+    times.factors.emplace_back(text.str(), factor);
+  }
+  return times;
+}
+
+static SearchOptions getSearchOptions() {
+  SearchOptions search;
+  switch (getOptions().level) {
+  case Level::Fast:
+    search.seconds = 2;
+    search.numCandidates = 4;
+    search.numRounds = 1;
+    search.mostPairs = 20;
+    break;
+  case Level::Measure:
+    break;
+  case Level::Patient:
+    search.seconds = 60;
+    search.numRounds = 4;
+    search.mostPairs = 100;
+    break;
+  }
+  if (getOptions().seconds > 0)
+    search.seconds = getOptions().seconds;
+  return search;
+}
+
+/// Says where the model of the machine is more than 10 % off.
+static void printModel(const ModelTime &model, double seconds) {
+  if (model.total <= 0 || std::abs(seconds / model.total - 1) <= 0.1)
+    return;
+  llvm::outs() << llvm::formatv("  model: {0:f4} ms, measured {1:f4} ms",
+                                model.total * 1e3, seconds * 1e3);
+  for (auto [name, term] : model.terms)
+    llvm::outs() << llvm::formatv("; {0} {1:f4} ms, {2:f0} % of it", name,
+                                  term * 1e3, term / seconds * 100);
+  llvm::outs() << "\n";
+}
+
+static llvm::Error report(const TunedOperation &tuned,
+                          const std::string &output) {
+  const SearchResult &result = tuned.result;
+  llvm::outs() << tuned.key.getText() << "\n"
+               << "  " << result.measurements.size() << " plans were measured, "
+               << result.numRefused << " cannot be run"
+               << (result.isCutOff ? ", the search was cut off" : "") << "\n";
+  if (!tuned.record) {
+    llvm::outs() << llvm::formatv("  the default is the fastest: {0:f4} ms\n",
+                                  result.seconds * 1e3);
+    printModel(tuned.model, result.seconds);
+    return llvm::Error::success();
+  }
+  llvm::outs() << "  "
+               << getGain(result.defaultSeconds, result.seconds, result.spread)
+               << "\n  found: " << result.plan
+               << "\n  plan: " << tuned.record->plan << "\n";
+  printModel(tuned.model, result.seconds);
+  llvm::outs().flush();
+  return appendRecords(output, *tuned.record);
+}
+
+static llvm::Error tuneFile() {
+  if (getOptions().files.size() != 1)
+    return createStringError("expects one FILE.mlir, but got " +
+                             llvm::Twine(getOptions().files.size()) + " files");
+  std::string output = getOptions().output;
+  if (output.empty())
+    output = getUserRecordFile();
+  if (output.empty())
+    return createStringError("expects -o, since there is no user's cache");
+  auto number = parseGpuTarget(getOptions().target);
+  if (!number)
+    return number.takeError();
+  auto fakeTimes = parseFakeTimes();
+  if (!fakeTimes)
+    return fakeTimes.takeError();
+  auto outShapes = parseOutShapes(std::vector<std::string>(
+      getOptions().outShapes.begin(), getOptions().outShapes.end()));
+  if (!outShapes)
+    return outShapes.takeError();
+  TuneOptions options;
+  options.search = getSearchOptions();
+  options.numThreads = getOptions().threads > 0 ? int32_t(getOptions().threads)
+                                                : kronGetNumThreads();
+  options.fakeTimes = std::move(*fakeTimes);
+  options.isStopped = [] { return isInterrupted != 0; };
+  std::unique_ptr<Gpu> gpu;
+  if (*number) {
+    auto opened = Gpu::open(**number);
+    if (!opened)
+      return opened.takeError();
+    gpu = std::move(*opened);
+    options.gpu = gpu.get();
+    auto arch = getGpuArch({**number}, "", "kron-tune");
+    if (!arch)
+      return arch.takeError();
+    options.gpuArch = *arch;
+  }
+  bool showsProgress = isatty(STDERR_FILENO);
+  if (showsProgress)
+    options.progress = [](const std::string &text) {
+      // Over the line before, of which nothing is left.
+      llvm::errs() << "\r\x1b[K" << StringRef(text).take_front(100);
+    };
+  auto source = SourceModule::read(getOptions().files.front());
+  if (!source)
+    return source.takeError();
+  if (llvm::Error error = selectEntry((*source)->get(), getOptions().entry))
+    return error;
+  std::signal(SIGINT, [](int) { isInterrupted = 1; });
+  std::vector<std::string> args(getOptions().args.begin(),
+                                getOptions().args.end());
+  return tune((*source)->get(), args, *outShapes, options,
+              [&](const TunedOperation &tuned) {
+                if (showsProgress)
+                  llvm::errs() << "\r\x1b[K";
+                return report(tuned, output);
+              });
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::ResetCommandLineParser();
+  getOptions();
+  cl::ParseCommandLineOptions(
+      argc, argv,
+      "Finds the fastest plans of a kron module's operations by measuring "
+      "them\n");
+  bool tunes = getOptions().action == Action::Tune;
+  if (llvm::Error error = tunes ? tuneFile() : useRecords()) {
+    std::string message = llvm::toString(std::move(error));
+    if (!message.empty())
+      llvm::WithColor::error(llvm::errs(), "kron-tune") << message << "\n";
+    return 1;
+  }
+  return 0;
+}
