@@ -32,13 +32,16 @@ __all__ = [
     "release_memory",
     "rotations",
     "set_num_threads",
+    "tune",
+    "tuning",
 ]
 
 
 # Modules, and functions of modules, that are loaded when they are first used.
 _MODULES = ("cache", "compat", "distributed", "gpytorch", "ir", "nn", "rotations", "torch")
 _FUNCTIONS = {"Spec": "_jit", "compile": "_jit", "jit": "_jit", "load": "_jit",
-              "explain": "_explain", "quantize": "_quantize"}
+              "explain": "_explain", "quantize": "_quantize", "tune": "_tuning",
+              "tuning": "_tuning"}
 
 
 def __getattr__(name):

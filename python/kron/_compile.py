@@ -6,13 +6,12 @@ SPDX-License-Identifier: MIT
 import contextlib
 import ctypes
 import functools
-import hashlib
 import os
 import sys
 import threading
 import warnings
 
-from kron import _core, _fork, cache
+from kron import _core, _fork, _records, cache
 from kron._errors import CompileError
 
 #: Processors that 'cpu:portable' stands for.
@@ -129,19 +128,6 @@ def _progress():
         thread.join()
 
 
-def _records(module):
-    """Files of tuning records that kernels are compiled with, and what of them the code
-    depends on: their contents, and the threads that records are of."""
-    files = module.record_files()
-    if not files:
-        return [], None
-    digests = []
-    for path in files:
-        with open(path, "rb") as file:
-            digests.append(hashlib.sha256(file.read()).hexdigest())
-    return files, [digests, _core.get_num_threads()]
-
-
 def _load(module, names, code):
     loaded = module.load(code, names)
     return {name: _core.Kernel(loaded.address(name), loaded) for name in names}
@@ -154,7 +140,7 @@ def compile_all(source, *, target="cpu", device=-1, reference=False):
     processors, chips = parse_target(target)
     with translated() as module:
         text = source if isinstance(source, str) else module.normalize(source)
-        records, record_identity = _records(module)
+        records, record_identity = _records.files(module)
         key = cache.make_key(text=text, target=[processors, chips], reference=reference,
                              identity=_identity(), gpu=_gpu_identity() if chips else None,
                              records=record_identity)

@@ -13,6 +13,7 @@
 
 #include "Program.h"
 #include "kron/Driver/Calibrate.h"
+#include "kron/Driver/Tuner.h"
 #include "kron/InitAll.h"
 #include "kron/Mapping/Tuning/RecordFile.h"
 #include "kron/Target/ForkGuard.h"
@@ -284,6 +285,56 @@ static std::string calibrateDevice(int device) {
   return report;
 }
 
+/// Tunes the only public function of the module `text` on arrays `specs`, on
+/// GPU `device` or, if that is less than 0, the processor, and adds records to
+/// the file `output`. Returns operation, plan, seconds and those of the default
+/// of each operation. Signals end it with what was found.
+static py::list tuneModule(const std::string &text,
+                           const std::vector<std::string> &specs, int device,
+                           double seconds, const std::string &output) {
+  std::vector<std::tuple<std::string, std::string, double, double>> found;
+  bool isInterrupted = false;
+  {
+    py::gil_scoped_release release;
+    ForkGuard guard;
+    std::string log;
+    llvm::raw_string_ostream stream(log);
+    auto source = SourceModule::parse(text, stream);
+    if (!source) {
+      llvm::consumeError(source.takeError());
+      throw CompileError(log);
+    }
+    TuneOptions options;
+    options.search.seconds = seconds;
+    options.numThreads = kronGetNumThreads();
+    options.isStopped = [&] {
+      py::gil_scoped_acquire acquire;
+      isInterrupted = isInterrupted || PyErr_CheckSignals() != 0;
+      return isInterrupted;
+    };
+    std::unique_ptr<Gpu> gpu;
+    if (device >= 0) {
+      gpu = getOrFail(Gpu::open(device));
+      options.gpu = gpu.get();
+      options.gpuArch = getOrFail(getGPUName(device, stream));
+    }
+    llvm::Error error = tune(
+        (*source)->get(), specs, {}, options, [&](const TunedOperation &one) {
+          const SearchResult &result = one.result;
+          found.emplace_back(one.key.getText(),
+                             one.record ? one.record->plan : "", result.seconds,
+                             result.defaultSeconds);
+          return one.record ? appendRecords(output, *one.record)
+                            : llvm::Error::success();
+        });
+    if (error)
+      fail(std::move(error));
+  }
+  if (isInterrupted)
+    throw py::error_already_set();
+  return py::cast(found);
+}
+
 PYBIND11_MODULE(_compiler, module) {
   py::register_exception<CompileError>(module, "CompileError");
   bindProgram(module);
@@ -296,6 +347,9 @@ PYBIND11_MODULE(_compiler, module) {
              py::arg("c_functions") = false, py::arg("reference") = false,
              py::arg("records") = std::vector<std::string>());
   module.def("record_files", getDefaultRecordFiles);
+  module.def("user_record_file", getUserRecordFile);
+  module.def("tune", tuneModule, py::arg("text"), py::arg("specs"),
+             py::arg("device"), py::arg("seconds"), py::arg("output"));
   module.def("load", loadObject, py::arg("object"), py::arg("names"));
   module.def("run_passes", runPasses, py::arg("text"), py::arg("pipeline"),
              py::arg("record") = false);

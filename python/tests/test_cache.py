@@ -257,19 +257,6 @@ def test_key_holds_driver_and_assembler(tmp_path, monkeypatch):
     assert misses_after(lambda: monkeypatch.setattr(_compile, "_driver_version", list)) == 0
 
 
-def test_key_holds_records(tmp_path, monkeypatch):
-    monkeypatch.setenv("KRON_CACHE_DIR", str(tmp_path / "cache"))
-    record = tmp_path / "rec.jsonl"
-    monkeypatch.setenv("KRON_RECORDS", str(record))
-    module = _compile.compiler()
-    assert _compile._records(module) == ([], None)
-    record.write_text("{}\n")
-    files, first = _compile._records(module)
-    assert files == [str(record)]
-    record.write_text("{} \n")
-    assert _compile._records(module)[1] != first
-
-
 def test_size_is_capped(tmp_path, monkeypatch):
     monkeypatch.setenv("KRON_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("KRON_CACHE_SIZE", "0.01")
