@@ -178,3 +178,11 @@ func.func @pairwise_apply_c8_directions(%a: memref<4x8xf32>, %b: memref<5x8xf32>
   kron.pairwise_apply dot ins(%a, %b : memref<4x8xf32>, memref<5x8xf32>) values(%v : memref<5x3xf32>) along(%a : memref<4x8xf32>) outs(%y : memref<4x3xf32>)
   return
 }
+
+// -----
+
+func.func @segments_of_apply(%a: memref<4x8xf32>, %y: memref<4x8xf32>, %p: f32) {
+  // expected-error @+1 {{'kron.pairwise_apply' op failed to verify that operandSegmentSizes is 1 at position 5, for the outs}}
+  "kron.pairwise_apply"(%a, %a, %y, %p, %p) <{inner = 0 : i32, operandSegmentSizes = array<i32: 1, 1, 1, 2, 0, 0>}> ({}, {}) : (memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>, f32, f32) -> ()
+  return
+}

@@ -171,3 +171,11 @@ func.func @pairwise_grad_c10_large(%a: memref<4x8xf32>, %b: memref<5x8xf32>, %g:
   kron.pairwise_grad by(param, 1) dot ins(%a, %b : memref<4x8xf32>, memref<5x8xf32>) grad(%g : memref<4x5xf32>) params(%p : f32) outs(%s : memref<f32>)
   return
 }
+
+// -----
+
+func.func @segments_of_grad(%a: memref<4x8xf32>, %g: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pairwise_grad' op failed to verify that operandSegmentSizes is 1 at position 7, for the outs}}
+  "kron.pairwise_grad"(%a, %a, %g) <{by = 0 : i32, inner = 0 : i32, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0>}> ({}, {}) : (memref<4x8xf32>, memref<4x8xf32>, memref<4x4xf32>) -> ()
+  return
+}

@@ -123,3 +123,11 @@ func.func @pairwise_tangent_c8_derivative(%a: memref<4x8xf32>, %b: memref<5x8xf3
       }
   return
 }
+
+// -----
+
+func.func @segments_of_tangent(%a: memref<4x8xf32>, %y: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pairwise_tangent' op failed to verify that operandSegmentSizes is 1 at position 4, for the outs}}
+  "kron.pairwise_tangent"(%a, %a, %a, %a, %y, %y) <{inner = 0 : i32, operandSegmentSizes = array<i32: 1, 1, 0, 2, 2>}> ({}, {}) : (memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>, memref<4x4xf32>, memref<4x4xf32>) -> ()
+  return
+}

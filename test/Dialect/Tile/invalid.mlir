@@ -944,3 +944,16 @@ gpu.module @kron_gpu {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c13(%x: !tile.view<?x8xf32, [8, 1]>, %r: !tile.ring<3 of <2x8xf32> along 0>) kernel {
+    %b = tile.acquire %r : !tile.ring<3 of <2x8xf32> along 0> -> !tile.buffer<2x8xf32>
+    tile.for_boxes %u of 2 repeat {
+      // expected-error @+1 {{expects to be in no tile.for_boxes but one that all threads go through once}}
+      tile.copy %x[0] to %b bytes 4 : !tile.view<?x8xf32, [8, 1]>, !tile.buffer<2x8xf32>
+    }
+    gpu.return
+  }
+}

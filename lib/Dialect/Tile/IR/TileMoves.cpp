@@ -185,6 +185,11 @@ LogicalResult CopyOp::verify() {
   // copy_c7
   if (getTile() && !isTile(getTile()))
     return emitOpError("expects a tile of a tile.for");
+  auto loop = (*this)->getParentOfType<ForBoxesOp>();
+  // copy_c13
+  if (loop && !loop.isOnce(getThreads(*this)))
+    return emitOpError("expects to be in no tile.for_boxes but one that all "
+                       "threads go through once");
   if (!getRows()) {
     int64_t rank = buffer.getShape().size();
     return failure(failed(verifyBoxes(*this, view, buffer.getShape(),

@@ -143,7 +143,10 @@ def Kron_PairwiseOp : Kron_PairOp<"pairwise"> {
   }];
 }
 
-def Kron_PairwiseApplyOp : Kron_PairOp<"pairwise_apply", [AttrSizedOperandSegments]> {
+def Kron_PairwiseApplyOp : Kron_PairOp<"pairwise_apply", [
+    AttrSizedOperandSegments, Kron_SingleOperand<0, "the left operand">,
+    Kron_SingleOperand<1, "the right operand">,
+    Kron_SingleOperand<2, "the values">, Kron_SingleOperand<5, "the outs">]> {
   let summary = "a matrix of functions of pairs times vectors, without the matrix";
   let description = [{
     ```
@@ -239,7 +242,10 @@ def Kron_PairwiseApplyOp : Kron_PairOp<"pairwise_apply", [AttrSizedOperandSegmen
 }
 
 def Kron_PairwiseTangentOp
-    : Kron_PairOp<"pairwise_tangent", [AttrSizedOperandSegments]> {
+    : Kron_PairOp<"pairwise_tangent", [
+        AttrSizedOperandSegments, Kron_SingleOperand<0, "the left operand">,
+        Kron_SingleOperand<1, "the right operand">,
+        Kron_SingleOperand<4, "the outs">]> {
   let summary = "derivative of kron.pairwise along a direction";
   let description = [{
     ```
@@ -315,7 +321,10 @@ def Kron_PairwiseTangentOp
 }
 
 def Kron_PairwiseGradOp
-    : Kron_PairOp<"pairwise_grad", [AttrSizedOperandSegments]> {
+    : Kron_PairOp<"pairwise_grad", [
+        AttrSizedOperandSegments, Kron_SingleOperand<0, "the left operand">,
+        Kron_SingleOperand<1, "the right operand">,
+        Kron_SingleOperand<7, "the outs">]> {
   let summary = "gradient of kron.pairwise by an operand";
   let description = [{
     ```

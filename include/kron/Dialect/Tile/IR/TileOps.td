@@ -254,6 +254,7 @@ def Tile_CopyOp : Tile_Op<"copy"> {
     11. `part` is of a ring `along` an axis, within its slots for a buffer, and
         `groups` are as many as these.
     12. Slots of such a ring are free, and filled from the first one on.
+    13. In `tile.for_boxes`, all threads take it once (`tile.barrier`).
 
     Example:
 
