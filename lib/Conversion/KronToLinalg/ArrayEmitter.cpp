@@ -210,9 +210,26 @@ struct SliceShape {
 };
 } // namespace
 
+/// `array` with the sizes of empty dimensions open: a slice from 0 on, of
+/// nothing, is out of bounds for MLIR where it knows that they are empty.
+static Value openEmptyDims(OpBuilder &builder, Location loc, Value array) {
+  auto type = cast<ShapedType>(array.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  llvm::replace(shape, int64_t(0), ShapedType::kDynamic);
+  if (type.getShape() == ArrayRef(shape))
+    return array;
+  if (isa<TensorType>(type))
+    return tensor::CastOp::create(builder, loc, type.clone(shape), array);
+  return memref::CastOp::create(
+      builder, loc,
+      MemRefType(MemRefType::Builder(cast<MemRefType>(type)).setShape(shape)),
+      array);
+}
+
 Value ArrayEmitter::slice(Value array, unsigned dim, OpFoldResult offset,
                           OpFoldResult size) {
   SliceShape shape(*this, array, dim, offset, size);
+  array = openEmptyDims(builder, loc, array);
   if (onTensors)
     return tensor::ExtractSliceOp::create(builder, loc, array, shape.offsets,
                                           shape.sizes, shape.strides);
@@ -225,8 +242,12 @@ Value ArrayEmitter::insert(Value array, Value part, unsigned dim,
   if (!onTensors)
     return array;
   SliceShape shape(*this, array, dim, offset, getSize(part, dim));
-  return tensor::InsertSliceOp::create(builder, loc, part, array, shape.offsets,
-                                       shape.sizes, shape.strides);
+  Value whole = tensor::InsertSliceOp::create(
+      builder, loc, part, openEmptyDims(builder, loc, array), shape.offsets,
+      shape.sizes, shape.strides);
+  if (whole.getType() == array.getType())
+    return whole;
+  return tensor::CastOp::create(builder, loc, array.getType(), whole);
 }
 
 SmallVector<Value> ArrayEmitter::emitTileLoop(
