@@ -15,12 +15,14 @@
 
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Dialect/Kron/IR/KronPairwise.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -175,6 +177,50 @@ static bool mayEscape(Value memory) {
   });
 }
 
+namespace {
+/// Functions of pairs as calls, for upstream's deallocation: that takes no
+/// operation of several regions unless control flows between them.
+class PairsAsCalls {
+public:
+  explicit PairsAsCalls(ModuleOp module) {
+    OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+    SymbolTable symbols(module);
+    module.walk([&](PairwiseOp op) {
+      auto type = builder.getFunctionType(op->getOperandTypes(), {});
+      auto callee =
+          func::FuncOp::create(builder, op.getLoc(), "kron_pairwise", type);
+      callee.setPrivate();
+      symbols.insert(callee);
+      OpBuilder inside(op);
+      func::CallOp::create(inside, op.getLoc(), callee, op->getOperands());
+      op->setOperands({});
+      op->remove();
+      ops.push_back({callee, op});
+    });
+  }
+
+  /// Puts the operations back where their calls are.
+  void restore(ModuleOp module) {
+    llvm::SmallDenseMap<StringRef, Operation *> byName;
+    for (auto &[callee, op] : ops)
+      byName[callee.getName()] = op;
+    module.walk([&](func::CallOp call) {
+      Operation *op = byName.lookup(call.getCallee());
+      if (!op)
+        return;
+      OpBuilder(call).insert(op);
+      op->setOperands(call.getOperands());
+      call.erase();
+    });
+    for (auto &[callee, op] : ops)
+      callee.erase();
+  }
+
+private:
+  SmallVector<std::pair<func::FuncOp, Operation *>> ops;
+};
+} // namespace
+
 /// Frees what `module` allocates. Upstream's ownership-based deallocation is an
 /// order of magnitude slower than the rest of bufferization, so it only runs
 /// where memory leaves the block that allocates it.
@@ -190,7 +236,10 @@ insertDeallocations(ModuleOp module,
     OpPassManager pm(ModuleOp::getOperationName());
     bufferization::buildBufferDeallocationPipeline(
         pm, bufferization::BufferDeallocationPipelineOptions());
-    return runPipeline(pm);
+    PairsAsCalls pairs(module);
+    LogicalResult result = runPipeline(pm);
+    pairs.restore(module);
+    return result;
   }
   for (memref::AllocOp op : allocs) {
     OpBuilder builder(op->getBlock()->getTerminator());
