@@ -128,6 +128,7 @@ def Kron_PairwiseOp : Kron_PairOp<"pairwise"> {
            } -> tensor<16x?x?xf32>
     ```
   }];
+  let hasCanonicalizer = 1;
   let arguments = !con(
     (ins Kron_FloatArray:$lhs, Kron_FloatArray:$rhs,
          Variadic<Kron_PairParameter>:$params, Kron_FloatArray:$init),
