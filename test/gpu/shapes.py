@@ -243,6 +243,11 @@ FIXED = (
     _planned_batched("f32", [(8, 8)] * 3, 333, "plane_fibres = 2"),
     _planned_batched("f64", [(4, 4)] * 3, 500, "plane_fibres = 8, unrolled = 0"),
     _planned_batched("f32", [(9, 9)] * 3, 200, "unrolled = 1"),
+    # Results that are stored at other times, and more or fewer copies at once.
+    *(_fixed_product("mkm", name, sizes, rows) | dict(attributes=[f"plan = #kron.gpu_plan<kernel = ffma, {plan}>"])
+      for name, sizes, rows, plan in [("f32", [(8, 8)] * 3, 333, "streamed_results = 0"),
+                                      ("f32", [(12, 12)] * 2, 300, "streamed_results = 8, copies = 2"),
+                                      ("f64", [(4, 4)] * 4, 200, "copies = 16")]),
 )
 
 
