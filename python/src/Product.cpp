@@ -193,11 +193,13 @@ bool Product::addOperands() {
 
 /// Turns kmm of one column into mkm of one row, the transpose of everything; on
 /// a processor a few columns as well, which would leave most of its vectors
-/// empty.
+/// empty, unless --kron-fuse has columns outside between factors.
 void Product::exchangeSides() {
   int64_t columns = coreSizesX[1];
+  bool leavesLanes = numFactors == 1 || transX != Transpose::N ||
+                     x.type == KRON_F16 || x.type == KRON_BF16;
   bool isFew =
-      columns == 1 || (x.device < 0 && columns <= 8 &&
+      columns == 1 || (x.device < 0 && leavesLanes && columns <= 8 &&
                        columns * int64_t(kronGetTypeSize(x.type)) <= 64);
   if (kind != ProductKind::Kmm || !isFew)
     return;
