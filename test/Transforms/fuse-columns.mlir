@@ -61,25 +61,32 @@ func.func @open(%x: tensor<20000x?xf32>, %f: tensor<100x200xf32>, %g: tensor<64x
 // CHECK:         scf.if %[[IDLE]] {
 // CHECK:           kron.fused {{.*}}input_permutation
 // CHECK:         } else {
-// REMARK: Category:kron-fuse{{.*}}FullLanes=
-func.func @full(%x: memref<40000x16xf64>, %f: memref<200x200xf64>, %y: memref<40000x16xf64>) {
-  kron.kmm ins(%x : memref<40000x16xf64>) factors(%f, %f : memref<200x200xf64>, memref<200x200xf64>)
-           outs(%y : memref<40000x16xf64>)
+// REMARK: Category:kron-fuse{{.*}}two threads for each tile of 16 columns"
+func.func @full(%x: memref<10000x16xf64>, %f: memref<100x100xf64>, %y: memref<10000x16xf64>) {
+  kron.kmm ins(%x : memref<10000x16xf64>) factors(%f, %f : memref<100x100xf64>, memref<100x100xf64>)
+           outs(%y : memref<10000x16xf64>)
   return
 }
 
 // -----
 
-// Verify what has one form: a single factor, a factor that depends on the columns' batch, X that is
-// transposed, a type that would be rounded in between, and a plan by hand.
+// Verify what has one form: full lanes that more threads than tiles share out already, in two fused regions in
+// place or by a batch; a single factor, factors that depend on a batch, X that is transposed, a type
+// that would be rounded in between, and a plan by hand.
 // REMARK-NOT: Columns
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT:     tiled_axis
 // CHECK-NOT:     scf.if
-func.func @others(%x: memref<200x5xf64>, %f: memref<200x200xf64>, %y: memref<200x5xf64>,
+// CHECK:         return
+func.func @others(%xf: memref<40000x16xf64>, %xb: memref<64x10000x16xf64>, %g: memref<100x100xf64>,
+                  %x: memref<200x5xf64>, %f: memref<200x200xf64>, %y: memref<200x5xf64>,
                   %xs: memref<3x40000x5xf64>, %fs: memref<3x200x200xf64>, %ys: memref<3x40000x5xf64>,
                   %xt: memref<5x40000xf64>, %yt: memref<40000x5xf64>,
                   %xh: memref<40000x5xf16>, %fh: memref<200x200xf16>, %yh: memref<40000x5xf16>) {
+  kron.kmm ins(%xf : memref<40000x16xf64>) factors(%f, %f : memref<200x200xf64>, memref<200x200xf64>)
+           outs(%xf : memref<40000x16xf64>)
+  kron.kmm ins(%xb : memref<64x10000x16xf64>) factors(%g, %g : memref<100x100xf64>, memref<100x100xf64>)
+           outs(%xb : memref<64x10000x16xf64>)
   kron.kmm ins(%x : memref<200x5xf64>) factors(%f : memref<200x200xf64>) outs(%y : memref<200x5xf64>)
   kron.kmm ins(%xs : memref<3x40000x5xf64>) factors(%fs, %fs : memref<3x200x200xf64>, memref<3x200x200xf64>)
            outs(%ys : memref<3x40000x5xf64>)

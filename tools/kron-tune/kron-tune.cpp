@@ -8,6 +8,7 @@
 #include "kron/Driver/Session.h"
 #include "kron/Driver/Tuner.h"
 #include "kron/Mapping/Tuning/RecordFile.h"
+#include "kron/Target/Output.h"
 #include "kron/Target/SourceModule.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -144,16 +145,10 @@ static llvm::Error useRecords() {
   }
   if (getOptions().output.empty())
     return createStringError("expects -o with --merge");
-  // A whole file takes the place of the one that is there, which may be one of
-  // those that were read.
-  std::string temporary = getOptions().output + ".new";
-  ::unlink(temporary.c_str());
-  if (llvm::Error error = appendRecords(temporary, mergeRecords(*records)))
-    return error;
-  if (std::rename(temporary.c_str(), getOptions().output.c_str()) != 0)
-    return createStringError("cannot write '" + getOptions().output +
-                             "': " + std::strerror(errno));
-  return llvm::Error::success();
+  return writeFile(getOptions().output, [&](llvm::raw_ostream &stream) {
+    for (const Record &record : mergeRecords(*records))
+      stream << record.print() << "\n";
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -252,10 +247,19 @@ static llvm::Error tuneFile() {
       getOptions().outShapes.begin(), getOptions().outShapes.end()));
   if (!outShapes)
     return outShapes.takeError();
+  if (getOptions().threads.getNumOccurrences() && getOptions().threads < 1)
+    return createStringError("expects --threads to be at least 1, but got " +
+                             llvm::Twine(getOptions().threads));
+  if (getOptions().seconds.getNumOccurrences() &&
+      !(getOptions().seconds > 0 && std::isfinite(getOptions().seconds)))
+    return createStringError(
+        llvm::formatv("expects --seconds to be above 0, but got {0}",
+                      double(getOptions().seconds))
+            .str());
   TuneOptions options;
   options.search = getSearchOptions();
-  options.numThreads = getOptions().threads > 0 ? int32_t(getOptions().threads)
-                                                : kronGetNumThreads();
+  options.numThreads = getOptions().threads ? int32_t(getOptions().threads)
+                                            : kronGetNumThreads();
   options.fakeTimes = std::move(*fakeTimes);
   options.isStopped = [] { return isInterrupted != 0; };
   std::unique_ptr<Gpu> gpu;

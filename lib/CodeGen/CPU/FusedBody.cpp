@@ -12,6 +12,7 @@
 
 #include "AmxStage.h"
 #include "AmxTile.h"
+#include "Captures.h"
 #include "FusedBuilder.h"
 #include "PairCopy.h"
 #include "TileCopy.h"
@@ -262,48 +263,24 @@ void FusedCodeBuilder::emitBody(func::FuncOp body,
   prefetchSlot = LLVM::AllocaOp::create(builder, loc, slots.getType(),
                                         slots.getType(), one);
 
-  DenseMap<Value, Value> entered;
-  auto enter = [&](Value &value) {
-    if (!value)
-      return;
-    auto [it, isNew] = entered.try_emplace(value);
-    if (isNew) {
-      Value slot = LLVM::GEPOp::create(
-          builder, loc, slots.getType(), builder.getI64Type(), slots,
-          LLVM::GEPArg(static_cast<int32_t>(captures.size())));
-      it->second = LLVM::LoadOp::create(builder, loc, value.getType(), slot);
-      captures.push_back(value);
-    }
-    value = it->second;
-  };
-  auto enterInts = [&](SmallVectorImpl<Int> &numbers) {
-    for (Int &number : numbers) {
-      if (number.isConstant())
-        continue;
-      Value value = number.getValue();
-      enter(value);
-      number = Int(value);
-    }
-  };
+  Captures entered(builder, loc, slots, captures);
   FusedArrays inside = arrays;
-  enterInts(inside.sizes);
+  entered.enter(inside.sizes);
   for (StageArray *array : {&inside.input, &inside.init, &inside.addend}) {
-    enter(array->base);
-    enterInts(array->strides);
+    entered.enter(array->base);
+    entered.enter(array->strides);
   }
   if (inside.epilogue)
     for (StageArray *array :
          {&inside.epilogue->bias, &inside.epilogue->residual}) {
-      enter(array->base);
-      enterInts(array->strides);
+      entered.enter(array->base);
+      entered.enter(array->strides);
     }
   for (FactorArray &factor : inside.factors) {
-    enter(factor.array.base);
-    SmallVector<Int> own{factor.array.strideK, factor.array.resultStride};
-    enterInts(own);
-    factor.array.strideK = own[0];
-    factor.array.resultStride = own[1];
-    enterInts(factor.array.strides);
+    entered.enter(factor.array.base);
+    entered.enter(factor.array.strideK);
+    entered.enter(factor.array.resultStride);
+    entered.enter(factor.array.strides);
   }
   TileScale &scale = inside.scale;
   for (Value *part : {&scale.alpha.real, &scale.alpha.imaginary,
@@ -314,10 +291,10 @@ void FusedCodeBuilder::emitBody(func::FuncOp body,
       *part =
           arith::ConstantOp::create(builder, loc, cast<TypedAttr>(constant));
     else
-      enter(*part);
+      entered.enter(*part);
   }
 
-  enter(streams);
+  entered.enter(streams);
   if (streams)
     streams =
         arith::TruncIOp::create(builder, loc, builder.getI1Type(), streams);

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Captures.h"
 #include "FusedBuilder.h"
 #include "PairwiseBuilder.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -192,59 +193,25 @@ void PairwiseBuilder::emitBlock(Emitter &emitter, const PairwiseArrays &arrays,
 // The body, and its call
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Replaces values of the caller by loads from what it passes on.
-class Captures {
-public:
-  Captures(OpBuilder &builder, Location loc, Value slots,
-           SmallVectorImpl<Value> &captures)
-      : builder(builder), loc(loc), slots(slots), captures(captures) {}
+static void enter(Captures &captures, PairwiseMatrix &matrix) {
+  captures.enter(matrix.base);
+  captures.enter(matrix.batch);
+  captures.enter(matrix.row);
+  captures.enter(matrix.inner);
+}
 
-  void enter(Value &value) {
-    auto [it, isNew] = entered.try_emplace(value);
-    if (isNew) {
-      Value slot = LLVM::GEPOp::create(
-          builder, loc, slots.getType(), builder.getI64Type(), slots,
-          LLVM::GEPArg(static_cast<int32_t>(captures.size())));
-      it->second = LLVM::LoadOp::create(builder, loc, value.getType(), slot);
-      captures.push_back(value);
-    }
-    value = it->second;
+static void enter(Captures &captures, PairwiseArrays &arrays) {
+  captures.enter(arrays.batch);
+  for (Int *size : {&arrays.sizeM, &arrays.sizeN, &arrays.sizeK})
+    captures.enter(*size);
+  for (PairwiseMatrix *matrix : {&arrays.lhs, &arrays.rhs, &arrays.init})
+    enter(captures, *matrix);
+  for (PairwiseParameter &param : arrays.params) {
+    captures.enter(param.value);
+    if (param.batch)
+      captures.enter(*param.batch);
   }
-  void enter(Int &number) {
-    if (number.isConstant())
-      return;
-    Value value = number.getValue();
-    enter(value);
-    number = Int(value);
-  }
-  void enter(PairwiseMatrix &matrix) {
-    enter(matrix.base);
-    llvm::for_each(matrix.batch, [&](Int &stride) { enter(stride); });
-    enter(matrix.row);
-    enter(matrix.inner);
-  }
-  void enter(PairwiseArrays &arrays) {
-    llvm::for_each(arrays.batch, [&](Int &size) { enter(size); });
-    for (Int *size : {&arrays.sizeM, &arrays.sizeN, &arrays.sizeK})
-      enter(*size);
-    for (PairwiseMatrix *matrix : {&arrays.lhs, &arrays.rhs, &arrays.init})
-      enter(*matrix);
-    for (PairwiseParameter &param : arrays.params) {
-      enter(param.value);
-      if (param.batch)
-        llvm::for_each(*param.batch, [&](Int &stride) { enter(stride); });
-    }
-  }
-
-private:
-  OpBuilder &builder;
-  Location loc;
-  Value slots;
-  SmallVectorImpl<Value> &captures;
-  DenseMap<Value, Value> entered;
-};
-} // namespace
+}
 
 void PairwiseBuilder::emitBody(func::FuncOp body,
                                SmallVectorImpl<Value> &captures) {
@@ -257,7 +224,8 @@ void PairwiseBuilder::emitBody(func::FuncOp body,
   emitter.has16BitConversion = has16BitConversion(plan.getVectorBits());
   Value begin = entry->getArgument(0), end = entry->getArgument(1);
   scratch = entry->getArgument(2);
-  Captures(builder, loc, entry->getArgument(3), captures).enter(arrays);
+  Captures entered(builder, loc, entry->getArgument(3), captures);
+  enter(entered, arrays);
   emitter.forLoop(Int(begin), Int(end), 1, [&](Int number) {
     emitBlock(emitter, arrays, number, begin);
   });

@@ -298,25 +298,18 @@ void BatchedTiles::build(gpu::GPUModuleOp gpuModule) {
     operands.push_back(
         tile::PrepareOp::create(b, loc, type, kernel.getArgument(number)));
   }
-  auto loop = tile::ForOp::create(b, loc, kernel.getArgument(tileCount));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    kernel.beginBody(loop);
-    buildTile(loop.getTile());
-  }
+  kernel.forTiles(kernel.getArgument(tileCount),
+                  [&](Value tile) { buildTile(tile); });
   kernel.launch(tiles);
 }
 
 LogicalResult kron::tileBatched(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                                 FusedOp fused, GPUPlanAttr plan,
                                 const GPUMachine &machine) {
-  std::variant<BatchedPlan, std::string> read = readBatchedPlan(fused, plan);
-  if (auto *reason = std::get_if<std::string>(&read))
-    return fused.emitOpError("cannot become a batched kernel: ") << *reason;
-  const auto &complete = std::get<BatchedPlan>(read);
-  if (auto reason = getSharedMemoryReason(complete.getSharedBytes(),
-                                          complete.ctasPerSM, machine))
-    return fused.emitOpError("cannot become a batched kernel: ") << *reason;
-  BatchedTiles(builder, fused, complete).build(gpuModule);
+  FailureOr<BatchedPlan> complete =
+      getTilePlan(fused, "a batched", readBatchedPlan(fused, plan), machine);
+  if (failed(complete))
+    return failure();
+  BatchedTiles(builder, fused, *complete).build(gpuModule);
   return success();
 }

@@ -321,25 +321,18 @@ void FfmaTiles::build(gpu::GPUModuleOp gpuModule) {
           b, loc, type, kernel.getArgument(factors.at(axis.product)));
     }
   tile::BarrierOp::create(b, loc, /*groups=*/1);
-  auto loop = tile::ForOp::create(b, loc, kernel.getArgument(tileCount));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    kernel.beginBody(loop);
-    buildTile(loop.getTile());
-  }
+  kernel.forTiles(kernel.getArgument(tileCount),
+                  [&](Value tile) { buildTile(tile); });
   kernel.launch(tiles);
 }
 
 LogicalResult kron::tileFfma(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                              FusedOp fused, GPUPlanAttr plan,
                              const GPUMachine &machine) {
-  std::variant<FfmaPlan, std::string> read = readFfmaPlan(fused, plan);
-  if (auto *reason = std::get_if<std::string>(&read))
-    return fused.emitOpError("cannot become an ffma kernel: ") << *reason;
-  const auto &complete = std::get<FfmaPlan>(read);
-  if (auto reason = getSharedMemoryReason(complete.getSharedBytes(),
-                                          complete.ctasPerSM, machine))
-    return fused.emitOpError("cannot become an ffma kernel: ") << *reason;
-  FfmaTiles(builder, fused, complete).build(gpuModule);
+  FailureOr<FfmaPlan> complete =
+      getTilePlan(fused, "an ffma", readFfmaPlan(fused, plan), machine);
+  if (failed(complete))
+    return failure();
+  FfmaTiles(builder, fused, *complete).build(gpuModule);
   return success();
 }

@@ -67,6 +67,13 @@ void TileKernel::beginBody(Operation *loop) {
   builder.setInsertionPointToStart(&loop->getRegion(0).front());
 }
 
+void TileKernel::forTiles(Value count, function_ref<void(Value tile)> build) {
+  auto loop = tile::ForOp::create(builder, loc, count);
+  OpBuilder::InsertionGuard guard(builder);
+  beginBody(loop);
+  build(loop.getTile());
+}
+
 void TileKernel::launch(Value tiles) {
   gpu::ReturnOp::create(builder, loc);
   auto module = kernel->getParentOfType<gpu::GPUModuleOp>();

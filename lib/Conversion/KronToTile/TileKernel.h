@@ -15,6 +15,7 @@
 
 #include "kron/CodeGen/FusedOperands.h"
 #include "kron/Dialect/Tile/IR/TileOps.h"
+#include "kron/Plan/GPU/Reasons.h"
 
 namespace mlir::kron {
 
@@ -44,6 +45,9 @@ public:
   /// Gives a new loop its body and goes to the start of that.
   void beginBody(Operation *loop);
 
+  /// The loop over `count` tiles, whose body `build` makes.
+  void forTiles(Value count, function_ref<void(Value tile)> build);
+
   /// Ends it and launches it on `tiles` tiles.
   void launch(Value tiles);
 
@@ -51,6 +55,24 @@ private:
   gpu::GPUFuncOp kernel;
   SmallVector<Value> hostValues;
 };
+
+/// Whether a plan could be read, and what it takes of shared memory is there;
+/// says of `fused` why it cannot become a kernel of this kind if not.
+template <typename Plan>
+FailureOr<Plan> getTilePlan(FusedOp fused, StringRef kind,
+                            std::variant<Plan, std::string> read,
+                            const GPUMachine &machine) {
+  auto refuse = [&](const std::string &reason) {
+    return fused.emitOpError("cannot become ") << kind << " kernel: " << reason;
+  };
+  if (auto *reason = std::get_if<std::string>(&read))
+    return refuse(*reason);
+  auto &plan = std::get<Plan>(read);
+  if (auto reason =
+          getSharedMemoryReason(plan.getSharedBytes(), plan.ctasPerSM, machine))
+    return refuse(*reason);
+  return std::move(plan);
+}
 
 } // namespace mlir::kron
 

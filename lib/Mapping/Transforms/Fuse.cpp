@@ -497,7 +497,7 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
       bool rounds = getAccumulatorType(element) != element;
       if (rounds && !regions)
         continue;
-      fused = splitByColumns(rewriter, fused, vectorBits);
+      fused = splitByColumns(rewriter, fused, l2Bytes, vectorBits);
       if (!fused)
         continue;
       std::optional<FusionPlan> plan =

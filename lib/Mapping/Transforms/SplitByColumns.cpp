@@ -28,6 +28,8 @@ using namespace mlir::kron;
 
 /// Shares of lanes are counted in these.
 static constexpr int64_t kFullLanes = 1024;
+/// Threads for each tile from which on tiles are too few.
+static constexpr int64_t kIdleThreads = 2;
 
 namespace {
 /// When columns had better lie outside.
@@ -51,9 +53,10 @@ static double getShare(int64_t size, int64_t lanes) {
 
 /// When the columns of `fused` had better lie outside; none if never. A chain
 /// on several axes, by factors that depend on none, ends on an axis that has
-/// others inside of it: the last fused region fills lanes with these.
-static std::optional<ColumnsOutside> planColumns(FusedOp fused,
-                                                 int64_t vectorBits) {
+/// others inside of it: the last fused region fills lanes with these. Without
+/// that, the chain is the fused regions of `inside`.
+static std::optional<ColumnsOutside>
+planColumns(FusedOp fused, const FusionPlan &inside, int64_t vectorBits) {
   SmallVector<ModeProductOp> products = fused.getModeProducts();
   auto init = cast<ShapedType>(fused.getInit().getType());
   int64_t columns = init.getRank() - 1;
@@ -74,39 +77,50 @@ static std::optional<ColumnsOutside> planColumns(FusedOp fused,
   ColumnsOutside plan;
   plan.lanes = vectorBits / 8 / getElementBytes(init.getElementType());
   plan.tile = 2 * plan.lanes;
-  // Multiply-adds for each column: those of all factors, where columns fill
-  // lanes, and as many as fit the time that the form with columns outside
-  // takes.
-  double work = 0, outside = 0, elements = 1;
+  // Multiply-adds for each column: those of factors whose lanes columns fill,
+  // those of others, and as many as fit the time that the form with columns
+  // outside takes.
+  double work = 0, full = 0, outside = 0, elements = 1;
   for (int64_t axis : contracted)
     elements *= shape[axis];
   double copied = elements;
-  for (ModeProductOp product : products) {
+  for (auto [index, product] : llvm::enumerate(products)) {
     ProblemFactor factor = describeFactor(product);
     elements *= double(factor.sizeN) / factor.sizeK;
     shape[factor.axis] = factor.sizeN;
-    work += elements * factor.sizeK;
-    int64_t inside = 1;
+    // In place, the axes inside of a factor's are one with the columns.
+    bool isFull = inside.isInPlace &&
+                  llvm::is_contained(inside.regions.back(), unsigned(index));
+    (isFull ? full : work) += elements * factor.sizeK;
+    int64_t neighbours = 1;
     for (int64_t axis = factor.axis + 1; axis < columns; ++axis)
-      inside *= shape[axis];
+      neighbours *= shape[axis];
     // Short axes fill lanes together with what the factor makes of its own.
-    bool isShort = inside < plan.lanes;
-    double slots =
-        isShort && !llvm::isPowerOf2_64(inside) ? kCPURates.oddGroupSlots : 1;
-    outside += slots * elements * factor.sizeK /
-               getShare(isShort ? inside * factor.sizeN : inside, plan.lanes);
+    bool isShort = neighbours < plan.lanes;
+    double slots = isShort && !llvm::isPowerOf2_64(neighbours)
+                       ? kCPURates.oddGroupSlots
+                       : 1;
+    outside +=
+        slots * elements * factor.sizeK /
+        getShare(isShort ? neighbours * factor.sizeN : neighbours, plan.lanes);
     if (product != products.back())
       copied = std::max(copied, elements);
   }
   // The array is transposed twice.
   outside += 2 * copied * kCPURates.transposedElementSlots * plan.lanes;
-  double gain = work / (outside * kCPURates.columnsOutsideGain);
-  plan.fullLanes = kFullLanes * std::min(1.0, gain);
-  // Without a second form for tiles that are enough for most machines.
+  // Columns that fill this share of the lanes take as long inside.
+  double share = work / (outside * kCPURates.columnsOutsideGain - full);
+  plan.fullLanes = kFullLanes * std::min(1.0, share);
+  // One fused region has a tile for each `tile` columns, if it has no other
+  // axes outside; not with a second form for tiles that are enough for most
+  // machines.
   bool areTilesFew = ShapedType::isDynamic(shape.back()) ||
                      shape.back() <= kThreadRates.mostSharedTiles * plan.tile;
-  plan.areShared =
-      areTilesFew && work >= kThreadRates.leastRowWork && gain > 0.5;
+  bool isOneTile = inside.regions.size() == 1 &&
+                   static_cast<int64_t>(contracted.size()) == columns;
+  plan.areShared = areTilesFew && isOneTile &&
+                   work >= kThreadRates.leastRowWork &&
+                   outside * kCPURates.columnsOutsideGain < kIdleThreads * work;
   return plan;
 }
 
@@ -150,15 +164,16 @@ static Value createCondition(OpBuilder &builder, FusedOp fused,
         arith::ConstantIndexOp::create(builder, loc, size));
   };
   Value condition;
-  if (!areFew(fused, plan))
+  if (!areFew(fused, plan).has_value())
     condition = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::slt, multiply(columns, kFullLanes),
         multiply(count(plan.lanes), plan.lanes * plan.fullLanes));
   if (!plan.areShared)
     return condition;
-  Value areIdle = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
-                                        NumThreadsOp::create(builder, loc),
-                                        multiply(count(plan.tile), 2));
+  Value areIdle =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
+                            NumThreadsOp::create(builder, loc),
+                            multiply(count(plan.tile), kIdleThreads));
   return condition ? arith::OrIOp::create(builder, loc, condition, areIdle)
                    : areIdle;
 }
@@ -177,11 +192,12 @@ static void explain(FusedOp fused, const ColumnsOutside &plan) {
 }
 
 FusedOp kron::splitByColumns(RewriterBase &rewriter, FusedOp fused,
-                             int64_t vectorBits) {
+                             int64_t l2Bytes, int64_t vectorBits) {
   if (fused.getPlanAttr() || hasEpilogueBehind(fused) || !isSplittable(fused) ||
       fused.getModeProducts().size() < 2)
     return fused;
-  std::optional<ColumnsOutside> plan = planColumns(fused, vectorBits);
+  std::optional<ColumnsOutside> plan =
+      planColumns(fused, planCPUFusion(fused, l2Bytes, vectorBits), vectorBits);
   // A single column fills one lane.
   if (!plan || plan->fullLanes * plan->lanes <= kFullLanes)
     return fused;

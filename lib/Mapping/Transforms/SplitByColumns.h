@@ -20,7 +20,7 @@ namespace mlir::kron {
 /// are there, in the branches of an `scf.if`. A kron.fused with a plan stays as
 /// it is, and so does one whose result goes to a kron.epilogue. Returns the
 /// kron.fused for many columns, or null if there is none.
-FusedOp splitByColumns(RewriterBase &rewriter, FusedOp fused,
+FusedOp splitByColumns(RewriterBase &rewriter, FusedOp fused, int64_t l2Bytes,
                        int64_t vectorBits);
 
 } // namespace mlir::kron
