@@ -64,6 +64,9 @@ public:
       : module(module), key(std::move(key)), specs(specs), outShapes(outShapes),
         options(options) {}
 
+  /// Whether plans apply to the operation: it may be one that takes the
+  /// reference lowering.
+  bool hasPlan() { return getPlanned("").first != nullptr; }
   llvm::Expected<TunedOperation> run();
 
 private:
@@ -75,7 +78,7 @@ private:
   std::optional<double> time(const std::string &plan);
   double now() const;
   SearchProblem describe();
-  std::optional<std::pair<int64_t, int64_t>> getRows() const;
+  std::optional<std::pair<int64_t, int64_t>> getRows();
   ModelTime estimate(const Planned &planned) const;
 
   ModuleOp module;
@@ -228,8 +231,7 @@ bool OperationTuner::isRight(const JITModule &candidate,
 llvm::Error OperationTuner::prepare() {
   const JITModule *byDefault = getCompiled("");
   if (!byDefault)
-    return createStringError("cannot compile " + key.getText() +
-                             ", or no plan applies to it");
+    return createStringError("cannot compile " + key.getText());
   manifest = byDefault->getKernels().front();
   auto call = CallArguments::create(manifest, specs, outShapes);
   if (!call)
@@ -265,20 +267,18 @@ std::optional<double> OperationTuner::time(const std::string &plan) {
     return seconds;
   }
   const KronKernel *kernel = candidate->lookup(manifest.name);
-  llvm::Expected<double> seconds = 0.0;
-  if (options.gpu) {
-    auto times = timeGpuLaunches(*options.gpu, kernel, manifest, inputs,
-                                 kGPURuns, /*cold=*/false);
-    if (times)
-      seconds = (*times)[times->size() / 2];
-    else
-      seconds = times.takeError();
-  } else {
-    seconds = calls->time(kernel);
+  if (!options.gpu) {
+    auto seconds = calls->time(kernel);
+    if (seconds)
+      return *seconds;
+    llvm::consumeError(seconds.takeError());
+    return std::nullopt;
   }
-  if (seconds)
-    return *seconds;
-  llvm::consumeError(seconds.takeError());
+  auto times = timeGpuLaunches(*options.gpu, kernel, manifest, inputs, kGPURuns,
+                               /*cold=*/false);
+  if (times)
+    return (*times)[times->size() / 2];
+  llvm::consumeError(times.takeError());
   return std::nullopt;
 }
 
@@ -326,17 +326,34 @@ SearchProblem OperationTuner::describe() {
   return problem;
 }
 
-/// Those of the first open size of the function's arguments, if the key has
-/// open sizes.
-std::optional<std::pair<int64_t, int64_t>> OperationTuner::getRows() const {
-  bool isOpen = llvm::any_of(key.operands, [](StringRef operand) {
-    return operand.starts_with("?x") || operand.contains("x?x");
+/// Those of the first open size of an operation of the key, which an argument
+/// of the function tells; none if it is no argument's, or several operations
+/// differ.
+std::optional<std::pair<int64_t, int64_t>> OperationTuner::getRows() {
+  std::optional<int64_t> rows;
+  WalkResult result = module->walk([&](Operation *op) {
+    if (!isTunable(op) || !(getRecordKey(op) == key))
+      return WalkResult::advance();
+    for (Value operand : op->getOperands()) {
+      auto type = dyn_cast<ShapedType>(operand.getType());
+      if (!type || type.hasStaticShape())
+        continue;
+      auto arg = dyn_cast<BlockArgument>(operand);
+      if (!arg || !isa<func::FuncOp>(arg.getOwner()->getParentOp()))
+        return WalkResult::interrupt();
+      unsigned axis = llvm::find_if(type.getShape(), ShapedType::isDynamic) -
+                      type.getShape().begin();
+      int64_t size = inputs.arrays[arg.getArgNumber()].getSizes()[axis];
+      if (rows && *rows != size)
+        return WalkResult::interrupt();
+      rows = size;
+      break;
+    }
+    return WalkResult::advance();
   });
-  for (auto [arg, array] : llvm::zip(manifest.args, inputs.arrays))
-    for (auto [size, actual] : llvm::zip(arg.sizes, array.getSizes()))
-      if (isOpen && size < 0)
-        return getRowBucket(actual);
-  return std::nullopt;
+  if (result.wasInterrupted() || !rows)
+    return std::nullopt;
+  return getRowBucket(*rows);
 }
 
 /// What takes the time of the function at least.
@@ -419,8 +436,13 @@ llvm::Error kron::tune(
                                         problem = diagnostic.str();
                                       return success();
                                     });
-    auto tuned =
-        OperationTuner(*simplified, key, specs, outShapes, options).run();
+    OperationTuner tuner(*simplified, key, specs, outShapes, options);
+    if (!tuner.hasPlan()) {
+      options.skip(key.getText() + ": no plan applies to it" +
+                   (problem.empty() ? "" : ": " + problem));
+      continue;
+    }
+    auto tuned = tuner.run();
     if (!tuned)
       return createStringError(llvm::toString(tuned.takeError()) +
                                (problem.empty() ? "" : ": " + problem));

@@ -86,15 +86,6 @@ private:
 
 } // namespace
 
-/// Gives `pipeline` the records of `target` that `files` have.
-template <typename Options>
-static void setRecords(Options &pipeline, ArrayRef<std::string> files,
-                       const RecordTarget &target) {
-  for (const std::string &file : files)
-    pipeline.records.push_back(file);
-  pipeline.recordTarget = target.getText();
-}
-
 /// Stores of bf16 values become stores of their bits, so that the selects which
 /// round them are between integers. LLVM would round vectors of bf16 selects
 /// once more, through a compiler library newer than Debian 12's.
@@ -149,8 +140,8 @@ ModuleCompiler::runPasses(const Processor &processor) {
     CPUPipelineOptions pipeline;
     pipeline.reference = options.reference;
     setProcessor(pipeline, processor);
-    setRecords(pipeline, records,
-               getRecordTarget(processor, options.numThreads));
+    pipeline.setRecords(
+        records, getRecordTarget(processor, options.numThreads).getText());
     populateKronCPUPipeline(pm, pipeline);
   });
 }
@@ -298,7 +289,7 @@ ModuleCompiler::runGPUPasses(const GPUChip &chip) {
     pipeline.chip = chip.machine;
     pipeline.cublas = options.allowsCublas;
     pipeline.poisonSharedMemory = options.poisonsSharedMemory;
-    setRecords(pipeline, records, getRecordTarget(*machine));
+    pipeline.setRecords(records, getRecordTarget(*machine).getText());
     populateKronGPUPipeline(pm, pipeline);
   });
 }

@@ -36,8 +36,13 @@ def files(compiler):
     found = compiler.record_files() if mode() == "use" else []
     if not found:
         return [], None
-    digests = []
+    readable, digests = [], []
     for path in found:
-        with open(path, "rb") as file:
-            digests.append(hashlib.sha256(file.read()).hexdigest())
-    return found, [digests, _core.get_num_threads()]
+        try:
+            with open(path, "rb") as file:
+                digests.append(hashlib.sha256(file.read()).hexdigest())
+        except OSError as error:
+            warnings.warn(f"kron uses no tuning records of {path!r}: {error.strerror}", stacklevel=3)
+            continue
+        readable.append(path)
+    return readable, [digests, _core.get_num_threads()]

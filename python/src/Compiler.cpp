@@ -296,7 +296,7 @@ static py::list tuneModule(const std::string &text,
   bool isInterrupted = false;
   {
     py::gil_scoped_release release;
-    ForkGuard guard;
+    std::optional<ForkGuard> guard(std::in_place);
     std::string log;
     llvm::raw_string_ostream stream(log);
     auto source = SourceModule::parse(text, stream);
@@ -308,8 +308,14 @@ static py::list tuneModule(const std::string &text,
     options.search.seconds = seconds;
     options.numThreads = kronGetNumThreads();
     options.isStopped = [&] {
-      py::gil_scoped_acquire acquire;
-      isInterrupted = isInterrupted || PyErr_CheckSignals() != 0;
+      // A fork has the interpreter's lock, and waits for guards: between plans
+      // it may come.
+      guard.reset();
+      {
+        py::gil_scoped_acquire acquire;
+        isInterrupted = isInterrupted || PyErr_CheckSignals() != 0;
+      }
+      guard.emplace();
       return isInterrupted;
     };
     std::unique_ptr<Gpu> gpu;
@@ -327,7 +333,9 @@ static py::list tuneModule(const std::string &text,
           return one.record ? appendRecords(output, *one.record)
                             : llvm::Error::success();
         });
-    if (error)
+    if (isInterrupted)
+      llvm::consumeError(std::move(error));
+    else if (error)
       fail(std::move(error));
   }
   if (isInterrupted)

@@ -62,6 +62,30 @@ func.func @given(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
   return
 }
 
+// CHECK-LABEL: func @given_vectors(
+// CHECK: #kron.pairwise_plan<vector_bits = 512, rows = 6, vectors = 4,
+func.func @given_vectors(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  kron.pairwise dot ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+      {plan = #kron.pairwise_plan<vector_bits = 512, vectors = 4>}
+  return
+}
+
+// CHECK-LABEL: func @given_rows(
+// CHECK: #kron.pairwise_plan<vector_bits = 512, rows = 12, vectors = 2,
+func.func @given_rows(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  kron.pairwise dot ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+      {plan = #kron.pairwise_plan<vector_bits = 512, rows = 12>}
+  return
+}
+
+// CHECK-LABEL: func @given_row_block(
+// CHECK: #kron.pairwise_plan<vector_bits = 512, rows = 5, vectors = 3, row_block = 100,
+func.func @given_row_block(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  kron.pairwise dot ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+      {plan = #kron.pairwise_plan<vector_bits = 512, row_block = 100>}
+  return
+}
+
 // Verify that what the code generator does not take has no plan.
 // CHECK-LABEL: func @f80(
 // CHECK-NOT: plan

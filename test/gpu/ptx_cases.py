@@ -62,6 +62,10 @@ FIXED = (
     ("ffma", CHIPS, product("mkm", "f32", [(8, 8)] * 3, 3, **UNREAD, **FFMA)),
     ("ffma", CHIPS, product("mkm", "f64", [(6, 5), (7, 8), (3, 4)], 9, op_x="T", **FFMA)),
     ("ffma", CHIPS, product("mkm", "f32", [(16, 16), (15, 12)], 5, ops=["T", "N"], **FFMA)),
+    # A part of the next tile in the ring; groups of threads with barriers of their own.
+    ("ffma", CHIPS, product("mkm", "f32", [(8, 8)] * 3, 12, dynamic=(), attributes=[
+        "plan = #kron.gpu_plan<kernel = ffma, extents = [2, 8, 8, 8], threads = 128, ctas_per_sm = 1, ring_slots = 3>"])),
+    ("ffma", HOPPER, product("mkm", "f32", [(8, 8)] * 5, 64, dynamic=(), **FFMA)),
     ("simt", CHIPS, product("mkm", "i32", [(4, 4)] * 3, 5)),
     ("simt", CHIPS, product("mkm", "c32", [(3, 5), (4, 2)], 7)),
     ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 4, 5)),

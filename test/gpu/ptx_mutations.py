@@ -20,7 +20,7 @@ SHARE = {"st.shared": 7, "st.global": 7, "cp.async.c": 7, "fma.rn": 97, "mma.syn
 def mutants(text):
     """(kind, number of its kind, statement, kernel) of all kernels with one statement changed."""
     seen = {}
-    for match in re.finditer(r"^[^\n;]*;", text, re.M):
+    for match in re.finditer(r"(?:^|(?<=;))[^\n;]*;", text, re.M):
         statement = " ".join(match[0].split())
         kind = next((k for k in REMOVED if re.search(rf"(?:^|\s){re.escape(k)}", statement)), None)
         replaced = ""
@@ -43,6 +43,8 @@ CHANGED = (
     (product("mkm", "f32", [(24, 40), (17, 16)], 9), "sm_90a",
      {"bar.sync": (0, 1, 2), "fence.proxy.async": (0,), "griddepcontrol.wait": (0,), "cp.async.c": (0,),
       "wgmma.commit_group": (0, 1), "wgmma.wait_group": (0, 1), "cp.async.commit_group": (0,)}),
+    (product("mkm", "f32", [(8, 8)] * 5, 64, dynamic=(), **ptx_cases.FFMA), "sm_90a",
+     {"bar.sync": (0, 5, 11), "cp.async.wait_group": (0,)}),
     (sparse("f16", (6, 64, 64, 1), 150), "sm_90a",
      {"bar.sync": (0, 1, 2), "cp.async.wait_group": (0, 1), "cp.async.c": (0,), "mma.sync": (0,)}),
 )

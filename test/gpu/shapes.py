@@ -246,7 +246,7 @@ FIXED = (
     # Results that are stored at other times, and more or fewer copies at once.
     *(_fixed_product("mkm", name, sizes, rows) | dict(attributes=[f"plan = #kron.gpu_plan<kernel = ffma, {plan}>"])
       for name, sizes, rows, plan in [("f32", [(8, 8)] * 3, 333, "streamed_results = 0"),
-                                      ("f32", [(12, 12)] * 2, 300, "streamed_results = 8, copies = 2"),
+                                      ("f32", [(16, 16)] * 3, 30, "streamed_results = 8, copies = 2"),
                                       ("f64", [(4, 4)] * 4, 200, "copies = 16")]),
 )
 

@@ -264,13 +264,17 @@ TEST_F(RecordFiles, PlacesFollowTheEnvironment) {
   path = (folder + "/rec.jsonl").str();
   ASSERT_FALSE(appendRecords(path, makeRecord()));
   setenv("KRON_CACHE_DIR", folder.c_str(), 1);
-  setenv("KRON_RECORDS", (path + ":" + path + ".missing").c_str(), 1);
-  EXPECT_EQ(getDefaultRecordFiles(), std::vector<std::string>{path});
+  // Names that the user gave stand, so that readers can warn of a missing file.
+  std::string missing = path + ".missing";
+  setenv("KRON_RECORDS", (path + ":" + missing).c_str(), 1);
+  std::vector<std::string> given{path, missing};
+  EXPECT_EQ(getDefaultRecordFiles(), given);
   std::string own = getUserRecordFile();
   ASSERT_FALSE(appendRecords(own, makeRecord()));
-  EXPECT_EQ(getDefaultRecordFiles(), (std::vector<std::string>{path, own}));
+  EXPECT_EQ(getDefaultRecordFiles(),
+            (std::vector<std::string>{path, missing, own}));
   setenv("KRON_CACHE", "0", 1);
-  EXPECT_EQ(getDefaultRecordFiles(), std::vector<std::string>{path});
+  EXPECT_EQ(getDefaultRecordFiles(), given);
   for (const char *name : {"KRON_CACHE", "KRON_CACHE_DIR", "KRON_RECORDS"})
     unsetenv(name);
 }

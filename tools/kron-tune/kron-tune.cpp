@@ -233,6 +233,8 @@ static llvm::Error tuneFile() {
     return createStringError("expects one FILE.mlir, but got " +
                              llvm::Twine(getOptions().files.size()) + " files");
   std::string output = getOptions().output;
+  if (output.empty() && !getOptions().fakeTimes.empty())
+    return createStringError("expects -o with --fake-time");
   if (output.empty())
     output = getUserRecordFile();
   if (output.empty())
@@ -274,6 +276,7 @@ static llvm::Error tuneFile() {
       return arch.takeError();
     options.gpuArch = *arch;
   }
+  options.skip = warn;
   bool showsProgress = isatty(STDERR_FILENO);
   if (showsProgress)
     options.progress = [](const std::string &text) {
@@ -285,7 +288,14 @@ static llvm::Error tuneFile() {
     return source.takeError();
   if (llvm::Error error = selectEntry((*source)->get(), getOptions().entry))
     return error;
-  std::signal(SIGINT, [](int) { isInterrupted = 1; });
+  // What cannot be written had better be known before the search.
+  if (llvm::Error error = checkRecordOutput(output))
+    return error;
+  // The second one ends at once.
+  std::signal(SIGINT, [](int) {
+    isInterrupted = 1;
+    std::signal(SIGINT, SIG_DFL);
+  });
   std::vector<std::string> args(getOptions().args.begin(),
                                 getOptions().args.end());
   return tune((*source)->get(), args, *outShapes, options,

@@ -229,14 +229,6 @@ static llvm::Error write(StringRef output, StringRef contents) {
                    [&](llvm::raw_ostream &stream) { stream << contents; });
 }
 
-/// Gives `pipeline` the records of --record for `target`.
-template <typename Options>
-static void setRecords(Options &pipeline, const RecordTarget &target) {
-  for (const std::string &file : getOptions().records)
-    pipeline.records.push_back(file);
-  pipeline.recordTarget = target.getText();
-}
-
 /// For the last processor, or GPU if there is none.
 static llvm::Error emitMLIR(ModuleOp module, ArrayRef<Processor> processors,
                             ArrayRef<std::string> gpuChips, StringRef output) {
@@ -249,13 +241,16 @@ static llvm::Error emitMLIR(ModuleOp module, ArrayRef<Processor> processors,
     auto machine = parseGPUMachine(gpuChips.back());
     if (!machine)
       return machine.takeError();
-    setRecords(pipeline, getRecordTarget(*machine));
+    pipeline.setRecords(getOptions().records,
+                        getRecordTarget(*machine).getText());
     populateKronGPUPipeline(pm, pipeline);
   } else {
     CPUPipelineOptions pipeline;
     pipeline.reference = getOptions().reference;
     setProcessor(pipeline, processors.back());
-    setRecords(pipeline, getRecordTarget(processors.back(), /*threads=*/0));
+    pipeline.setRecords(
+        getOptions().records,
+        getRecordTarget(processors.back(), /*threads=*/0).getText());
     populateKronCPUPipeline(pm, pipeline);
   }
   if (failed(pm.run(module)))

@@ -19,7 +19,7 @@ def ConvertKronToLinalg : Pass<"convert-kron-to-linalg"> {
     CPU pipeline uses it for what the vector code generator does not take.
 
     f16 and bf16 accumulate in f32 through all factors, scaling and epilogue, and
-    are rounded once. `erf` and `exp` of f80 are computed in f64. Intermediates
+    are rounded once. `erf`, `exp` and `log` of f80 are computed in f64. Intermediates
     on memrefs are allocated and released around each operation.
     `kron.pairwise_apply` and the derivatives of functions of pairs become a loop
     over tiles of 64 columns: their matrix, and what else has an element for each

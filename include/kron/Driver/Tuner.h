@@ -33,6 +33,8 @@ struct TuneOptions {
   std::optional<FakeTimes> fakeTimes;
   /// Whether to end with what has been found.
   std::function<bool()> isStopped = [] { return false; };
+  /// Told of operations that are not tuned, and why.
+  std::function<void(const std::string &)> skip = [](const std::string &) {};
   /// Told what is going on, on one line.
   std::function<void(const std::string &)> progress = [](const std::string &) {
   };
@@ -51,7 +53,7 @@ struct TunedOperation {
   SearchResult result;
   /// Of the winner, unless that is the default.
   std::optional<Record> record;
-  /// Of the whole function.
+  /// Of the whole function on a CPU, of the operations on a GPU.
   ModelTime model;
 };
 

@@ -56,11 +56,14 @@ def KronFuse : Pass<"kron-fuse"> {
     On the CPU a chain is split into several fused regions where its row is more
     than four times the second-level cache: each takes the factors whose columns
     fit into it. A chain on one or two rows of at least 128 KB is split before its
-    last factor, so that threads can share it. One on an innermost axis of columns
-    that no factor contracts is split there, too, where columns would fill too few
-    lanes or be too few tiles for all threads: what lies between has columns as
-    its outermost axis. Where their number is known at launch only, the branches
-    of an `scf.if` have both forms. A plan's `regions` overrides this.
+    last factor, so that threads can share it. One on several axes with an
+    innermost axis of columns, which no factor contracts, is split before one of
+    its factors where columns would fill too few lanes or be too few tiles for all
+    threads: what lies between has columns as its outermost axis. Where their
+    number or that of threads decides and is known at launch only, the branches of
+    an `scf.if` have both forms. Not so f16 and bf16, transposed input, factors
+    that depend on a batch, and results that go to a `kron.epilogue`. A plan's
+    `regions` overrides this.
 
     Between Kronecker-sparse factors axes are regrouped (`tensor.collapse_shape`,
     then `tensor.expand_shape`). As many factors in a row become one fused region,
@@ -133,7 +136,8 @@ def KronPlan : Pass<"kron-plan"> {
 
     On the CPU the plan has the vector width, axes, joined factors, the tile, its
     slices, what is copied and converted, how results are stored and input is
-    prefetched, and what steps may take of the caches. A partial plan is a
+    prefetched, and of every step its register tiles and what it packs and
+    copies. A partial plan is a
     constraint: its fields stay, the others are chosen. A value that is none for
     the fused region is an error with its reason. A complete plan stays as it is.
     A `kron.pairwise` gets a `#kron.pairwise_plan` in the same way: register

@@ -24,6 +24,13 @@ struct RecordPipelineOptions : PassPipelineOptions<Derived> {
       recordTarget{*this, "record-target",
                    llvm::cl::desc("The machine whose records are used, e.g. "
                                   "cpu/znver5/x86-64-v4/16")};
+
+  /// Takes the records of `files` for `target`.
+  void setRecords(ArrayRef<std::string> files, StringRef target) {
+    for (const std::string &file : files)
+      records.push_back(file);
+    recordTarget = target.str();
+  }
 };
 
 /// Options of `--kron-cpu-pipeline`.

@@ -146,7 +146,9 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
   // Enough to hide the latency of multiply-adds; more rows would need more
   // addresses than there are registers.
   constexpr int64_t kSingleRows = 8;
-  int64_t singleRows = std::min(kSingleRows, stage.sizeN);
+  int64_t singleRows = blocks.shape.vectors == 1
+                           ? blocks.shape.rows
+                           : std::min(kSingleRows, stage.sizeN);
 
   bool copies = stage.step->copiesRows;
   Value panels;

@@ -185,14 +185,14 @@ public:
   explicit PairsAsCalls(ModuleOp module) {
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     SymbolTable symbols(module);
-    module.walk([&](PairwiseOp op) {
+    module.walk([&](PairOpInterface op) {
       auto type = builder.getFunctionType(op->getOperandTypes(), {});
       auto callee =
-          func::FuncOp::create(builder, op.getLoc(), "kron_pairwise", type);
+          func::FuncOp::create(builder, op->getLoc(), "kron_pairwise", type);
       callee.setPrivate();
       symbols.insert(callee);
       OpBuilder inside(op);
-      func::CallOp::create(inside, op.getLoc(), callee, op->getOperands());
+      func::CallOp::create(inside, op->getLoc(), callee, op->getOperands());
       op->setOperands({});
       op->remove();
       ops.push_back({callee, op});

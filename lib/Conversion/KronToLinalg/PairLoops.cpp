@@ -25,10 +25,7 @@ PairLoops::PairLoops(ArrayEmitter &emitter, PairOpInterface op)
       arrays, [](const PairArray &array) { return array.isInit; });
   std::rotate(arrays.begin(), init, init + 1);
   columns = arrays;
-  int64_t batchRank = 0;
-  for (const PairArray &array : arrays)
-    batchRank = std::max(batchRank, array.getBatchRank());
-  for (int64_t position = batchRank; position > 0; --position) {
+  for (int64_t position = getLargestBatchRank(arrays); position > 0; --position) {
     OpFoldResult size = emitter.getBuilder().getIndexAttr(1);
     for (const PairArray &array : arrays) {
       int64_t dim = array.getBatchRank() - position;

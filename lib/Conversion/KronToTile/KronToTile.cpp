@@ -26,9 +26,16 @@ namespace mlir::kron {
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Whether kernels of this kind are made of tile operations.
-static bool hasTiles(GPUKernel kernel) {
-  return kernel == GPUKernel::Batched || kernel == GPUKernel::Ffma;
+/// What makes kernels of this kind of tile operations, or null.
+static decltype(&tileBatched) getFamily(GPUKernel kernel) {
+  switch (kernel) {
+  case GPUKernel::Batched:
+    return tileBatched;
+  case GPUKernel::Ffma:
+    return tileFfma;
+  default:
+    return nullptr;
+  }
 }
 
 namespace {
@@ -44,7 +51,7 @@ struct KronTilePass : kron::impl::KronTileBase<KronTilePass> {
     SmallVector<FusedOp> tiled;
     module.walk([&](FusedOp fused) {
       if (llvm::any_of(getGPUPlans(fused), [](GPUPlanAttr plan) {
-            return hasTiles(plan.getKernel());
+            return getFamily(plan.getKernel()) != nullptr;
           }))
         tiled.push_back(fused);
     });
@@ -70,10 +77,8 @@ LogicalResult KronTilePass::tile(OpBuilder &builder, FusedOp fused,
     return failure();
   gpu::GPUModuleOp gpuModule = getOrCreateGPUModule(getOperation());
   auto emit = [&](OpBuilder &at, GPUPlanAttr plan) -> LogicalResult {
-    if (plan.getKernel() == GPUKernel::Batched)
-      return tileBatched(at, gpuModule, fused, plan, machine);
-    if (plan.getKernel() == GPUKernel::Ffma)
-      return tileFfma(at, gpuModule, fused, plan, machine);
+    if (auto *family = getFamily(plan.getKernel()))
+      return family(at, gpuModule, fused, plan, machine);
     // Of another kind, for --convert-kron-to-nvvm.
     auto other = cast<FusedOp>(at.clone(*fused));
     other.setPlanAttr(plan);

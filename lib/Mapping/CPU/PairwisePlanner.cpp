@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Mapping/CPU/PairwisePlanner.h"
+#include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Dialect/Kron/Utils/PairScalars.h"
 #include "kron/Machine/CPURates.h"
 #include "kron/Plan/CPU/Support.h"
@@ -29,7 +30,9 @@ static bool isShort(PairwiseOp op) {
     auto operations = op.getInnerBody().front().without_terminator();
     return llvm::none_of(operations, [](Operation &inside) {
       return inside.getName().getDialectNamespace() == "math" &&
-             !inside.hasTrait<OpTrait::ConstantLike>();
+             !isa<math::AbsFOp, math::CopySignOp, math::FloorOp, math::CeilOp,
+                  math::TruncOp, math::RoundEvenOp, math::SqrtOp, math::FmaOp>(
+                 inside);
     });
   }
   return !op.getExponent() ||
@@ -49,10 +52,9 @@ static std::pair<int64_t, int64_t> chooseTile(PairwiseOp op,
                 : std::pair(rates.narrowPairRows, rates.narrowPairVectors);
 }
 
-LogicalResult kron::planForCPU(PairwiseOp op,
-                               const CPUPlannerOptions &options) {
+void kron::planForCPU(PairwiseOp op, const CPUPlannerOptions &options) {
   if (getCPUUnsupportedReason(op))
-    return success();
+    return;
   PairwisePlanAttr given = op.getPlanAttr();
   if (!given)
     given = PairwisePlanAttr::get(op.getContext(), 0, 0, 0, 0, 0);
@@ -69,7 +71,15 @@ LogicalResult kron::planForCPU(PairwiseOp op,
       return chosen;
     return std::clamp<int64_t>(llvm::divideCeil(size, unit), 1, chosen);
   };
-  rows = choose(given.getRows(), limit(rows, *(shape.end() - 2), 1));
+  // What is not given fits what is.
+  if (int64_t number = given.getVectors())
+    rows = std::clamp<int64_t>(kMostAccumulators / number, 1, rows);
+  if (int64_t number = given.getRows())
+    vectors = std::clamp<int64_t>(kMostAccumulators / number, 1, vectors);
+  rows = limit(rows, *(shape.end() - 2), 1);
+  while (given.getRowBlock() % rows)
+    --rows;
+  rows = choose(given.getRows(), rows);
   vectors = choose(given.getVectors(), limit(vectors, shape.back(), lanes));
   int64_t rowBlock =
       choose(given.getRowBlock(), llvm::alignTo(kCPURates.pairBlockRows, rows));
@@ -79,16 +89,11 @@ LogicalResult kron::planForCPU(PairwiseOp op,
   int64_t kBlock = choose(given.getKBlock(),
                           std::clamp<int64_t>(positions / lanes * lanes, lanes,
                                               kCPURates.mostPairPositions));
-  PairwisePlanAttr plan = PairwisePlanAttr::getChecked(
-      [&] { return op.emitOpError("has a plan that is none for it: "); },
-      op.getContext(), bits, rows, vectors, rowBlock, kBlock);
-  if (!plan)
-    return failure();
-  op.setPlanAttr(plan);
+  op.setPlanAttr(PairwisePlanAttr::get(op.getContext(), bits, rows, vectors,
+                                       rowBlock, kBlock));
   remark::analysis(op.getLoc(),
                    remark::RemarkOpts::name("Plan").category("kron-plan"))
       << remark::metric("Rows", rows) << remark::metric("Vectors", vectors)
       << remark::metric("RowBlock", rowBlock)
       << remark::metric("KBlock", kBlock);
-  return success();
 }

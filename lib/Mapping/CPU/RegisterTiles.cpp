@@ -62,7 +62,8 @@ TileShape kron::chooseTileShape(int64_t rows, int64_t vectors,
   auto [fixedRows, fixedVectors] = choice.fixed;
 
   BlockCosts costs{parts, choice.fmasInFlight};
-  TileShape best{1, 1};
+  TileShape best{fixedRows ? std::min(fixedRows, rowTotal) : 1,
+                 fixedVectors ? std::min(fixedVectors, vectorTotal) : 1};
   int64_t bestCost = std::numeric_limits<int64_t>::max();
   for (int64_t r = 1; r <= std::min(rowTotal, kMaxTileRows); ++r) {
     if (fixedRows && r != std::min(fixedRows, rowTotal))

@@ -99,7 +99,7 @@ void StepPlanner::chooseInner(unsigned index, const StageLayout &stage,
   int64_t full = size.isConstant()
                      ? llvm::alignDown(size.getConstant(), getMaxLanes(stage))
                      : 0;
-  if (!step.remainder.empty() && !stage.isInPlace && full)
+  if (!step.remainder.empty() && full)
     size = full;
   setShape(index, chooseInnerShape(stage, nest, size, choice, budget));
   if (!isGiven(index, "input_panels"))

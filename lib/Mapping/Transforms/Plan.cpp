@@ -81,7 +81,7 @@ struct KronPlanPass : kron::impl::KronPlanBase<KronPlanPass> {
       if (auto fused = dyn_cast<FusedOp>(op); fused && !pairwiseOnly)
         return WalkResult(kron::planForCPU(fused, options));
       if (auto pairwise = dyn_cast<PairwiseOp>(op))
-        return WalkResult(kron::planForCPU(pairwise, options));
+        kron::planForCPU(pairwise, options);
       return WalkResult::advance();
     });
     if (result.wasInterrupted())

@@ -43,6 +43,8 @@ struct ColumnsOutside {
   /// Whether a column is enough work for a thread, and two threads are faster
   /// with columns outside than one with all of them inside.
   bool areShared = false;
+  /// The factor that the last fused region applies.
+  unsigned last = 0;
 };
 } // namespace
 
@@ -51,10 +53,11 @@ static double getShare(int64_t size, int64_t lanes) {
   return double(size) / (llvm::divideCeil(size, lanes) * lanes);
 }
 
-/// When the columns of `fused` had better lie outside; none if never. A chain
-/// on several axes, by factors that depend on none, ends on an axis that has
-/// others inside of it: the last fused region fills lanes with these. Without
-/// that, the chain is the fused regions of `inside`.
+/// When the columns of `fused` had better lie outside; none if never. Of a
+/// chain on several axes, by factors that depend on none and therefore commute,
+/// the last fused region applies the last factor that has other axes inside of
+/// its own, with which it fills lanes. Without that, the chain is the fused
+/// regions of `inside`.
 static std::optional<ColumnsOutside>
 planColumns(FusedOp fused, const FusionPlan &inside, int64_t vectorBits) {
   SmallVector<ModeProductOp> products = fused.getModeProducts();
@@ -67,34 +70,53 @@ planColumns(FusedOp fused, const FusionPlan &inside, int64_t vectorBits) {
     if (!factor.hasStaticShape() || factor.getRank() != 2)
       return std::nullopt;
     shape[product.getAxis()] = describeFactor(product).sizeK;
-    contracted.insert(product.getAxis());
+    // Each fused region has tiles of an axis that the other one contracts.
+    if (!contracted.insert(product.getAxis()))
+      return std::nullopt;
   }
-  int64_t last = products.back().getAxis();
   if (!contracted.contains(columns - 1) || contracted.contains(columns) ||
-      last == columns - 1 || fused.getInputPermutation())
+      fused.getInputPermutation())
     return std::nullopt;
 
   ColumnsOutside plan;
+  plan.last = products.size() - 1;
+  while (static_cast<int64_t>(products[plan.last].getAxis()) == columns - 1)
+    if (plan.last-- == 0)
+      return std::nullopt;
   plan.lanes = vectorBits / 8 / getElementBytes(init.getElementType());
   plan.tile = 2 * plan.lanes;
-  // Multiply-adds for each column: those of factors whose lanes columns fill,
-  // those of others, and as many as fit the time that the form with columns
-  // outside takes.
-  double work = 0, full = 0, outside = 0, elements = 1;
+  // Multiply-adds for each column inside: those of factors whose lanes columns
+  // fill, and those of others.
+  double work = 0, full = 0, elements = 1;
   for (int64_t axis : contracted)
     elements *= shape[axis];
-  double copied = elements;
+  double whole = elements;
   for (auto [index, product] : llvm::enumerate(products)) {
     ProblemFactor factor = describeFactor(product);
     elements *= double(factor.sizeN) / factor.sizeK;
-    shape[factor.axis] = factor.sizeN;
     // In place, the axes inside of a factor's are one with the columns.
     bool isFull = inside.isInPlace &&
                   llvm::is_contained(inside.regions.back(), unsigned(index));
     (isFull ? full : work) += elements * factor.sizeK;
+  }
+  // As many as fit the time that the form with columns outside takes.
+  std::rotate(products.begin() + plan.last, products.begin() + plan.last + 1,
+              products.end());
+  double outside = 0, copied = elements = whole;
+  for (ModeProductOp product : products) {
+    ProblemFactor factor = describeFactor(product);
+    if (product == products.back())
+      copied = std::max(copied, elements);
+    elements *= double(factor.sizeN) / factor.sizeK;
+    shape[factor.axis] = factor.sizeN;
     int64_t neighbours = 1;
     for (int64_t axis = factor.axis + 1; axis < columns; ++axis)
-      neighbours *= shape[axis];
+      // An unknown size is long; more than all lanes makes no difference.
+      if (ShapedType::isDynamic(shape[axis]) ||
+          neighbours > kCPURates.mostInsideElements)
+        neighbours = plan.lanes * kCPURates.mostInsideElements;
+      else
+        neighbours *= shape[axis];
     // Short axes fill lanes together with what the factor makes of its own.
     bool isShort = neighbours < plan.lanes;
     double slots = isShort && !llvm::isPowerOf2_64(neighbours)
@@ -103,8 +125,6 @@ planColumns(FusedOp fused, const FusionPlan &inside, int64_t vectorBits) {
     outside +=
         slots * elements * factor.sizeK /
         getShare(isShort ? neighbours * factor.sizeN : neighbours, plan.lanes);
-    if (product != products.back())
-      copied = std::max(copied, elements);
   }
   // The array is transposed twice.
   outside += 2 * copied * kCPURates.transposedElementSlots * plan.lanes;
@@ -124,14 +144,14 @@ planColumns(FusedOp fused, const FusionPlan &inside, int64_t vectorBits) {
   return plan;
 }
 
-/// Two fused regions, the last factor in one of its own.
-static FusionPlan cutLast(FusedOp fused) {
+/// Two fused regions, factor `last` in one of its own.
+static FusionPlan cutFactor(FusedOp fused, unsigned last) {
   FusionPlan plan;
   plan.hasColumnsOutside = true;
   plan.regions.resize(2);
   unsigned numFactors = fused.getModeProducts().size();
   for (unsigned index = 0; index < numFactors; ++index)
-    plan.regions[index + 1 == numFactors].push_back(index);
+    plan.regions[index == last].push_back(index);
   return plan;
 }
 
@@ -179,13 +199,18 @@ static Value createCondition(OpBuilder &builder, FusedOp fused,
 }
 
 static void explain(FusedOp fused, const ColumnsOutside &plan) {
-  std::string message = "columns lie outside between two fused regions where "
-                        "they fill less than " +
-                        std::to_string(plan.fullLanes * 100 / kFullLanes) +
-                        " % of the lanes";
-  if (plan.areShared)
-    message += ", or a launch has two threads for each tile of " +
+  std::optional<bool> isKnown = areFew(fused, plan);
+  std::string reasons;
+  if (isKnown != false)
+    reasons = "they fill less than " +
+              std::to_string(plan.fullLanes * 100 / kFullLanes) +
+              " % of the lanes";
+  if (plan.areShared && isKnown != true)
+    reasons += (reasons.empty() ? "a" : ", or a") +
+               std::string(" launch has two threads for each tile of ") +
                std::to_string(plan.tile) + " columns";
+  std::string message =
+      "columns lie outside between two fused regions where " + reasons;
   remark::analysis(fused.getLoc(),
                    remark::RemarkOpts::name("Columns").category("kron-fuse"))
       << message << remark::metric("FullLanes", plan.fullLanes);
@@ -196,8 +221,11 @@ FusedOp kron::splitByColumns(RewriterBase &rewriter, FusedOp fused,
   if (fused.getPlanAttr() || hasEpilogueBehind(fused) || !isSplittable(fused) ||
       fused.getModeProducts().size() < 2)
     return fused;
-  std::optional<ColumnsOutside> plan =
-      planColumns(fused, planCPUFusion(fused, l2Bytes, vectorBits), vectorBits);
+  FusionPlan inside = planCPUFusion(fused, l2Bytes, vectorBits);
+  // Rows that no cache holds are cut into columns of factors.
+  if (inside.regions.size() > 1 && !inside.isInPlace)
+    return fused;
+  std::optional<ColumnsOutside> plan = planColumns(fused, inside, vectorBits);
   // A single column fills one lane.
   if (!plan || plan->fullLanes * plan->lanes <= kFullLanes)
     return fused;
@@ -210,6 +238,6 @@ FusedOp kron::splitByColumns(RewriterBase &rewriter, FusedOp fused,
   if (isKnown != true)
     std::tie(few, many) = copyToBranches(
         rewriter, fused, createCondition(rewriter, fused, *plan));
-  splitFusedOp(rewriter, few, cutLast(few));
+  splitFusedOp(rewriter, few, cutFactor(few, plan->last));
   return many;
 }

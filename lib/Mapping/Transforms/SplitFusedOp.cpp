@@ -138,7 +138,7 @@ Attribute Splitter::getPlan(unsigned region) {
     return fused.getPlanAttr();
   int64_t axis = region
                      ? cast<ShapedType>(fused.getInit().getType()).getRank() - 2
-                     : products.back().getAxis() + 1;
+                     : products[plan.regions.back().back()].getAxis() + 1;
   Builder builder(fused.getContext());
   return CPUPlanAttr::get(fused.getContext(),
                           builder.getDictionaryAttr(builder.getNamedAttr(

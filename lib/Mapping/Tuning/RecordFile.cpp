@@ -104,7 +104,9 @@ llvm::Error mlir::kron::appendRecords(StringRef path,
                              "': " + llvm::sys::StrError());
   };
   if (StringRef folder = llvm::sys::path::parent_path(path); !folder.empty())
-    if (std::error_code error = llvm::sys::fs::create_directories(folder))
+    // As the cache that it may be in: for its owner alone.
+    if (std::error_code error = llvm::sys::fs::create_directories(
+            folder, /*IgnoreExisting=*/true, llvm::sys::fs::owner_all))
       return createStringError("cannot create '" + folder +
                                "': " + error.message());
   LockedFile file(path.str());
@@ -131,6 +133,24 @@ llvm::Error mlir::kron::appendRecords(StringRef path,
   return error;
 }
 
+llvm::Error mlir::kron::checkRecordOutput(StringRef path) {
+  std::string place = path.str();
+  if (!llvm::sys::fs::exists(place)) {
+    // The folder is made with the first record.
+    do
+      place = llvm::sys::path::parent_path(place).str();
+    while (!place.empty() && !llvm::sys::fs::exists(place));
+    if (place.empty())
+      place = ".";
+  } else if (llvm::sys::fs::is_directory(place)) {
+    return createStringError("cannot write '" + path + "': it is a folder");
+  }
+  if (access(place.c_str(), W_OK) != 0)
+    return createStringError("cannot write '" + path +
+                             "': " + llvm::sys::StrError());
+  return llvm::Error::success();
+}
+
 //===----------------------------------------------------------------------===//
 // Places
 //===----------------------------------------------------------------------===//
@@ -149,6 +169,10 @@ llvm::Error mlir::kron::checkRecordFiles(llvm::ArrayRef<std::string> files) {
     if (auto buffer = llvm::MemoryBuffer::getFile(file); !buffer)
       return createStringError("cannot read '" + file +
                                "': " + buffer.getError().message());
+    else if (!llvm::sys::fs::is_regular_file(file))
+      return createStringError("expects a regular file of records, which is "
+                               "read for each version of the code, but got '" +
+                               file + "'");
   return llvm::Error::success();
 }
 
@@ -157,11 +181,11 @@ std::vector<std::string> mlir::kron::getDefaultRecordFiles() {
   const char *named = std::getenv("KRON_RECORDS");
   llvm::SmallVector<StringRef> names;
   StringRef(named ? named : "").split(names, ':', -1, /*KeepEmpty=*/false);
-  std::string own = getUserRecordFile();
-  if (!own.empty())
-    names.push_back(own);
+  // What is named and not there is for readers to tell of.
   for (StringRef name : names)
-    if (llvm::sys::fs::exists(name))
-      files.push_back(name.str());
+    files.push_back(name.str());
+  std::string own = getUserRecordFile();
+  if (!own.empty() && llvm::sys::fs::exists(own))
+    files.push_back(std::move(own));
   return files;
 }

@@ -50,12 +50,28 @@ static std::string getFlags(Operation *op) {
   return llvm::join(flags, ", ");
 }
 
-/// What is applied to the result of `op` alone.
+/// The kron.epilogue that alone takes the result of `op`, or on memrefs takes
+/// what it writes; null if there is none.
+static EpilogueOp getEpilogue(Operation *op) {
+  Value result;
+  if (op->getNumResults() == 1 && op->hasOneUse())
+    result = op->getResult(0);
+  else if (auto init = dyn_cast<DestinationStyleOpInterface>(op);
+           init && op->getNumResults() == 0 && init.getNumDpsInits() == 1)
+    result = init.getDpsInits().front();
+  if (!result)
+    return nullptr;
+  for (Operation *user : result.getUsers())
+    if (auto epilogue = dyn_cast<EpilogueOp>(user);
+        epilogue && epilogue.getInput() == result &&
+        user->getBlock() == op->getBlock() && op->isBeforeInBlock(user))
+      return epilogue;
+  return nullptr;
+}
+
 static std::string getEpilogueText(Operation *op) {
-  if (op->getNumResults() != 1 || !op->hasOneUse())
-    return "";
-  auto epilogue = dyn_cast<EpilogueOp>(*op->user_begin());
-  if (!epilogue || epilogue.getInput() != op->getResult(0))
+  EpilogueOp epilogue = getEpilogue(op);
+  if (!epilogue)
     return "";
   std::string text = getFlags(epilogue);
   for (auto [name, array] : {std::pair("bias", epilogue.getBias()),
@@ -83,7 +99,9 @@ RecordKey kron::getRecordKey(Operation *op) {
 }
 
 bool kron::isTunable(Operation *op) {
-  if (!isa_and_present<KronDialect>(op->getDialect()))
+  // Keys do not have what regions compute.
+  if (!isa_and_present<KronDialect>(op->getDialect()) ||
+      op->getNumRegions() != 0)
     return false;
   std::optional<Attribute> given = op->getInherentAttr(kPlanAttrName);
   return given && !*given;

@@ -246,7 +246,7 @@ int64_t kron::getSharingRows(const StageLayout &stage, const LoopNest &nest) {
 
 SmallVector<int64_t> kron::getRemainderGroups(const StageLayout &stage,
                                               const LoopNest &nest) {
-  if (getMapping(stage, nest) != StageMapping::Inner ||
+  if (getMapping(stage, nest) != StageMapping::Inner || stage.isInPlace ||
       !nest.inner.back().size.isConstant() || variesFactor(stage) ||
       stage.vectorBits != 512 || stage.elementParts != 1 || stage.hasPairs ||
       stage.adds || !isComputed(stage, stage.source) ||

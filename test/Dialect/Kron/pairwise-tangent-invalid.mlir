@@ -126,6 +126,23 @@ func.func @pairwise_tangent_c8_derivative(%a: memref<4x8xf32>, %b: memref<5x8xf3
 
 // -----
 
+func.func @pairwise_tangent_c8_bits(%a: memref<4x8xf32>, %b: memref<5x8xf32>, %y: memref<4x5xf32>) {
+  // expected-error @+1 {{'kron.pairwise_tangent' op expects its regions to hold operations with a known derivative, but got arith.bitcast}}
+  kron.pairwise_tangent dot ins(%a, %b : memref<4x8xf32>, memref<5x8xf32>) along(%a, %b : memref<4x8xf32>, memref<5x8xf32>) outs(%y : memref<4x5xf32>)
+      epilogue {
+      ^bb0(%s: f32):
+        // expected-note @+1 {{operation is here}}
+        %i = arith.bitcast %s : f32 to i32
+        %m = arith.constant 2147483647 : i32
+        %j = arith.andi %i, %m : i32
+        %d = arith.bitcast %j : i32 to f32
+        kron.pairwise_yield %d : f32
+      }
+  return
+}
+
+// -----
+
 func.func @segments_of_tangent(%a: memref<4x8xf32>, %y: memref<4x4xf32>) {
   // expected-error @+1 {{'kron.pairwise_tangent' op failed to verify that operandSegmentSizes is 1 at position 4, for the outs}}
   "kron.pairwise_tangent"(%a, %a, %a, %a, %y, %y) <{inner = 0 : i32, operandSegmentSizes = array<i32: 1, 1, 0, 2, 2>}> ({}, {}) : (memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>, memref<4x4xf32>, memref<4x4xf32>) -> ()

@@ -14,9 +14,8 @@
 namespace mlir::kron {
 
 /// Completes the plan of `op`, if the code generator takes it: fields that it
-/// has already stay. A remark says what was chosen. Fails, with an error, if
-/// those fields have no plan.
-LogicalResult planForCPU(PairwiseOp op, const CPUPlannerOptions &options);
+/// has already stay, and others fit them. A remark says what was chosen.
+void planForCPU(PairwiseOp op, const CPUPlannerOptions &options);
 
 } // namespace mlir::kron
 

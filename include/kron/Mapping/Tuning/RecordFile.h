@@ -33,6 +33,9 @@ std::vector<Record> parseRecords(llvm::StringRef text, llvm::StringRef name,
 /// lines at most, which is made a line of its own by the next.
 llvm::Error appendRecords(llvm::StringRef path, llvm::ArrayRef<Record> records);
 
+/// Whether `appendRecords` could write there; the error says why not.
+llvm::Error checkRecordOutput(llvm::StringRef path);
+
 /// The last of the records for each key and target, in the order of the first
 /// ones.
 std::vector<Record> mergeRecords(llvm::ArrayRef<Record> records);

@@ -284,6 +284,9 @@ static LogicalResult verifyOperations(PairOpInterface op, Region &region) {
 }
 
 bool kron::isDifferentiable(Operation *op) {
+  // Bits depend on the number that they are, in whatever type.
+  if (isa<arith::BitcastOp>(op))
+    return false;
   auto hasFloats = [](TypeRange types) {
     return llvm::any_of(types, [](Type type) { return isa<FloatType>(type); });
   };

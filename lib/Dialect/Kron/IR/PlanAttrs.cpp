@@ -408,21 +408,19 @@ PairwisePlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (!llvm::is_contained({0, 128, 256, 512}, vectorBits))
     return emitError() << "expects vector_bits to be 128, 256 or 512, but got "
                        << vectorBits;
-  // Of 32 vector registers, those that accumulators may take.
-  constexpr int64_t kMostRegisters = 26;
   constexpr int64_t kMostPositions = 1 << 16;
   std::tuple<StringRef, int64_t, int64_t> fields[] = {
-      {"rows", rows, kMostRegisters},
-      {"vectors", vectors, kMostRegisters},
+      {"rows", rows, kMostAccumulators},
+      {"vectors", vectors, kMostAccumulators},
       {"row_block", rowBlock, kMostPositions},
       {"k_block", kBlock, kMostPositions}};
   for (auto [name, value, most] : fields)
     if (value < 0 || value > most)
       return emitError() << "expects " << name << " to be in [0, " << most
                          << "], but got " << value;
-  if (rows * vectors > kMostRegisters)
+  if (rows * vectors > kMostAccumulators)
     return emitError() << "expects rows * vectors to be at most "
-                       << kMostRegisters << ", but got " << rows << " * "
+                       << kMostAccumulators << ", but got " << rows << " * "
                        << vectors;
   if (rows && rowBlock % rows)
     return emitError() << "expects row_block to be a multiple of rows, but got "

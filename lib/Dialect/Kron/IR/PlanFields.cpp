@@ -18,9 +18,6 @@ static constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
 /// The same of one that is compared with them.
 static constexpr int64_t kMostBytes = std::numeric_limits<int64_t>::max();
 
-/// Of 32 vector registers, those that accumulators may take.
-static constexpr int64_t kMostRegisters = 26;
-
 template <typename... Kernels>
 static constexpr uint32_t of(Kernels... kernels) {
   return ((1u << static_cast<uint32_t>(kernels)) | ...);
@@ -274,10 +271,10 @@ static constexpr PlanField kFields[] = {
     defaulted("converts_input", 0, 1, 0, kCPU,
               "1: input of 16 bits is converted to f32 before it is used, even "
               "if vectors of it could be where they are loaded"),
-    constraint("register_rows", 0, kMostRegisters, kCPU,
+    constraint("register_rows", 0, kMostAccumulators, kCPU,
                "rows of the accumulators that all register tiles keep, of the "
                "operand that is broadcast"),
-    constraint("register_vectors", 0, kMostRegisters, kCPU,
+    constraint("register_vectors", 0, kMostAccumulators, kCPU,
                "vectors in such a row"),
     defaulted("slice", -1, kMost, 0, kCPU,
               "positions of the outermost contracted axis of a tile that go "
@@ -360,10 +357,10 @@ static constexpr PlanField kFields[] = {
               "the arrays, q together with a short innermost axis; 1: the "
               "contracted axis; 2: the innermost axis of a few rows and the "
               "one outside of it; 3: the innermost axis alone"),
-    defaulted("rows", 0, kMostRegisters, 0, kStep,
+    defaulted("rows", 0, kMostAccumulators, 0, kStep,
               "rows of accumulators of its register tiles, of the operand that "
               "is broadcast; 0 where there are none"),
-    defaulted("vectors", 0, kMostRegisters, 0, kStep,
+    defaulted("vectors", 0, kMostAccumulators, 0, kStep,
               "vectors in such a row, and in a panel of the factor; 0 where "
               "there are none"),
     defaulted("matrix_tiles", 0, 1, 0, kStep,

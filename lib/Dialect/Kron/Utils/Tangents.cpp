@@ -162,12 +162,20 @@ Value Tangents::getTangentOfExtremum(Operation &op, bool isMaximum) {
   ofRhs = ofRhs ? ofRhs : constant(0, rhs);
   Value mean = mul(constant(0.5, lhs), add(ofLhs, ofRhs));
   auto greater = arith::CmpFPredicate::OGT, less = arith::CmpFPredicate::OLT;
-  Value isLhs =
-      arith::CmpFOp::create(builder, loc, isMaximum ? greater : less, lhs, rhs);
-  Value isRhs =
-      arith::CmpFOp::create(builder, loc, isMaximum ? less : greater, lhs, rhs);
-  Value result = arith::SelectOp::create(builder, loc, isRhs, ofRhs, mean);
-  return arith::SelectOp::create(builder, loc, isLhs, ofLhs, result);
+  bool skipsNaN = isa<arith::MaxNumFOp, arith::MinNumFOp>(op);
+  auto isTaken = [&](Value value, Value other) -> Value {
+    Value isBeyond = arith::CmpFOp::create(
+        builder, loc, isMaximum ? greater : less, value, other);
+    if (!skipsNaN)
+      return isBeyond;
+    Value isNaN = arith::CmpFOp::create(
+        builder, loc, arith::CmpFPredicate::UNO, other, other);
+    return arith::OrIOp::create(builder, loc, isBeyond, isNaN);
+  };
+  Value result =
+      arith::SelectOp::create(builder, loc, isTaken(rhs, lhs), ofRhs, mean);
+  return arith::SelectOp::create(builder, loc, isTaken(lhs, rhs), ofLhs,
+                                 result);
 }
 
 Value Tangents::getTangent(Operation &op) {

@@ -238,7 +238,7 @@ LogicalResult HazardCheck::wait(WaitOp op) {
   if (ring && ring.getAlong() && !slots.copyGroups.empty() &&
       llvm::all_equal(slots.copyGroups))
     found.groups = {slots.copyGroups.front(), *ring.getAlong()};
-  if (slots.filled == slots.waited)
+  if (slots.filled == slots.waited && slots.started == 0)
     slots.copyGroups.clear();
   return success();
 }

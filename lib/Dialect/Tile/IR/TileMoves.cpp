@@ -122,9 +122,17 @@ static LogicalResult verifyVectors(Operation *op, ViewType view,
   int64_t width = bytes / buffer.getElementBytes();
   bool isVector = width * buffer.getElementBytes() == bytes && bytes <= 16 &&
                   llvm::isPowerOf2_64(width);
+  // What a launch knows alone is for the plan to see to.
+  auto divides = [&](int64_t number) {
+    return ShapedType::isDynamic(number) || number % width == 0;
+  };
+  bool liesTogether =
+      isVector && (width == 1 || view.isContiguous() ||
+                   (view.getStrides().back() == 1 &&
+                    divides(view.getShape().back()) &&
+                    llvm::all_of(view.getStrides().drop_back(), divides)));
   // copy_c3
-  if (!isVector ||
-      (width > 1 && !view.isContiguous() && view.getStrides().back() != 1))
+  if (!liesTogether)
     return op->emitOpError("expects bytes of elements that lie together in ")
            << view << ", but got " << bytes;
   ArrayRef<int64_t> shape = buffer.getShape();
@@ -254,6 +262,9 @@ static LogicalResult verifyWholeAxes(Operation *op, FragmentType fragment,
     return op->emitOpError("expects boxes that are all of a tile of ")
            << sizes << " elements along " << along << ", but got " << fragment;
   auto loop = cast<ForBoxesOp>(boxes.getParentBlock()->getParentOp());
+  // load_c8
+  if (loop.getExcess())
+    return op->emitOpError("expects no boxes in excess of a box's tile");
   int64_t elements = loop.getCount() * fragment.getBoxElements();
   int64_t room = llvm::product_of(sizes);
   // load_c8, exchange_c1, store_c7
@@ -272,9 +283,11 @@ static LogicalResult verifyBoxes(Operation *op, FragmentType fragment,
                                  ArrayRef<int64_t> along) {
   if (failed(verifyTurn(op, fragment, boxes)))
     return failure();
+  auto loop = cast<ForBoxesOp>(boxes.getParentBlock()->getParentOp());
   // load_c14
-  if (cast<ForBoxesOp>(boxes.getParentBlock()->getParentOp()).getOrder())
-    return op->emitOpError("expects boxes of rows in the tile's order");
+  if (loop.getOrder() || loop.getRepeat())
+    return op->emitOpError("expects boxes of rows in the tile's order, none of "
+                           "them repeated");
   int64_t rank = row.size();
   SmallVector<int64_t> box;
   for (auto [number, axis] : llvm::enumerate(along)) {

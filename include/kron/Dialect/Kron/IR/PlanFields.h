@@ -18,6 +18,10 @@
 
 namespace mlir::kron {
 
+/// Most rows times vectors of a CPU's register tile: of 32 registers some hold
+/// operands.
+inline constexpr int64_t kMostAccumulators = 26;
+
 struct PlanField {
   enum class Kind {
     /// One number.

@@ -243,7 +243,8 @@ def Tile_CopyOp : Tile_Op<"copy"> {
     1. View and buffer have the same element type.
     2. They have rows of the same sizes, or are of the same rank.
     3. `bytes` are those of an element; 16 of rows of a view without gaps; or in a
-       box up to 16, with elements that lie together along the innermost axis.
+       box up to 16, with elements that lie together along the innermost axis:
+       known sizes of that and known strides are multiples of them.
     4. The rows of a tile are then a multiple of 16 bytes.
     5. The buffer has room for `rows`.
     6. Chunks of `bytes` lie together in it.
@@ -397,14 +398,15 @@ def Tile_LoadOp : Tile_Op<"load", [Tile_NamesResult]> {
     5. The fragment's boxes divide the tile.
     6. Fragment and buffer or view have the same element type.
     7. Neighbours that a box has lie together in the buffer.
-    8. The buffer has room for all boxes of the loop, those in excess included.
+    8. The buffer has room for all boxes of the loop, those in excess included; a
+       ring `along` an axis and a view have none in excess.
     9. A `tile.wait` was for the slot.
     10. A `tile.barrier` is behind that wait.
     11. The slot was not released.
     12. A `tile.barrier` is behind what other threads have written.
     13. A view, and nothing else, has a tile, of a `tile.for`, and its sizes.
-    14. The loop's order has each axis once; buffers that are not of a ring
-        `along` an axis have none.
+    14. The loop's order has each axis once; with buffers that are not of a ring
+        `along` an axis it has none, and no boxes are repeated.
 
     Example:
 
