@@ -19,7 +19,6 @@
 #include "kron/Mapping/Tuning/PlanSpace.h"
 #include "kron/Pipelines/Pipelines.h"
 #include "kron/Target/JIT.h"
-#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -62,11 +61,19 @@ public:
       const std::vector<std::pair<unsigned, std::vector<int64_t>>> &outShapes,
       const TuneOptions &options)
       : module(module), key(std::move(key)), specs(specs), outShapes(outShapes),
-        options(options) {}
+        options(options) {
+    if (options.gpuArch.empty())
+      target = getRecordTarget(getHostProcessor(), options.numThreads);
+    else
+      target =
+          getRecordTarget(llvm::cantFail(parseGPUMachine(options.gpuArch)));
+  }
 
   /// Whether plans apply to the operation: it may be one that takes the
   /// reference lowering.
   bool hasPlan() { return getPlanned("").first != nullptr; }
+  /// Whether a record of it is used already.
+  bool isKnown() const;
   llvm::Expected<TunedOperation> run();
 
 private:
@@ -83,6 +90,9 @@ private:
 
   ModuleOp module;
   RecordKey key;
+  /// The key with the rows of the arrays, once they are known.
+  RecordKey measured;
+  RecordTarget target;
   ArrayRef<std::string> specs;
   const std::vector<std::pair<unsigned, std::vector<int64_t>>> &outShapes;
   const TuneOptions &options;
@@ -101,12 +111,16 @@ private:
 // Plans
 //===----------------------------------------------------------------------===//
 
-/// The module with constraints on the operations of the key, which are marked.
+/// The module with constraints on the operations of the key, which are marked;
+/// null if they are no plan.
 OwningOpRef<ModuleOp> OperationTuner::build(const std::string &plan) {
-  OwningOpRef<ModuleOp> copy(module.clone());
   MLIRContext *context = module.getContext();
-  Attribute attribute =
-      plan.empty() ? Attribute() : parseAttribute(plan, context);
+  Attribute attribute;
+  std::string problem;
+  if (!plan.empty() &&
+      !(attribute = parseRecordPlan(plan, target.isGPU(), context, problem)))
+    return {};
+  OwningOpRef<ModuleOp> copy(module.clone());
   copy->walk([&](Operation *op) {
     if (!isTunable(op) || !(getRecordKey(op) == key))
       return;
@@ -133,6 +147,8 @@ const Planned &OperationTuner::getPlanned(const std::string &plan) {
   if (!isNew)
     return result;
   OwningOpRef<ModuleOp> copy = build(plan);
+  if (!copy)
+    return result;
   PassManager pm(module.getContext());
   std::optional<GPUMachine> machine;
   if (options.gpuArch.empty()) {
@@ -294,11 +310,23 @@ double OperationTuner::now() const {
 // The search
 //===----------------------------------------------------------------------===//
 
+bool OperationTuner::isKnown() const {
+  return llvm::any_of(options.known, [&](const Record &record) {
+    return matches(record.target, target) &&
+           record.made.planSchema == kPlanSchema && matches(record.key, key);
+  });
+}
+
 SearchProblem OperationTuner::describe() {
   SearchProblem problem;
   problem.candidates = {""};
+  // Whatever version of plans they are of: what they mean today is measured.
+  for (const Record &record : llvm::reverse(options.known))
+    if (record.target == target && record.key == measured &&
+        !record.plan.empty() && !llvm::is_contained(problem.known, record.plan))
+      problem.known.push_back(record.plan);
   // Every kernel that takes the operation, as the model would map it.
-  if (!options.gpuArch.empty())
+  if (target.isGPU() && options.scope != TuneScope::Known)
     for (uint32_t number = 1; number <= getMaxEnumValForGPUKernel(); ++number)
       if (auto kernel = symbolizeGPUKernel(number)) {
         std::string plan =
@@ -311,6 +339,8 @@ SearchProblem OperationTuner::describe() {
     return getPlanned(plan).estimate;
   };
   problem.getNeighbours = [this](const std::string &plan) {
+    if (options.scope == TuneScope::Known)
+      return std::vector<std::vector<std::string>>();
     return getPlanNeighbours(plan, getPlanned(plan).first);
   };
   problem.time = [this](const std::string &plan) { return time(plan); };
@@ -374,32 +404,38 @@ ModelTime OperationTuner::estimate(const Planned &best) const {
 llvm::Expected<TunedOperation> OperationTuner::run() {
   if (llvm::Error error = prepare())
     return std::move(error);
-  auto result = search(describe(), options.search);
+  measured = key;
+  measured.rows = getRows();
+  SearchProblem problem = describe();
+  TunedOperation tuned{measured, {}, std::nullopt, {}};
+  if (problem.known.empty() && options.scope == TuneScope::Known)
+    return tuned;
+  auto result = search(problem, options.search);
   if (!result)
     return createStringError("cannot run " + key.getText());
-  TunedOperation tuned{key, *result, std::nullopt, {}};
-  tuned.key.rows = getRows();
+  tuned.result = *result;
   tuned.model = estimate(getPlanned(result->plan));
-  if (result->plan.empty())
+  // A search that was stopped has not shown that nothing is faster.
+  if (result->plan.empty() && options.isStopped())
     return tuned;
   Record record;
-  record.key = tuned.key;
+  record.key = measured;
+  record.target = target;
+  std::string driver;
   if (options.gpu) {
-    auto driver = options.gpu->getDriverVersion();
-    if (!driver)
-      return driver.takeError();
-    record.made = RecordOrigin::getOwn(*driver);
-    record.target =
-        getRecordTarget(llvm::cantFail(parseGPUMachine(options.gpuArch)));
-  } else {
-    record.made = RecordOrigin::getOwn("");
-    record.target = getRecordTarget(getHostProcessor(), options.numThreads);
+    auto version = options.gpu->getDriverVersion();
+    if (!version)
+      return version.takeError();
+    driver = *version;
   }
-  record.plan = getPlanned(result->plan).recorded;
+  record.made = RecordOrigin::getOwn(driver);
+  if (!result->plan.empty()) {
+    record.plan = getPlanned(result->plan).recorded;
+    record.error = errors[result->plan];
+  }
   record.seconds = result->seconds;
   record.defaultSeconds = result->defaultSeconds;
   record.spread = result->spread;
-  record.error = errors[result->plan];
   tuned.record = std::move(record);
   return tuned;
 }
@@ -422,6 +458,8 @@ llvm::Error kron::tune(
     if (!llvm::is_contained(keys, key))
       keys.push_back(std::move(key));
   });
+  if (keys.empty() && options.scope == TuneScope::Unknown)
+    return llvm::Error::success();
   if (keys.empty())
     return createStringError("expects operations that take a plan and have "
                              "none, but got none of them");
@@ -442,10 +480,16 @@ llvm::Error kron::tune(
                    (problem.empty() ? "" : ": " + problem));
       continue;
     }
+    if (options.scope == TuneScope::Unknown && tuner.isKnown())
+      continue;
     auto tuned = tuner.run();
     if (!tuned)
       return createStringError(llvm::toString(tuned.takeError()) +
                                (problem.empty() ? "" : ": " + problem));
+    if (tuned->result.measurements.empty()) {
+      options.skip(key.getText() + ": no record of it has a plan");
+      continue;
+    }
     if (llvm::Error error = found(*tuned))
       return error;
   }

@@ -85,7 +85,7 @@ def build(description):
     for descriptions in _recorders:
         descriptions.append(description)
     return _compile.compile(_compile.compiler().describe_call(description),
-                            device=description["device"])
+                            device=description["device"], shapes=description["shapes"])
 
 
 @contextlib.contextmanager

@@ -133,11 +133,8 @@ def _load(module, names, code):
     return {name: _core.Kernel(loaded.address(name), loaded) for name in names}
 
 
-def compile_all(source, *, target="cpu", device=-1, reference=False):
-    """All kernels by name of a module, which is a text or the compiler's Program."""
-    if device >= 0:
-        target = "cuda:" + chip_of_device(device)
-    processors, chips = parse_target(target)
+def _compile_for(source, processors, chips, reference):
+    """All kernels by name of a module for one kind of target, through the cache."""
     with translated() as module:
         text = source if isinstance(source, str) else module.normalize(source)
         records, record_identity = _records.files(module)
@@ -157,9 +154,47 @@ def compile_all(source, *, target="cpu", device=-1, reference=False):
         return _load(module, compiled["names"], compiled["object"])
 
 
-def compile(source, *, target="cpu", device=-1, reference=False):
+def compile_all(source, *, target="cpu", device=-1, reference=False, shapes=None):
+    """All kernels by name of a module, which is a text or the compiler's Program. `shapes` of
+    the arguments of a single kernel that is about to be called, outputs at the end or not at
+    all, are what it is tuned for where kron.tuning says "online"."""
+    if device >= 0:
+        target = "cuda:" + chip_of_device(device)
+    processors, chips = parse_target(target)
+    kernels = _compile_for(source, processors, chips, reference)
+    if shapes is None or _records.mode() != "online":
+        return kernels
+    with translated() as module:
+        text = source if isinstance(source, str) else module.normalize(source)
+    (kernel,) = kernels.values()
+    if _tuned_online(text, kernel.args, shapes, device):
+        kernels = _compile_for(source, processors, chips, reference)
+    return kernels
+
+
+def _tuned_online(text, arguments, shapes, device):
+    """Whether there are records now that a kernel can be compiled with anew."""
+    inputs = [arg for arg in arguments if arg["access"] != "write"]
+    if len(shapes) == len(arguments):
+        outputs = [shape for arg, shape in zip(arguments, shapes) if arg["access"] == "write"]
+        shapes = [shape for arg, shape in zip(arguments, shapes) if arg["access"] != "write"]
+    else:
+        outputs = []
+    specs = [f"random:{'x'.join(map(str, shape))}:{arg['type']}" if shape else
+             f"value:1:{arg['type']}" for arg, shape in zip(inputs, shapes)]
+    module = compiler()
+    try:
+        return bool(module.tune(text, specs, outputs, device, _records.online_seconds(),
+                                _records.output(module), only_unknown=True))
+    except (module.CompileError, ValueError) as error:
+        warnings.warn(f"kron cannot tune what is called: {error}", stacklevel=2)
+        return False
+
+
+def compile(source, *, target="cpu", device=-1, reference=False, shapes=None):
     """The only kernel of a module."""
-    kernels = compile_all(source, target=target, device=device, reference=reference)
+    kernels = compile_all(source, target=target, device=device, reference=reference,
+                          shapes=shapes)
     if len(kernels) != 1:
         raise ValueError(f"expects a module with one public function, but got {len(kernels)}")
     return next(iter(kernels.values()))

@@ -9,16 +9,18 @@ import warnings
 
 from kron import _core
 
-_MODES = ("off", "use")
-_state = {"mode": None}
+_MODES = ("off", "use", "online")
+#: What holds from now on; seconds: what each operation is tuned for online.
+_state = {"mode": None, "seconds": 2.0}
 
 
 def mode():
-    """"use" or "off"."""
+    """"use", "off" or "online"."""
     if _state["mode"] is None:
         given = os.environ.get("KRON_TUNE", "use")
         if given not in _MODES:
-            warnings.warn(f"expects KRON_TUNE to be off or use, but got {given!r}", stacklevel=3)
+            warnings.warn(f"expects KRON_TUNE to be off, use or online, but got {given!r}",
+                          stacklevel=3)
             given = "use"
         _state["mode"] = given
     return _state["mode"]
@@ -26,14 +28,36 @@ def mode():
 
 def set_mode(value):
     if value not in _MODES:
-        raise ValueError(f"expects mode to be 'off' or 'use', but got {value!r}")
+        raise ValueError(f"expects mode to be 'off', 'use' or 'online', but got {value!r}")
     _state["mode"] = value
+
+
+def online_seconds():
+    return _state["seconds"]
+
+
+def check_seconds(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        raise ValueError(f"expects seconds to be a number above 0, but got {value!r}")
+    return float(value)
+
+
+def set_online_seconds(value):
+    _state["seconds"] = check_seconds(value)
+
+
+def output(compiler):
+    """The file that records are added to."""
+    path = compiler.user_record_file()
+    if not path:
+        raise ValueError("expects a cache for records, but KRON_CACHE=0 turns it off")
+    return path
 
 
 def files(compiler):
     """Files of records, and what of them the code depends on: their contents, and the
     threads that records are of."""
-    found = compiler.record_files() if mode() == "use" else []
+    found = compiler.record_files() if mode() != "off" else []
     if not found:
         return [], None
     readable, digests = [], []
@@ -45,4 +69,4 @@ def files(compiler):
             warnings.warn(f"kron uses no tuning records of {path!r}: {error.strerror}", stacklevel=3)
             continue
         readable.append(path)
-    return readable, [digests, _core.get_num_threads()]
+    return readable, [digests, _core.get_num_threads()] if readable else None

@@ -27,20 +27,12 @@ class Tuned:
                 f"tuned {self.seconds * 1e3:.4g} ms>")
 
 
-def _output():
-    path = _compile.compiler().user_record_file()
-    if not path:
-        raise ValueError("expects a cache for records, but KRON_CACHE=0 turns it off")
-    return path
-
-
 def tune(function, *arguments, seconds=10.0):
     """Finds the fastest plan of each operation of a function on arguments like these, by
     measuring for `seconds` each, and adds records to the user's cache, where kernels that
     are compiled later find them. Returns a list of kron.Tuned. An interrupt keeps what was
     found."""
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
-        raise ValueError(f"expects seconds to be a number above 0, but got {seconds!r}")
+    seconds = _records.check_seconds(seconds)
     traced = function if isinstance(function, _jit.Jitted) else _jit.Jitted(function)
     values = traced._values(arguments, {})
     arrays = []
@@ -53,17 +45,22 @@ def tune(function, *arguments, seconds=10.0):
         element = ir.element_of(_jit._dtype_of(array))[0]
         specs.append(f"random:{'x'.join(map(str, array.shape))}:{element}")
     device = max(map(_jit._device_of, arrays), default=-1)
-    output = _output()
+    output = _records.output(_compile.compiler())
     with _compile.translated() as compiler:
-        found = compiler.tune(str(module), specs, device, float(seconds), output)
+        found = compiler.tune(str(module), specs, [], device, seconds, output)
     return [Tuned(*one) for one in found]
 
 
-def tuning(mode=None):
+def tuning(mode=None, *, seconds=None):
     """Whether kernels that are compiled from now on get the plans of tuning records: "use",
-    as at the start unless the environment variable KRON_TUNE says something else, or
-    "off". Returns what held before."""
+    as at the start unless the environment variable KRON_TUNE says something else, "off", or
+    "online": operations without a record are tuned when they are first called, on arrays of
+    the same shapes, for `seconds` each (2 at the start). Returns the mode that held before."""
     before = _records.mode()
+    if mode == "online":
+        _records.output(_compile.compiler())
+    if seconds is not None:
+        _records.set_online_seconds(seconds)
     if mode is not None:
         _records.set_mode(mode)
     return before

@@ -207,6 +207,17 @@ int Call::addArray(const View &view, int outerRank, const int64_t *outerSizes,
   return isDense ? 0 : 1;
 }
 
+pybind11::list Call::getShapes() const {
+  pybind11::list shapes;
+  for (int i = 0; i < numArrays; ++i) {
+    pybind11::tuple sizes(arrays[i].rank);
+    for (int axis = 0; axis < arrays[i].rank; ++axis)
+      sizes[axis] = arrays[i].sizes[axis];
+    shapes.append(std::move(sizes));
+  }
+  return shapes;
+}
+
 void Call::addScalar(const Scalar &scalar, KronType type) {
   arrays[numArrays++] = {const_cast<char *>(scalar.bytes), nullptr, nullptr, 0,
                          getScalarType(type)};

@@ -130,6 +130,8 @@ public:
                const int64_t *outerStrides, int innerRank,
                const int64_t *innerSizes, const int64_t *innerStrides);
   void addScalar(const Scalar &scalar, KronType type);
+  /// The sizes of every argument, a tuple each.
+  pybind11::list getShapes() const;
 
   Key key;
   KronArray arrays[kMaxOperands + 2];

@@ -287,11 +287,15 @@ static std::string calibrateDevice(int device) {
 
 /// Tunes the only public function of the module `text` on arrays `specs`, on
 /// GPU `device` or, if that is less than 0, the processor, and adds records to
-/// the file `output`. Returns operation, plan, seconds and those of the default
-/// of each operation. Signals end it with what was found.
+/// the file `output`. Outputs have `shapes`, unless these are empty. Returns
+/// operation, plan, seconds and those of the default of each operation, with
+/// `onlyUnknown` of those alone that no record is used for. Signals end it with
+/// what was found.
 static py::list tuneModule(const std::string &text,
-                           const std::vector<std::string> &specs, int device,
-                           double seconds, const std::string &output) {
+                           const std::vector<std::string> &specs,
+                           const std::vector<std::vector<int64_t>> &shapes,
+                           int device, double seconds,
+                           const std::string &output, bool onlyUnknown) {
   std::vector<std::tuple<std::string, std::string, double, double>> found;
   bool isInterrupted = false;
   {
@@ -305,6 +309,17 @@ static py::list tuneModule(const std::string &text,
       throw CompileError(log);
     }
     TuneOptions options;
+    if (onlyUnknown)
+      options.scope = TuneScope::Unknown;
+    // Damaged lines are told of where records are used.
+    for (const std::string &path : getDefaultRecordFiles())
+      if (auto records = readRecords(path, [](const std::string &) {}))
+        llvm::append_range(options.known, *records);
+      else
+        llvm::consumeError(records.takeError());
+    std::vector<std::pair<unsigned, std::vector<int64_t>>> outShapes;
+    for (const std::vector<int64_t> &shape : shapes)
+      outShapes.emplace_back(outShapes.size(), shape);
     options.search.seconds = seconds;
     options.numThreads = kronGetNumThreads();
     options.isStopped = [&] {
@@ -324,15 +339,16 @@ static py::list tuneModule(const std::string &text,
       options.gpu = gpu.get();
       options.gpuArch = getOrFail(getGPUName(device, stream));
     }
-    llvm::Error error = tune(
-        (*source)->get(), specs, {}, options, [&](const TunedOperation &one) {
-          const SearchResult &result = one.result;
-          found.emplace_back(one.key.getText(),
-                             one.record ? one.record->plan : "", result.seconds,
-                             result.defaultSeconds);
-          return one.record ? appendRecords(output, *one.record)
-                            : llvm::Error::success();
-        });
+    llvm::Error error =
+        tune((*source)->get(), specs, outShapes, options,
+             [&](const TunedOperation &one) {
+               const SearchResult &result = one.result;
+               found.emplace_back(one.key.getText(),
+                                  one.record ? one.record->plan : "",
+                                  result.seconds, result.defaultSeconds);
+               return one.record ? appendRecords(output, *one.record)
+                                 : llvm::Error::success();
+             });
     if (isInterrupted)
       llvm::consumeError(std::move(error));
     else if (error)
@@ -357,7 +373,8 @@ PYBIND11_MODULE(_compiler, module) {
   module.def("record_files", getDefaultRecordFiles);
   module.def("user_record_file", getUserRecordFile);
   module.def("tune", tuneModule, py::arg("text"), py::arg("specs"),
-             py::arg("device"), py::arg("seconds"), py::arg("output"));
+             py::arg("shapes"), py::arg("device"), py::arg("seconds"),
+             py::arg("output"), py::arg("only_unknown") = false);
   module.def("load", loadObject, py::arg("object"), py::arg("names"));
   module.def("run_passes", runPasses, py::arg("text"), py::arg("pipeline"),
              py::arg("record") = false);

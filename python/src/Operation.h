@@ -109,6 +109,7 @@ PyObject *Operation::run(Call &call, Describe describe) {
   const Kernel *kernel = findKernel(call.key);
   if (!kernel) {
     pybind11::dict description = describe();
+    description["shapes"] = call.getShapes();
     auto built = pybind11::reinterpret_steal<pybind11::object>(
         PyObject_CallOneArg(getHooks().build, description.ptr()));
     if (!built)

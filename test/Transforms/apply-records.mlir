@@ -35,9 +35,15 @@
 // MACHINE: remark: [Missed] Record | Category:kron-plan | Remark="a record of {{.*}}machine.jsonl is of cpu/znver5/x86-64-v4/16, not cpu/znver5/x86-64-v4/2; a record of {{.*}} is of cuda/h200/00000000, not
 // SCHEMA: remark: [Missed] Record | Category:kron-plan | Remark="a record of {{.*}}schema.jsonl has plans of schema 0, not 1"
 // PLAN: remark: [Missed] Record | Category:kron-plan | Remark="a record of {{.*}}plan.jsonl has a plan that is none: expects tile to be in [0, 2147483647], but got -5; {{.*}} has a plan that is none: expects a #kron.cpu_plan; {{.*}} has a plan that is none
+// DEFAULT: remark: [Passed] Record | Category:kron-plan | Remark="the default is the fastest plan by {{.*}}default.jsonl: kron.mkm ?x64xf32
 // NONE-LABEL: func.func @tuned(
 // NONE-NOT: plan
 // NONE-LABEL: func.func @tensors(
+
+// Verify that a record of the default, which has no plan, of whatever schema, gives none, and that other files are not asked then.
+// RUN: sed 's/"plan": "[^"]*"/"plan": ""/; s/"plans": 1/"plans": 0/' %t/rec.jsonl > %t/default.jsonl
+// RUN: kron-opt %t/in.mlir --kron-apply-records="files=%t/default.jsonl,%t/rec.jsonl target=cpu/znver5/x86-64-v4/2" \
+// RUN:   --remarks-filter='kron-.*' 2>&1 | FileCheck %s --check-prefixes=NONE,DEFAULT
 
 // Verify that lines that are no records are skipped with warnings.
 // RUN: kron-opt %t/in.mlir --kron-apply-records="files=%t/damaged.jsonl target=cpu/znver5/x86-64-v4/2" \

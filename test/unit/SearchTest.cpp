@@ -89,6 +89,18 @@ TEST_F(Searches, FindThePlantedOptimum) {
   EXPECT_EQ(result->measurements.front().plan, "0 0");
 }
 
+TEST_F(Searches, BeginWithWhatIsKnown) {
+  problem.candidates = {"0 0", "1 1"};
+  problem.known = {"4 -3"};
+  options.numCandidates = options.numRounds = 0;
+  auto result = search(problem, options);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->plan, "4 -3");
+  ASSERT_EQ(result->measurements.size(), 2u);
+  problem.known = {"9 9"};
+  EXPECT_EQ(search(problem, options)->plan, "0 0");
+}
+
 TEST_F(Searches, FindItInNoiseToo) {
   noise = 0.05;
   for (unsigned seed = 0; seed < 10; ++seed) {

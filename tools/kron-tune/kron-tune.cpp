@@ -11,6 +11,7 @@
 #include "kron/Target/Output.h"
 #include "kron/Target/SourceModule.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/WithColor.h"
@@ -25,7 +26,7 @@ using llvm::createStringError;
 
 namespace {
 enum class Level { Fast, Measure, Patient };
-enum class Action { Tune, List, Show, Merge };
+enum class Action { Tune, Refresh, List, Show, Merge };
 
 /// Built after LLVM's own options are dropped, some of which have these names.
 struct Options {
@@ -38,9 +39,12 @@ struct Options {
                "(default: records.jsonl of the user's cache)"),
       cl::value_desc("file.jsonl")};
   cl::opt<Action> action{
-      cl::cat(category), cl::desc("What to do with files of records:"),
+      cl::cat(category), cl::desc("Instead of looking for the fastest plans:"),
       cl::init(Action::Tune),
       cl::values(
+          clEnumValN(Action::Refresh, "refresh",
+                     "Measure the plans of FILE.mlir's operations in -o again, "
+                     "beside the default"),
           clEnumValN(Action::List, "list", "Print a line for each record"),
           clEnumValN(Action::Show, "show", "Print all that records say"),
           clEnumValN(Action::Merge, "merge",
@@ -117,17 +121,25 @@ static std::string getGain(double defaultSeconds, double seconds,
       .str();
 }
 
+static std::string getDefaultTime(double seconds) {
+  return llvm::formatv("the default is the fastest: {0:f4} ms", seconds * 1e3)
+      .str();
+}
+
 static void print(const Record &record, bool isWhole) {
   llvm::outs() << record.target.getText() << ": " << record.key.getText()
                << ": "
-               << getGain(record.defaultSeconds, record.seconds, record.spread)
+               << (record.plan.empty() ? getDefaultTime(record.seconds)
+                                       : getGain(record.defaultSeconds,
+                                                 record.seconds, record.spread))
                << "\n";
   if (!isWhole)
     return;
   const RecordOrigin &made = record.made;
-  llvm::outs() << "  " << record.plan << "\n  made by kron " << made.kron
-               << ", plans of schema " << made.planSchema << ", LLVM "
-               << made.llvm;
+  if (!record.plan.empty())
+    llvm::outs() << "  " << record.plan << "\n";
+  llvm::outs() << "  made by kron " << made.kron << ", plans of schema "
+               << made.planSchema << ", LLVM " << made.llvm;
   if (!made.driver.empty())
     llvm::outs() << ", driver " << made.driver;
   llvm::outs() << llvm::formatv("; differs from the default by {0:e2}\n",
@@ -191,6 +203,8 @@ static SearchOptions getSearchOptions() {
   }
   if (getOptions().seconds > 0)
     search.seconds = getOptions().seconds;
+  if (getOptions().action == Action::Refresh)
+    search.numCandidates = search.numRounds = 0;
   return search;
 }
 
@@ -213,19 +227,18 @@ static llvm::Error report(const TunedOperation &tuned,
                << "  " << result.measurements.size() << " plans were measured, "
                << result.numRefused << " cannot be run"
                << (result.isCutOff ? ", the search was cut off" : "") << "\n";
-  if (!tuned.record) {
-    llvm::outs() << llvm::formatv("  the default is the fastest: {0:f4} ms\n",
-                                  result.seconds * 1e3);
-    printModel(tuned.model, result.seconds);
-    return llvm::Error::success();
-  }
-  llvm::outs() << "  "
-               << getGain(result.defaultSeconds, result.seconds, result.spread)
-               << "\n  found: " << result.plan
-               << "\n  plan: " << tuned.record->plan << "\n";
+  if (result.plan.empty())
+    llvm::outs() << "  " << getDefaultTime(result.seconds) << "\n";
+  else
+    llvm::outs() << "  "
+                 << getGain(result.defaultSeconds, result.seconds,
+                            result.spread)
+                 << "\n  found: " << result.plan
+                 << "\n  plan: " << tuned.record->plan << "\n";
   printModel(tuned.model, result.seconds);
   llvm::outs().flush();
-  return appendRecords(output, *tuned.record);
+  return tuned.record ? appendRecords(output, *tuned.record)
+                      : llvm::Error::success();
 }
 
 static llvm::Error tuneFile() {
@@ -291,6 +304,15 @@ static llvm::Error tuneFile() {
   // What cannot be written had better be known before the search.
   if (llvm::Error error = checkRecordOutput(output))
     return error;
+  bool refreshes = getOptions().action == Action::Refresh;
+  if (refreshes || llvm::sys::fs::is_regular_file(output)) {
+    auto known = readRecords(output, warn);
+    if (!known)
+      return known.takeError();
+    options.known = std::move(*known);
+  }
+  if (refreshes)
+    options.scope = TuneScope::Known;
   // The second one ends at once.
   std::signal(SIGINT, [](int) {
     isInterrupted = 1;
@@ -314,7 +336,8 @@ int main(int argc, char **argv) {
       argc, argv,
       "Finds the fastest plans of a kron module's operations by measuring "
       "them\n");
-  bool tunes = getOptions().action == Action::Tune;
+  bool tunes = getOptions().action == Action::Tune ||
+               getOptions().action == Action::Refresh;
   if (llvm::Error error = tunes ? tuneFile() : useRecords()) {
     std::string message = llvm::toString(std::move(error));
     if (!message.empty())

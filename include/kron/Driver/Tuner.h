@@ -23,8 +23,21 @@ struct FakeTimes {
   double getSeconds(StringRef plan) const;
 };
 
+/// Which operations are tuned, and what for.
+enum class TuneScope {
+  /// All: their fastest plans, of which `known` may have some.
+  All,
+  /// Those of `known`: whether its plans still are faster than the default.
+  Known,
+  /// Those of which nothing in `known` is used.
+  Unknown
+};
+
 struct TuneOptions {
   SearchOptions search;
+  TuneScope scope = TuneScope::All;
+  /// Records that there are, the newest last.
+  std::vector<Record> known;
   /// Threads, on a CPU.
   int32_t numThreads = 1;
   /// The GPU, and the name that plans are made for; null for the CPU.
@@ -51,7 +64,8 @@ struct ModelTime {
 struct TunedOperation {
   RecordKey key;
   SearchResult result;
-  /// Of the winner, unless that is the default.
+  /// Of the winner; none where the search was stopped before it had one that
+  /// is not the default.
   std::optional<Record> record;
   /// Of the whole function on a CPU, of the operations on a GPU.
   ModelTime model;

@@ -25,36 +25,31 @@ namespace mlir::kron {
 using namespace mlir;
 using namespace mlir::kron;
 
-/// The plan that `record` has for `wanted`; null with the reason why that is
-/// not to be used.
-static Attribute getPlan(const Record &record, const RecordTarget &wanted,
-                         MLIRContext *context, std::string &reason) {
+/// The plan that `record` has for `wanted`, null for what is chosen without
+/// records; or nothing, with the reason why the record is not to be used.
+static std::optional<Attribute> getPlan(const Record &record,
+                                        const RecordTarget &wanted,
+                                        MLIRContext *context,
+                                        std::string &reason) {
   if (!matches(record.target, wanted)) {
     reason = "is of " + record.target.getText() + ", not " + wanted.getText();
-    return {};
+    return std::nullopt;
   }
+  if (record.plan.empty())
+    return Attribute();
   if (record.made.planSchema != kPlanSchema) {
     reason = ("has plans of schema " + Twine(record.made.planSchema) +
               ", not " + Twine(kPlanSchema))
                  .str();
-    return {};
+    return std::nullopt;
   }
   std::string problem;
-  ScopedDiagnosticHandler collect(context, [&](Diagnostic &diagnostic) {
-    if (problem.empty())
-      problem = diagnostic.str();
-    return success();
-  });
-  Attribute plan = parseAttribute(record.plan, context);
-  if (plan && (wanted.isGPU() ? !isa<GPUPlanAttr, DispatchAttr>(plan)
-                              : !isa<CPUPlanAttr>(plan))) {
-    plan = {};
-    problem = wanted.isGPU() ? "expects a #kron.gpu_plan or #kron.dispatch"
-                             : "expects a #kron.cpu_plan";
-  }
-  if (!plan)
-    reason = "has a plan that is none: " + problem;
-  return plan;
+  Attribute plan =
+      parseRecordPlan(record.plan, wanted.isGPU(), context, problem);
+  if (plan)
+    return plan;
+  reason = "has a plan that is none: " + problem;
+  return std::nullopt;
 }
 
 namespace {
@@ -68,6 +63,7 @@ struct RecordFile {
 struct Choice {
   const RecordFile *file = nullptr;
   const Record *record = nullptr;
+  /// Null: what is chosen without records.
   Attribute plan;
 };
 
@@ -113,12 +109,14 @@ private:
         break;
     }
     if (choice.record) {
-      op->setInherentAttr(StringAttr::get(&getContext(), kPlanAttrName),
-                          choice.plan);
+      if (choice.plan)
+        op->setInherentAttr(StringAttr::get(&getContext(), kPlanAttrName),
+                            choice.plan);
       remark::passed(op->getLoc(),
                      remark::RemarkOpts::name("Record").category("kron-plan"))
-          << "the plan is one of " + choice.file->path + ": " +
-                 choice.record->key.getText();
+          << (choice.plan ? "the plan is one of "
+                          : "the default is the fastest plan by ") +
+                 choice.file->path + ": " + choice.record->key.getText();
     } else if (!reasons.empty()) {
       remark::missed(op->getLoc(),
                      remark::RemarkOpts::name("Record").category("kron-plan"))
@@ -143,8 +141,8 @@ private:
           (best.record && rank(record) < rank(*best.record)))
         continue;
       std::string reason;
-      if (Attribute plan = getPlan(record, wanted, &getContext(), reason))
-        best = {&file, &record, plan};
+      if (auto plan = getPlan(record, wanted, &getContext(), reason))
+        best = {&file, &record, *plan};
       else
         reasons += (reasons.empty() ? "" : "; ") +
                    ("a record of " + file.path) + " " + reason;

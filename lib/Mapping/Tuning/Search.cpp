@@ -194,6 +194,7 @@ std::optional<SearchResult> Searcher::run() {
       order({problem.candidates.begin() + 1, problem.candidates.end()});
   if (others.size() > options.numCandidates)
     others.resize(options.numCandidates);
+  others.insert(others.begin(), problem.known.begin(), problem.known.end());
   for (const std::string &plan : others) {
     if (isOver())
       break;

@@ -100,6 +100,14 @@ func.func @view_c1(%p: !llvm.ptr, %n: i64) {
 
 // -----
 
+func.func @view_of_view(%x: !tile.view<?x4xf32>, %n: i64) {
+  // expected-error @+1 {{expected llvm.ptr, but found '!tile.view<?x4xf32>'}}
+  %v = tile.view %x sizes(%n) : !tile.view<?x4xf32> -> !tile.view<?x4xf32>
+  return
+}
+
+// -----
+
 func.func @view_c2(%p: !llvm.ptr, %n: i64) {
   // expected-error @+1 {{expects 1 strides, as many as are dynamic, but got 0}}
   %v = tile.view %p : !llvm.ptr -> !tile.view<4x4xf32, [?, 1]>

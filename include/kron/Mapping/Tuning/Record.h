@@ -31,6 +31,8 @@
 #include <vector>
 
 namespace mlir {
+class Attribute;
+class MLIRContext;
 class Operation;
 } // namespace mlir
 
@@ -111,6 +113,7 @@ struct Record {
   RecordKey key;
   RecordTarget target;
   RecordOrigin made;
+  /// Empty: what kron chooses without a record is the fastest.
   std::string plan;
   /// Seconds of the plan and of what kron chooses without a record, half the
   /// width of the confidence interval of their quotient, and the relative L2
@@ -123,6 +126,11 @@ struct Record {
 
 /// Reads a line. The error says what was expected.
 llvm::Expected<Record> parseRecord(llvm::StringRef line);
+
+/// The plan of a record, which is not empty, for a GPU or a processor; null if
+/// it is none, which `problem` then tells.
+Attribute parseRecordPlan(llvm::StringRef plan, bool isGPU,
+                          MLIRContext *context, std::string &problem);
 
 } // namespace mlir::kron
 

@@ -26,6 +26,8 @@ namespace mlir::kron {
 struct SearchProblem {
   /// Where the search begins: the plan that is chosen without it comes first.
   std::vector<std::string> candidates;
+  /// Plans that were the fastest once: all of them are tried, first.
+  std::vector<std::string> known;
   /// Plans that differ from `plan` in one field, a list for each field.
   std::function<std::vector<std::vector<std::string>>(const std::string &plan)>
       getNeighbours;

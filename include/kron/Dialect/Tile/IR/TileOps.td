@@ -9,6 +9,7 @@
 #define KRON_DIALECT_TILE_IR_TILEOPS_TD
 
 include "kron/Dialect/Tile/IR/TileTypes.td"
+include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -50,7 +51,8 @@ def Tile_ViewOp : Tile_Op<"view", [Pure, AttrSizedOperandSegments, Tile_NamesRes
     %v = tile.view %pointer sizes(%n) strides(%s) : !tile.view<?x4x4xf64, [?, 4, 1]>
     ```
   }];
-  let arguments = (ins AnyType:$base, Variadic<I64>:$sizes, Variadic<I64>:$strides);
+  let arguments = (ins LLVM_PointerInAddressSpace<0>:$base, Variadic<I64>:$sizes,
+                       Variadic<I64>:$strides);
   let results = (outs Tile_View:$view);
   let assemblyFormat = [{
     $base (`sizes` `(` $sizes^ `)`)? (`strides` `(` $strides^ `)`)? attr-dict
