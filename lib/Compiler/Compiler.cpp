@@ -27,6 +27,14 @@ struct KronProgram {
 
 static thread_local std::string compileLog;
 
+static std::vector<std::string> getRecordFiles(const char *names) {
+  if (!names)
+    return getDefaultRecordFiles();
+  SmallVector<StringRef> files;
+  StringRef(names).split(files, ':', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  return {files.begin(), files.end()};
+}
+
 static KronProgram *compile(StringRef text, const KronCompileOptions &request) {
   llvm::raw_string_ostream log(compileLog);
   auto source = SourceModule::parse(text, log);
@@ -38,7 +46,7 @@ static KronProgram *compile(StringRef text, const KronCompileOptions &request) {
   options.reference = request.reference;
   options.widen = request.widen;
   options.poisonsSharedMemory = request.poisonSharedMemory;
-  options.records = getDefaultRecordFiles();
+  options.records = getRecordFiles(request.records);
   options.numThreads = kronGetNumThreads();
   SmallVector<StringRef> chips;
   StringRef(request.gpuChips)

@@ -49,7 +49,7 @@ class LaunchOptions(Structure):
 
 class CompileOptions(Structure):
     _fields_ = [("gpu_chips", c_char_p), ("reference", c_int32), ("widen", c_int32),
-                ("poison_shared_memory", c_int32)]
+                ("poison_shared_memory", c_int32), ("records", c_char_p)]
 
 
 class CompileTimes(Structure):
@@ -123,9 +123,10 @@ class Kron:
             raise RuntimeError(f"GPU {device}: {self.runtime.kronGetLastError().decode()}")
         return name.value.decode()
 
-    def compile(self, text, chips="", reference=False, widen=False, poison=False):
-        """A program; `poison`: its GPU kernels fill shared memory with NaN first."""
-        options = CompileOptions(chips.encode(), reference, widen, poison)
+    def compile(self, text, chips="", reference=False, widen=False, poison=False, records=""):
+        """A program; `poison`: its GPU kernels fill shared memory with NaN first; `records`: a
+        file of tuning records, whoever else has some."""
+        options = CompileOptions(chips.encode(), reference, widen, poison, str(records).encode())
         handle = self.compiler.kronCompile(text.encode(), byref(options))
         log = (self.compiler.kronGetCompileLog() or b"").decode()
         if not handle:

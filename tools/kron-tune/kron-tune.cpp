@@ -50,6 +50,9 @@ struct Options {
           clEnumValN(Action::Merge, "merge",
                      "Write the last record for each operation and machine "
                      "to -o"))};
+  cl::opt<bool> missing{
+      cl::cat(category), "missing",
+      cl::desc("Tune only operations of which -o has no record yet")};
   cl::opt<std::string> entry{
       cl::cat(category), "entry",
       cl::desc("Function to tune (default: the only public one)"),
@@ -313,6 +316,8 @@ static llvm::Error tuneFile() {
   }
   if (refreshes)
     options.scope = TuneScope::Known;
+  else if (getOptions().missing)
+    options.scope = TuneScope::Unknown;
   // The second one ends at once.
   std::signal(SIGINT, [](int) {
     isInterrupted = 1;

@@ -35,6 +35,9 @@ typedef struct KronCompileOptions {
   /** Nonzero: GPU kernels fill their shared memory with NaN when they start,
       which shows whether results depend on memory that nobody wrote. */
   int32_t poisonSharedMemory;
+  /** Files of tuning records with ':' between them, "" for none; NULL: those
+      that KRON_RECORDS names, then that in the user's cache. */
+  const char *records;
 } KronCompileOptions;
 
 /** Milliseconds that the parts of compiling took. */
@@ -46,9 +49,8 @@ typedef struct KronCompileTimes {
 typedef struct KronProgram KronProgram;
 
 /** Compiles the public functions of a module. `options` may be NULL. Operations
-    get the plans that tuning records have of them: of the files that
-    KRON_RECORDS names, then of that in the user's cache. NULL if compiling
-    fails; `kronGetCompileLog` says why. */
+    get the plans that tuning records have of them. NULL if compiling fails;
+    `kronGetCompileLog` says why. */
 KRON_EXPORT KronProgram *kronCompile(const char *source,
                                      const KronCompileOptions *options);
 

@@ -1,0 +1,56 @@
+"""Plans that measuring finds for the cases of kron-bench, by kron-tune.
+
+SPDX-License-Identifier: MIT
+"""
+
+import math
+import pathlib
+import subprocess
+import tempfile
+
+from kronlib import CUDA, find_libraries
+
+#: A default that takes so much longer than the tuned plan is off; a tuned one is, that does.
+OFF, SLOWER = 1.1, 1.02
+
+
+class Tuner:
+    """Tunes what has no record in a file yet, for some seconds an operation."""
+
+    def __init__(self, options, place):
+        self.records, self.seconds, self.place = options.tuned, options.tune, place
+        self.tool = find_libraries(options.root).parent / "bin/kron-tune"
+        if options.tune and not self.tool.exists():
+            raise SystemExit(f"kron-bench: expects {self.tool} with --tune")
+        if not options.tune and not options.tuned.is_file():
+            raise SystemExit(f"kron-bench: expects a file of records with --tuned, but got "
+                             f"'{options.tuned}'")
+
+    def tune(self, case):
+        """Records of the case are in the file then, if it has a plan at all."""
+        if not self.seconds:
+            return
+        inputs = len(case.shapes) if case.beta else len(case.shapes) - 1
+        specs = [f"random:{'x'.join(map(str, shape))}:{name}:{number + 1}" for number, (shape, name)
+                 in enumerate(zip(case.shapes[:inputs], case.types))]
+        target = f"cuda:{self.place.device}" if self.place.target == CUDA else "cpu"
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "case.mlir"
+            program.write_text(case.mlir())
+            command = [self.tool, program, "--missing", f"--seconds={self.seconds}",
+                       f"--target={target}", "-o", self.records,
+                       *(word for spec in specs for word in ("--arg", spec))]
+            done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"kron-tune: {done.stderr.strip()}")
+
+
+def summary(rows):
+    """What tuning has brought to cases, in one line; none if nothing was tuned."""
+    gains = [row["ms"] / row["tuned_ms"] for row in rows if "tuned_ms" in row]
+    if not gains:
+        return None
+    mean = math.exp(sum(map(math.log, gains)) / len(gains))
+    return (f"tuned over default: geometric mean {mean:.3f}x over {len(gains)} cases; the default is "
+            f"within {OFF - 1:.0%} of tuned in {sum(gain <= OFF for gain in gains)}; tuned is slower "
+            f"by more than {SLOWER - 1:.0%} in {sum(gain < 1 / SLOWER for gain in gains)}")
