@@ -34,8 +34,6 @@ def files(compiler):
     """Files of records, and what of them the code depends on: their contents, and the
     threads that records are of."""
     found = compiler.record_files() if mode() == "use" else []
-    if not found:
-        return [], None
     readable, digests = [], []
     for path in found:
         try:
@@ -45,4 +43,4 @@ def files(compiler):
             warnings.warn(f"kron uses no tuning records of {path!r}: {error.strerror}", stacklevel=3)
             continue
         readable.append(path)
-    return readable, [digests, _core.get_num_threads()]
+    return readable, [digests, _core.get_num_threads()] if readable else None
