@@ -110,15 +110,24 @@ llvm::Expected<CallArguments> CallArguments::create(
   return call;
 }
 
-llvm::Expected<CallArguments> CallArguments::widen() const {
-  CallArguments wide;
+llvm::Expected<CallArguments>
+CallArguments::convert(function_ref<KronType(KronType)> getType) const {
+  CallArguments result;
   for (const HostArray &array : arrays) {
-    auto converted = array.convert(getWidenedType(array.getType()));
+    auto converted = array.convert(getType(array.getType()));
     if (!converted)
       return converted.takeError();
-    wide.arrays.push_back(std::move(*converted));
+    result.arrays.push_back(std::move(*converted));
   }
-  return wide;
+  return result;
+}
+
+llvm::Expected<CallArguments> CallArguments::copy() const {
+  return convert([](KronType type) { return type; });
+}
+
+llvm::Expected<CallArguments> CallArguments::widen() const {
+  return convert(getWidenedType);
 }
 
 llvm::Error CallArguments::launch(const KronKernel *kernel,
@@ -131,6 +140,14 @@ llvm::Error CallArguments::launch(const KronKernel *kernel,
   if (kronLaunch(kernel, views.data(), views.size(), &options) != KRON_SUCCESS)
     return createStringError(kronGetLastError());
   return llvm::Error::success();
+}
+
+size_t kron::getNumCopies(const CallArguments &call, size_t cacheBytes,
+                          size_t most) {
+  size_t bytes = 1;
+  for (const HostArray &array : call.arrays)
+    bytes += array.getNumBytes();
+  return std::min(2 * cacheBytes / bytes + 1, most);
 }
 
 //===----------------------------------------------------------------------===//

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Driver/Gpu.h"
-#include <chrono>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -58,26 +57,27 @@ static KronLaunchOptions getLaunchOptions(const Gpu &gpu) {
   return options;
 }
 
-llvm::Error DeviceArguments::prepareWorkspace(const KronKernel *kernel) {
+llvm::Error DeviceArguments::prepare(const KronKernel *kernel) {
+  if (kernel == prepared)
+    return llvm::Error::success();
   KronLaunchOptions options = getLaunchOptions(*gpu);
   size_t bytes;
   if (kronGetLaunchWorkspaceSize(kernel, views.data(), views.size(), &options,
                                  &bytes) != KRON_SUCCESS)
     return createStringError(kronGetLastError());
-  hasWorkspace = true;
-  if (bytes == 0)
-    return llvm::Error::success();
-  auto memory = gpu->allocate(bytes);
-  if (!memory)
-    return memory.takeError();
-  workspace = std::move(*memory);
+  if (bytes > workspace.getBytes()) {
+    auto larger = gpu->allocate(bytes);
+    if (!larger)
+      return larger.takeError();
+    workspace = std::move(*larger);
+  }
+  prepared = kernel;
   return llvm::Error::success();
 }
 
 llvm::Error DeviceArguments::launch(const KronKernel *kernel) {
-  if (!hasWorkspace)
-    if (llvm::Error error = prepareWorkspace(kernel))
-      return error;
+  if (llvm::Error error = prepare(kernel))
+    return error;
   KronLaunchOptions options = getLaunchOptions(*gpu);
   options.workspace = workspace.get();
   options.workspaceBytes = workspace.getBytes();
@@ -109,61 +109,73 @@ llvm::Error DeviceArguments::download(CallArguments &call) {
 // Time
 //===----------------------------------------------------------------------===//
 
-/// Copies of the arguments to take turns on: enough that they pass through the
-/// L2 cache before they come again.
-static size_t getNumCopies(const Gpu &gpu, const CallArguments &call) {
-  constexpr size_t maxCopies = 64;
-  size_t bytes = 1;
-  for (const HostArray &array : call.arrays)
-    bytes += array.getNumBytes();
-  return std::min(maxCopies, 1 + 2 * gpu.getL2Bytes() / bytes);
-}
+/// Bounds the memory of a measurement.
+static constexpr size_t kMostCopies = 64;
+/// Long enough for clocks to rise.
+static constexpr auto kWarmUp = std::chrono::milliseconds(50);
+/// Longer than the host takes from one launch to the next, and less than it
+/// compiles a kernel, in which clocks may have fallen.
+static constexpr auto kIdle = std::chrono::milliseconds(10);
 
-llvm::Expected<std::vector<double>>
-kron::timeGpuLaunches(Gpu &gpu, const KronKernel *kernel,
-                      const KernelManifest &manifest, CallArguments &call,
-                      unsigned runs, bool cold) {
-  std::vector<DeviceArguments> copies;
-  for (size_t i = 0, e = cold ? 1 : getNumCopies(gpu, call); i < e; ++i) {
+llvm::Expected<RotatingDeviceCalls>
+RotatingDeviceCalls::create(Gpu &gpu, const KernelManifest &manifest,
+                            CallArguments &call, bool isCold) {
+  RotatingDeviceCalls result;
+  result.gpu = &gpu;
+  size_t count = isCold ? 1 : getNumCopies(call, gpu.getL2Bytes(), kMostCopies);
+  while (result.copies.size() < count) {
     auto arguments = DeviceArguments::create(gpu, manifest, call);
     if (!arguments)
       return arguments.takeError();
-    copies.push_back(std::move(*arguments));
+    result.copies.push_back(std::move(*arguments));
   }
-  DeviceMemory flush;
-  if (cold) {
+  if (isCold) {
     auto memory = gpu.allocate(2 * gpu.getL2Bytes());
     if (!memory)
       return memory.takeError();
-    flush = std::move(*memory);
+    result.flush = std::move(*memory);
   }
-  size_t next = 0;
-  auto launch = [&](bool isTimed) -> llvm::Error {
-    DeviceArguments &arguments = copies[next++ % copies.size()];
-    if (llvm::Error error = arguments.restore())
+  return result;
+}
+
+llvm::Error RotatingDeviceCalls::launch(const KronKernel *kernel,
+                                        bool isTimed) {
+  DeviceArguments &arguments = copies[next++ % copies.size()];
+  if (llvm::Error error = arguments.restore())
+    return error;
+  if (flush.getBytes())
+    if (llvm::Error error = gpu->fill(flush.get(), 0, flush.getBytes()))
       return error;
-    if (cold)
-      if (llvm::Error error = gpu.fill(flush.get(), 0, flush.getBytes()))
-        return error;
-    if (!isTimed)
-      return arguments.launch(kernel);
-    return gpu.record([&] { return arguments.launch(kernel); });
-  };
-  // Every copy once, to allocate, and long enough for the clocks to rise.
-  constexpr auto warmUp = std::chrono::milliseconds(50);
-  auto start = std::chrono::steady_clock::now();
-  for (size_t i = 0;
-       i < copies.size() || std::chrono::steady_clock::now() - start < warmUp;
-       ++i) {
-    if (llvm::Error error = launch(/*isTimed=*/false))
-      return std::move(error);
-    if (llvm::Error error = gpu.synchronize())
-      return std::move(error);
-  }
+  if (!isTimed)
+    return arguments.launch(kernel);
+  return gpu->record([&] { return arguments.launch(kernel); });
+}
+
+llvm::Error RotatingDeviceCalls::warmUp(const KronKernel *kernel) {
+  // What is allocated between two events would be timed.
+  for (DeviceArguments &arguments : copies)
+    if (llvm::Error error = arguments.prepare(kernel))
+      return error;
+  Clock::time_point start = Clock::now();
+  bool wasIdle = !end || start - *end > kIdle;
+  do {
+    if (llvm::Error error = launch(kernel, /*isTimed=*/false))
+      return error;
+    if (llvm::Error error = gpu->synchronize())
+      return error;
+  } while (wasIdle && Clock::now() - start < kWarmUp);
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::vector<double>>
+RotatingDeviceCalls::time(const KronKernel *kernel, unsigned runs) {
+  if (llvm::Error error = warmUp(kernel))
+    return std::move(error);
   for (unsigned run = 0; run < runs; ++run)
-    if (llvm::Error error = launch(/*isTimed=*/true))
+    if (llvm::Error error = launch(kernel, /*isTimed=*/true))
       return std::move(error);
-  auto times = gpu.takeTimes();
+  auto times = gpu->takeTimes();
+  end = Clock::now();
   if (times)
     llvm::sort(*times);
   return times;

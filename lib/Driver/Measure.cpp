@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Driver/Measure.h"
+#include "RotatingCalls.h"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -33,35 +34,20 @@ static double getSecondsSince(Clock::time_point start) {
 llvm::Expected<std::vector<double>>
 kron::timeLaunches(const KronKernel *kernel, const KernelManifest &manifest,
                    CallArguments &call, int32_t numThreads, unsigned runs) {
-  std::vector<std::pair<unsigned, HostArray>> saved;
-  for (auto [index, arg] : llvm::enumerate(manifest.args)) {
-    if (arg.access != KRON_READ_WRITE)
-      continue;
-    auto copy = call.arrays[index].convert(arg.type);
-    if (!copy)
-      return copy.takeError();
-    saved.emplace_back(index, std::move(*copy));
-  }
-  auto launch = [&]() -> llvm::Expected<double> {
-    for (auto &[index, array] : saved)
-      std::memcpy(call.arrays[index].getData(), array.getData(),
-                  array.getNumBytes());
-    Clock::time_point start = Clock::now();
-    if (llvm::Error error = call.launch(kernel, numThreads))
-      return std::move(error);
-    return getSecondsSince(start);
-  };
+  auto timer = LaunchTimer::create(manifest, call, numThreads);
+  if (!timer)
+    return timer.takeError();
   // Long enough for clocks and caches to settle.
   constexpr double warmUpSeconds = 0.05;
   Clock::time_point start = Clock::now();
   do {
-    llvm::Expected<double> seconds = launch();
+    llvm::Expected<double> seconds = timer->time(kernel, call);
     if (!seconds)
       return seconds.takeError();
   } while (getSecondsSince(start) < warmUpSeconds);
   std::vector<double> times;
   for (unsigned run = 0; run < runs; ++run) {
-    llvm::Expected<double> seconds = launch();
+    llvm::Expected<double> seconds = timer->time(kernel, call);
     if (!seconds)
       return seconds.takeError();
     times.push_back(*seconds);

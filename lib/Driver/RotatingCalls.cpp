@@ -32,46 +32,15 @@ static size_t getCacheBytes() {
 #endif
 }
 
-static llvm::Expected<HostArray> copyArray(const HostArray &array) {
-  auto copy = HostArray::create(array.getType(), array.getSizes());
-  if (!copy)
-    return copy;
-  if (array.isFortranOrder())
-    copy->setFortranOrder();
-  std::memcpy(copy->getData(), array.getData(), array.getNumBytes());
-  return copy;
-}
-
-llvm::Expected<CallArguments> kron::copyCall(const CallArguments &call) {
-  CallArguments result;
-  for (const HostArray &array : call.arrays) {
-    auto copy = copyArray(array);
-    if (!copy)
-      return copy.takeError();
-    result.arrays.push_back(std::move(*copy));
-  }
-  return result;
-}
-
-llvm::Expected<RotatingCalls>
-RotatingCalls::create(const KernelManifest &manifest, const CallArguments &call,
-                      int32_t numThreads) {
-  RotatingCalls result;
+llvm::Expected<LaunchTimer> LaunchTimer::create(const KernelManifest &manifest,
+                                                const CallArguments &call,
+                                                int32_t numThreads) {
+  LaunchTimer result;
   result.numThreads = numThreads;
-  size_t bytes = 1;
-  for (const HostArray &array : call.arrays)
-    bytes += array.getNumBytes();
-  size_t count = std::min(2 * getCacheBytes() / bytes + 1, kMostCopies);
-  while (result.copies.size() < count) {
-    auto copy = copyCall(call);
-    if (!copy)
-      return copy.takeError();
-    result.copies.push_back(std::move(*copy));
-  }
   for (auto [index, arg] : llvm::enumerate(manifest.args)) {
     if (arg.access != KRON_READ_WRITE)
       continue;
-    auto copy = copyArray(call.arrays[index]);
+    auto copy = call.arrays[index].convert(arg.type);
     if (!copy)
       return copy.takeError();
     result.saved.emplace_back(index, std::move(*copy));
@@ -79,9 +48,9 @@ RotatingCalls::create(const KernelManifest &manifest, const CallArguments &call,
   return result;
 }
 
-llvm::Expected<double> RotatingCalls::launch(const KronKernel *kernel) {
-  CallArguments &call = copies[next++ % copies.size()];
-  for (auto &[index, array] : saved)
+llvm::Expected<double> LaunchTimer::time(const KronKernel *kernel,
+                                         CallArguments &call) const {
+  for (const auto &[index, array] : saved)
     std::memcpy(call.arrays[index].getData(), array.getData(),
                 array.getNumBytes());
   Clock::time_point start = Clock::now();
@@ -90,11 +59,28 @@ llvm::Expected<double> RotatingCalls::launch(const KronKernel *kernel) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+llvm::Expected<RotatingCalls>
+RotatingCalls::create(const KernelManifest &manifest, const CallArguments &call,
+                      int32_t numThreads) {
+  auto timer = LaunchTimer::create(manifest, call, numThreads);
+  if (!timer)
+    return timer.takeError();
+  RotatingCalls result(std::move(*timer));
+  size_t count = getNumCopies(call, getCacheBytes(), kMostCopies);
+  while (result.copies.size() < count) {
+    auto copy = call.copy();
+    if (!copy)
+      return copy.takeError();
+    result.copies.push_back(std::move(*copy));
+  }
+  return result;
+}
+
 llvm::Expected<double> RotatingCalls::time(const KronKernel *kernel) {
   double sum = 0;
   unsigned count = 0;
   while (count == 0 || (sum < kSampleSeconds && count < kMostLaunches)) {
-    auto seconds = launch(kernel);
+    auto seconds = timer.time(kernel, copies[next++ % copies.size()]);
     if (!seconds)
       return seconds.takeError();
     sum += *seconds;

@@ -12,8 +12,24 @@
 
 namespace mlir::kron {
 
-/// A copy of all arrays.
-llvm::Expected<CallArguments> copyCall(const CallArguments &call);
+/// Times launches, before each of which what the kernel reads and writes gets
+/// its first contents.
+class LaunchTimer {
+public:
+  static llvm::Expected<LaunchTimer> create(const KernelManifest &manifest,
+                                            const CallArguments &call,
+                                            int32_t numThreads);
+
+  /// Seconds of a launch on the arrays of `call`, which are those of `create`
+  /// or a copy.
+  llvm::Expected<double> time(const KronKernel *kernel,
+                              CallArguments &call) const;
+
+private:
+  int32_t numThreads = 1;
+  /// First contents, by argument.
+  std::vector<std::pair<unsigned, HostArray>> saved;
+};
 
 /// Copies of a call's arrays that together do not fit into the last cache,
 /// which launches take turns on.
@@ -28,12 +44,10 @@ public:
   llvm::Expected<double> time(const KronKernel *kernel);
 
 private:
-  llvm::Expected<double> launch(const KronKernel *kernel);
+  explicit RotatingCalls(LaunchTimer timer) : timer(std::move(timer)) {}
 
-  int32_t numThreads = 1;
+  LaunchTimer timer;
   std::vector<CallArguments> copies;
-  /// First contents of what is read and written, by argument.
-  std::vector<std::pair<unsigned, HostArray>> saved;
   size_t next = 0;
 };
 

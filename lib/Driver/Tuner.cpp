@@ -101,7 +101,9 @@ private:
   std::map<std::string, std::optional<JITModule>> compiled;
   std::map<std::string, double> errors;
   CallArguments inputs, expected;
+  /// One of both, by the target.
   std::optional<RotatingCalls> calls;
+  std::optional<RotatingDeviceCalls> deviceCalls;
   KernelManifest manifest;
   double fakeClock = 0;
 };
@@ -222,7 +224,7 @@ const JITModule *OperationTuner::getCompiled(const std::string &plan) {
 /// Whether the results are those of the default.
 bool OperationTuner::isRight(const JITModule &candidate,
                              const std::string &plan) {
-  auto call = copyCall(inputs);
+  auto call = inputs.copy();
   if (!call) {
     llvm::consumeError(call.takeError());
     return false;
@@ -253,15 +255,23 @@ llvm::Error OperationTuner::prepare() {
   if (!call)
     return call.takeError();
   inputs = std::move(*call);
-  auto first = copyCall(inputs);
+  auto first = inputs.copy();
   if (!first)
     return first.takeError();
   expected = std::move(*first);
   if (llvm::Error error = launchOnce(byDefault->lookup(manifest.name), manifest,
                                      expected, options.gpu, options.numThreads))
     return error;
-  if (options.gpu || options.fakeTimes)
+  if (options.fakeTimes)
     return llvm::Error::success();
+  if (options.gpu) {
+    auto rotating = RotatingDeviceCalls::create(*options.gpu, manifest, inputs,
+                                                /*isCold=*/false);
+    if (!rotating)
+      return rotating.takeError();
+    deviceCalls = std::move(*rotating);
+    return llvm::Error::success();
+  }
   auto rotating = RotatingCalls::create(manifest, inputs, options.numThreads);
   if (!rotating)
     return rotating.takeError();
@@ -290,8 +300,7 @@ std::optional<double> OperationTuner::time(const std::string &plan) {
     llvm::consumeError(seconds.takeError());
     return std::nullopt;
   }
-  auto times = timeGpuLaunches(*options.gpu, kernel, manifest, inputs, kGPURuns,
-                               /*cold=*/false);
+  auto times = deviceCalls->time(kernel, kGPURuns);
   if (times)
     return (*times)[times->size() / 2];
   llvm::consumeError(times.takeError());

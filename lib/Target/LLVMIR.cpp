@@ -13,6 +13,7 @@
 #include "kron/Mapping/Tuning/Record.h"
 #include "kron/Pipelines/Pipelines.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -100,31 +101,76 @@ static void storeBitsOfBF16(llvm::Function &function) {
   }
 }
 
+namespace {
+/// Finds out whether passes depend on tuning records: an operation has got the
+/// plan of one, or they could not be read.
+class RecordWatch : public PassInstrumentation {
+public:
+  explicit RecordWatch(bool &depends) : depends(depends) {}
+
+  void runBeforePass(Pass *pass, Operation *op) override {
+    if (appliesRecords(pass))
+      numWithoutPlan = countTunable(op);
+  }
+  void runAfterPass(Pass *pass, Operation *op) override {
+    depends |= appliesRecords(pass) && countTunable(op) < numWithoutPlan;
+  }
+  void runAfterPassFailed(Pass *pass, Operation *op) override {
+    depends |= appliesRecords(pass);
+  }
+
+private:
+  static bool appliesRecords(Pass *pass) {
+    return pass->getArgument() == "kron-apply-records";
+  }
+  static unsigned countTunable(Operation *root) {
+    unsigned count = 0;
+    root->walk([&](Operation *op) { count += isTunable(op); });
+    return count;
+  }
+
+  bool &depends;
+  unsigned numWithoutPlan = 0;
+};
+} // namespace
+
 /// Runs the passes that `populate` adds, for files of tuning records, on a copy
 /// of the source. Where a plan of these is none for its operation, a warning
 /// says why, and the copy is lowered without records.
 FailureOr<OwningOpRef<ModuleOp>> ModuleCompiler::lower(
     function_ref<void(PassManager &, ArrayRef<std::string>)> populate) {
+  bool dependsOnRecords = false;
   auto run = [&](ArrayRef<std::string> records) -> OwningOpRef<ModuleOp> {
     OwningOpRef<ModuleOp> lowered(source.clone());
     PassManager pm(source.getContext());
     if (options.widen)
       pm.addPass(createKronWiden());
     populate(pm, records);
+    if (!records.empty())
+      pm.addInstrumentation(std::make_unique<RecordWatch>(dependsOnRecords));
     return succeeded(pm.run(*lowered)) ? std::move(lowered) : nullptr;
   };
   std::string problem;
   if (!options.records.empty() && !options.reference) {
-    ScopedDiagnosticHandler collect(
-        source.getContext(), [&](Diagnostic &diagnostic) {
-          if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
-            return failure();
-          if (problem.empty())
-            problem = diagnostic.str();
-          return success();
-        });
-    if (OwningOpRef<ModuleOp> lowered = run(options.records))
-      return lowered;
+    std::vector<Diagnostic> errors;
+    {
+      ScopedDiagnosticHandler collect(
+          source.getContext(), [&](Diagnostic &diagnostic) {
+            if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+              return failure();
+            errors.push_back(std::move(diagnostic));
+            return success();
+          });
+      if (OwningOpRef<ModuleOp> lowered = run(options.records))
+        return lowered;
+    }
+    if (!dependsOnRecords) {
+      for (Diagnostic &error : errors)
+        source.getContext()->getDiagEngine().emit(std::move(error));
+      return failure();
+    }
+    if (!errors.empty())
+      problem = errors.front().str();
   }
   OwningOpRef<ModuleOp> lowered = run({});
   if (!lowered)

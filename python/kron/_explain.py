@@ -15,6 +15,8 @@ from kron import _build, _compile, _core, _jit, _roofline
 _NAMES = ("mkm", "kmm", "batched", "ksmm", "ksmm_chain")
 _MODE_PRODUCT = re.compile(r"kron\.mode_product axis\((\d+)\).*?\[([^\]]*)\] : "
                            r"(?:tensor|memref)<([^>]*)>")
+# A remark with nothing but a plan.
+_PLAN_REMARK = re.compile(r"kron-plan: #kron\.")
 # One plan, or those of which one is chosen at launch.
 _PLAN = re.compile(r"#kron\.(?:(?:cpu|gpu)_plan<([^>]*)>|dispatch<\[(.*?>)\]>)")
 
@@ -122,7 +124,9 @@ class Explanation:
 
     @property
     def fallback_reasons(self):
-        return [line for entry in self.stages for line in entry["remarks"]]
+        """Why operations take the slow path."""
+        return [line for entry in self.stages for line in entry["remarks"]
+                if "kron-fallback: " in line]
 
     def _plan(self, entry):
         """Lines about the fused regions of one module."""
@@ -149,7 +153,9 @@ class Explanation:
         lines = ["kron." + self.title if self.title in _NAMES else self.title]
         for entry in self.stages:
             lines += ["  " + line for line in self._plan(entry)]
-            lines += ["  remark: " + line for line in entry["remarks"]]
+            # Plans stand above.
+            lines += ["  remark: " + line for line in entry["remarks"]
+                      if not _PLAN_REMARK.search(line)]
         lines.append(f"  memory: {self.bytes / 1e6:.3f} MB read and written at least; "
                      f"a copy runs at {self.bandwidth / 1e9:.1f} GB/s here")
         if self.multiply_adds:
@@ -207,8 +213,9 @@ class Explanation:
 
 def explain(function, *args, show=True, plot=None, **kwargs):
     """Runs function(*args, **kwargs) and reports what it did: fused regions, what was
-    fused, plans, why something goes a slower way, and the time against what
-    memory and arithmetic allow. `function` is one of kron's or one that kron.jit
+    fused, plans, on a GPU the estimated times of all kernels and what bounds them, why
+    something goes a slower way, and the time against what memory and arithmetic allow.
+    `function` is one of kron's or one that kron.jit
     decorates. `plot` names a file for a roofline picture."""
 
     def call():

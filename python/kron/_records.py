@@ -58,8 +58,6 @@ def files(compiler):
     """Files of records, and what of them the code depends on: their contents, and the
     threads that records are of."""
     found = compiler.record_files() if mode() != "off" else []
-    if not found:
-        return [], None
     readable, digests = [], []
     for path in found:
         try:

@@ -19,6 +19,7 @@
 #include "kron/Target/ForkGuard.h"
 #include "kron/Target/JIT.h"
 #include "kron/Target/Output.h"
+#include "kron/Target/Remarks.h"
 #include "kron/Target/SourceModule.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/Pass.h"
@@ -198,8 +199,8 @@ private:
 
 } // namespace
 
-/// Runs `pipeline` on a module. Returns its text and, if `record`, what it was
-/// after each pass.
+/// Runs `pipeline` on a module. Returns its text, if `record` what it was after
+/// each pass, and warnings, with `record` remarks, too.
 static py::tuple runPasses(const std::string &text, const std::string &pipeline,
                            bool record) {
   std::vector<std::pair<std::string, std::string>> stages;
@@ -207,6 +208,9 @@ static py::tuple runPasses(const std::string &text, const std::string &pipeline,
   {
     py::gil_scoped_release release;
     auto source = getOrFail(SourceModule::parseShared(text));
+    std::optional<RemarkPrinter> printer;
+    if (record)
+      printer.emplace(source->get().getContext(), kUsualRemarks);
     [[maybe_unused]] static bool registered = (registerCompilerPasses(), true);
     PassManager pm(source->get().getContext());
     std::string problem;

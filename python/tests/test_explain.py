@@ -47,6 +47,30 @@ def test_explain(capsys):
         kron.explain(kron.mkm, x, FACTORS[:1])
 
 
+PRODUCT = """
+func.func @f(%x: memref<?x64xf32>, %f: memref<{0}x8xf32>, %y: memref<?x64xf32>) {{
+  kron.mkm ins(%x : memref<?x64xf32>) factors(%f, %f : memref<{0}x8xf32>, memref<{0}x8xf32>)
+    outs(%y : memref<?x64xf32>)
+  return
+}}"""
+
+
+def test_remarks_name_the_slow_path_and_kernels_that_were_not_chosen(monkeypatch):
+    explanation = object.__new__(_explain.Explanation)
+    explanation.on_gpu = False
+    explanation.stages = [explanation._stages(PRODUCT.format("?"))]
+    assert explanation.fallback_reasons == [
+        "line 3: kron-fallback: kron.mkm takes the slow path: a factor has a dynamic shape"]
+    explanation.stages = [explanation._stages(PRODUCT.format(8))]
+    assert explanation.fallback_reasons == []
+    explanation.on_gpu = True
+    monkeypatch.setattr(_compile, "parse_target", lambda text: (None, ["h200"]))
+    fuse, plan = explanation._stages(PRODUCT.format(8))["remarks"]
+    assert fuse.startswith("line 3: kron-fuse: 1 fused region: axes 2, 1")
+    assert " estimated " in plan and " floor " in plan
+    assert "simt: " in plan and " us, bound by " in plan
+
+
 @pytest.mark.parametrize("name, args, multiply_adds", [
     ("kmm", (np.ones((12, 50)), FACTORS), 50 * 12 * 7),
     # The factor that shrinks goes first.

@@ -39,7 +39,7 @@ def test_records_are_found(folder, monkeypatch):
     record = folder / "rec.jsonl"
     monkeypatch.setenv("KRON_RECORDS", str(record))
     module = _compile.compiler()
-    with pytest.warns(UserWarning, match="no tuning records of '.*rec.jsonl': No such file"):
+    with pytest.warns(UserWarning, match="kron uses no tuning records of .*rec.jsonl': No such file"):
         assert _records.files(module) == ([], None)
     record.write_text("{}\n")
     files, first = _records.files(module)

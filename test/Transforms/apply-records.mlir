@@ -19,6 +19,14 @@
 // ROWS-LABEL: func.func @four_rows(
 // ROWS: kron.mkm {{.*}} {plan = #kron.cpu_plan<tile = 9>}
 
+// Verify that a record of the very sizes comes before those for ranges, also newer ones for more rows.
+// RUN: kron-opt %t/in.mlir --kron-apply-records="files=%t/exact.jsonl target=cpu/znver5/x86-64-v4/2" \
+// RUN:   | FileCheck %s --check-prefix=EXACT
+// EXACT-LABEL: func.func @four_rows(
+// EXACT: kron.mkm {{.*}} {plan = #kron.cpu_plan<tile = 12>}
+// EXACT-LABEL: func.func @others(
+// EXACT: kron.mkm {{.*}} {plan = #kron.cpu_plan<tile = 13>}
+
 // Verify that a portable processor, whose threads are not known, takes records of its instructions.
 // RUN: kron-opt %t/in.mlir --kron-apply-records="files=%t/machine.jsonl target=cpu/x86-64-v4/x86-64-v4/0" \
 // RUN:   | FileCheck %s --check-prefix=PORTABLE
@@ -67,6 +75,18 @@
 // IMPOSSIBLE: error: 'kron.fused' op has a plan that is none for it: expects tiled_axis to be an axis along which
 // WITHOUT: warning: no tuning record is used: 'kron.fused' op has a plan that is none for it: expects tiled_axis to be
 
+// Verify the error of a plan for more shared memory than the GPU has.
+// RUN: not kron-opt %t/gpu.mlir --kron-gpu-pipeline="chip=h200 records=%t/shared.jsonl record-target=cuda/h200/00000000" 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=SHARED
+// SHARED: error: 'kron.fused' op has no GPU kernel of kind wgmma; wgmma: factors and a tile do not fit shared memory; expects tile to be {{.*}}, but got 512
+
+// Verify that what fails without a record's doing is lowered once: what is said on the way is said once.
+// RUN: not kronc %t/wrong.mlir --remarks --mcpu=znver5 --record %t/rec.jsonl -o %t/wrong.o 2>&1 | FileCheck %s --check-prefix=ONCE
+// ONCE: remark: kron-fallback: kron.kmm takes the slow path
+// ONCE-NOT: slow path
+// ONCE: error: 'kron.fused' op has a plan that is none for it: expects tiled_axis to be an axis along which
+// ONCE-NOT: {{error|warning}}:
+
 // Verify that a version of a kernel gets the records of its processor, and that of another one does not.
 // RUN: kronc %t/in.mlir --mcpu=x86-64-v3,x86-64-v4 --record %t/rec.jsonl --emit=llvm -o %t/two.ll
 // RUN: kronc %t/in.mlir --mcpu=x86-64-v3,x86-64-v4 --emit=llvm -o %t/none.ll
@@ -100,6 +120,24 @@
 {"kron": 1, "key": {"op": "kron.mkm", "operands": ["?x64xf32", "8x8xf32", "8x8xf32", "?x64xf32"], "flags": "operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 1>, precision = #kron.precision<full>, trans_input = #kron.transpose<N>", "epilogue": ""}, "target": {"processor": "znver5", "isa": "x86-64-v4", "threads": 2}, "made": {"kron": "0.1.0", "plans": 1, "llvm": "22.1.8", "driver": ""}, "plan": "#kron.cpu_plan<tile = 5>", "seconds": 0.001, "default_seconds": 0.002, "spread": 0.01, "error": 0}
 //--- impossible.jsonl
 {"kron": 1, "key": {"op": "kron.mkm", "operands": ["?x64xf32", "8x8xf32", "8x8xf32", "?x64xf32"], "flags": "operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 1>, precision = #kron.precision<full>, trans_input = #kron.transpose<N>", "epilogue": ""}, "target": {"processor": "znver5", "isa": "x86-64-v4", "threads": 2}, "made": {"kron": "0.1.0", "plans": 1, "llvm": "22.1.8", "driver": ""}, "plan": "#kron.cpu_plan<tiled_axis = 1>", "seconds": 0.001, "default_seconds": 0.002, "spread": 0.01, "error": 0}
+//--- exact.jsonl
+{"kron": 1, "key": {"op": "kron.mkm", "operands": ["4x64xf32", "8x8xf32", "8x8xf32", "4x64xf32"], "flags": "operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 1>, precision = #kron.precision<full>, trans_input = #kron.transpose<N>", "epilogue": ""}, "target": {"processor": "znver5", "isa": "x86-64-v4", "threads": 2}, "made": {"kron": "0.1.0", "plans": 1, "llvm": "22.1.8", "driver": ""}, "plan": "#kron.cpu_plan<tile = 12>", "seconds": 0.001, "default_seconds": 0.002, "spread": 0.01, "error": 0}
+{"kron": 1, "key": {"op": "kron.mkm", "operands": ["?x64xf32", "8x8xf32", "8x8xf32", "?x64xf32"], "flags": "operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 1>, precision = #kron.precision<full>, trans_input = #kron.transpose<N>", "epilogue": "", "rows": [2, 16]}, "target": {"processor": "znver5", "isa": "x86-64-v4", "threads": 2}, "made": {"kron": "0.1.0", "plans": 1, "llvm": "22.1.8", "driver": ""}, "plan": "#kron.cpu_plan<tile = 14>", "seconds": 0.001, "default_seconds": 0.002, "spread": 0.01, "error": 0}
+{"kron": 1, "key": {"op": "kron.mkm", "operands": ["?x64xf32", "8x8xf32", "8x8xf32", "?x64xf32"], "flags": "operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 1>, precision = #kron.precision<full>, trans_input = #kron.transpose<N>", "epilogue": "", "rows": [17, 196]}, "target": {"processor": "znver5", "isa": "x86-64-v4", "threads": 2}, "made": {"kron": "0.1.0", "plans": 1, "llvm": "22.1.8", "driver": ""}, "plan": "#kron.cpu_plan<tile = 13>", "seconds": 0.001, "default_seconds": 0.002, "spread": 0.01, "error": 0}
+//--- shared.jsonl
+{"kron": 1, "key": {"op": "kron.mkm", "operands": ["?x1024xf32", "32x32xf32", "32x32xf32", "?x1024xf32"], "flags": "operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 1>, precision = #kron.precision<full>, trans_input = #kron.transpose<N>", "epilogue": "", "rows": [1025, 2147483647]}, "target": {"chip": "h200", "description": "00000000"}, "made": {"kron": "0.1.0", "plans": 1, "llvm": "22.1.8", "driver": ""}, "plan": "#kron.gpu_plan<kernel = wgmma, tile = 512>", "seconds": 0.001, "default_seconds": 0.002, "spread": 0.01, "error": 0}
+//--- gpu.mlir
+func.func @tuned(%x: memref<?x1024xf32>, %f: memref<32x32xf32>, %y: memref<?x1024xf32>) {
+  kron.mkm ins(%x : memref<?x1024xf32>) factors(%f, %f : memref<32x32xf32>, memref<32x32xf32>) outs(%y : memref<?x1024xf32>)
+  return
+}
+//--- wrong.mlir
+func.func @wrong(%x: memref<?x64xf32>, %f: memref<?x8xf32>, %g: memref<8x8xf32>, %y: memref<?x64xf32>) {
+  kron.kmm ins(%x : memref<?x64xf32>) factors(%f, %f : memref<?x8xf32>, memref<?x8xf32>) outs(%y : memref<?x64xf32>)
+  kron.mkm ins(%x : memref<?x64xf32>) factors(%g, %g : memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<?x64xf32>)
+      {plan = #kron.cpu_plan<tiled_axis = 1>}
+  return
+}
 //--- in.mlir
 // Verify that records for the name and the operands count, of these the one for the most rows, on memrefs
 // as on tensors, that what has a plan keeps it, and that other shapes and operations get none.

@@ -13,7 +13,7 @@
 // NARROW: #kron.pairwise_plan<vector_bits = 256, rows = 4, vectors = 2, row_block = 256, k_block = 4096>
 // SMALL-LABEL: func @short(
 // SMALL: k_block = 336>
-// REMARK: KBlock=1360, RowBlock=256, Rows=8, Vectors=3
+// REMARK: KBlock=1360, Remark="#kron.pairwise_plan<vector_bits = 512, rows = 8, vectors = 3, row_block = 256, k_block = 1360>", RowBlock=256, Rows=8, Vectors=3
 func.func @short(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %y: memref<?x?xf32>) {
   kron.pairwise abs_diff ins(%a, %b : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
   return

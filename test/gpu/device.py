@@ -13,6 +13,7 @@ import numpy as np
 
 from buffers import Buffer
 from dtypes import poison
+from kronlib import make_array
 
 ALIGNMENT = 256
 
@@ -62,3 +63,17 @@ class DeviceWorkspace:
     def damage(self):
         tail = self.memory.download(np.empty(self.TAIL, np.uint8), self.size)
         return None if (tail == 0xA5).all() else "memory behind the workspace changed"
+
+
+def pass_arguments(case, values, make_buffer):
+    """What a call of `case` takes: buffers by name, which `make_buffer` makes of arguments, the arrays of the runtime
+    in order, and the scalars, which these point to."""
+    buffers, arrays, scalars = {}, [], []
+    for arg in case.call_order():
+        if arg.role == "scalar":
+            scalars.append(np.ascontiguousarray(values[arg.name]))
+            arrays.append(make_array(scalars[-1].ctypes.data, arg.element.code, ()))
+            continue
+        buffer = buffers[arg.name] = make_buffer(arg)
+        arrays.append(make_array(buffer.address, arg.element.code, arg.shape, arg.strides))
+    return buffers, arrays, scalars

@@ -6,9 +6,9 @@ SPDX-License-Identifier: MIT
 import numpy as np
 
 from compare import check_arrays
-from device import DeviceBuffer
+from device import DeviceBuffer, pass_arguments
 from interpreter.memory import READ, WRITE
-from kronlib import CUDA, Call, KronError, make_array
+from kronlib import CUDA, Call, KronError
 
 #: GPUs of the driver that stands in for CUDA's.
 DEVICES = {"sm_90a": 0, "sm_80": 1}
@@ -45,16 +45,15 @@ class Interpreted:
         self.driver.reset()
         rng = np.random.default_rng([case.index, 3])
         values = case.data()
-        buffers, arrays, scalars = {}, [], []
-        for arg in case.call_order():
-            if arg.role == "scalar":
-                scalars.append(np.ascontiguousarray(values[arg.name]))
-                arrays.append(make_array(scalars[-1].ctypes.data, arg.element.code, ()))
-                continue
+
+        def make_buffer(arg):
             is_read = not (unread and arg.poisoned and arg.name in (case.addend, case.result))
-            buffer = buffers[arg.name] = InterpretedBuffer(self.driver, arg, rng, aligned, is_read)
-            buffer.fill(values[arg.name])
-            arrays.append(make_array(buffer.address, arg.element.code, arg.shape, arg.strides))
+            return InterpretedBuffer(self.driver, arg, rng, aligned, is_read)
+
+        # The scalars live as long as the call.
+        buffers, arrays, _scalars = pass_arguments(case, values, make_buffer)
+        for name, buffer in buffers.items():
+            buffer.fill(values[name])
         call = Call(program, case.name, arrays, CUDA, DEVICES[chip])
         try:
             if size := call.workspace_size():

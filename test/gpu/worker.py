@@ -20,8 +20,8 @@ import selection
 import numpy as np
 
 from compare import check_arrays
-from device import DeviceBuffer, DeviceWorkspace
-from kronlib import CUDA, Call, Cuda, Kron, KronError, make_array
+from device import DeviceBuffer, DeviceWorkspace, pass_arguments
+from kronlib import CUDA, Call, Cuda, Kron, KronError
 
 
 def digest(buffers):
@@ -58,15 +58,9 @@ class Worker:
         self.milliseconds += sum(program.times().values())
         values = case.data()
         rng = np.random.default_rng([index, 3])
-        buffers, arrays, scalars = {}, [], []
-        for arg in case.call_order():
-            if arg.role == "scalar":
-                scalars.append(np.ascontiguousarray(values[arg.name]))
-                arrays.append(make_array(scalars[-1].ctypes.data, arg.element.code, ()))
-                continue
-            buffer = DeviceBuffer(self.cuda, arg.element, arg.shape, arg.strides, rng)
-            buffers[arg.name] = buffer
-            arrays.append(make_array(buffer.address, arg.element.code, arg.shape, arg.strides))
+        # The scalars live as long as the call.
+        buffers, arrays, _scalars = pass_arguments(
+            case, values, lambda arg: DeviceBuffer(self.cuda, arg.element, arg.shape, arg.strides, rng))
         stream = self.stream if rng.random() < 0.5 else None
         call = Call(program, case.name, arrays, CUDA, self.job["device"], stream)
         try:

@@ -370,7 +370,10 @@ int cuMemAlloc_v2(uint64_t *address, size_t bytes) {
     return error;
   FakeCuda &state = fakeCuda();
   std::lock_guard<std::mutex> lock(state.mutex);
-  *address = reinterpret_cast<uint64_t>(malloc(bytes));
+  // As the driver's memory is.
+  constexpr size_t alignment = 256;
+  *address = reinterpret_cast<uint64_t>(aligned_alloc(
+      alignment, (bytes + alignment - 1) / alignment * alignment));
   state.memory[*address] = {bytes, fakeCurrentContext()->device, 2, false};
   return 0;
 }

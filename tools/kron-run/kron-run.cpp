@@ -240,8 +240,11 @@ static llvm::Error timeGpuRuns(ModuleOp module, Gpu &gpu,
                                const JITModule &compiled,
                                const KernelManifest &kernel,
                                CallArguments &call) {
-  auto times = timeGpuLaunches(gpu, compiled.lookup(kernel.name), kernel, call,
-                               getOptions().time, getOptions().cold);
+  auto calls =
+      RotatingDeviceCalls::create(gpu, kernel, call, getOptions().cold);
+  if (!calls)
+    return calls.takeError();
+  auto times = calls->time(compiled.lookup(kernel.name), getOptions().time);
   if (!times)
     return times.takeError();
   double median = (*times)[times->size() / 2];

@@ -10,6 +10,7 @@
 #include "kron/Pipelines/Pipelines.h"
 #include "kron/Target/LLVMIR.h"
 #include "kron/Target/Output.h"
+#include "kron/Target/Remarks.h"
 #include "kron/Target/SourceModule.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
@@ -20,6 +21,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Regex.h"
 #include "llvm/Support/WithColor.h"
 
 using namespace mlir;
@@ -99,6 +101,14 @@ struct Options {
                "be given several times, the first one that has the operation "
                "counts"),
       cl::value_desc("file.jsonl")};
+  cl::opt<std::string> remarks{
+      cl::cat(category), "remarks", cl::ValueOptional,
+      cl::desc("Print remarks of the categories that match a regular "
+               "expression (default: " +
+               kUsualRemarks.str() +
+               "): plans, their estimated times, and why other kernels were "
+               "not chosen"),
+      cl::value_desc("categories")};
   cl::opt<bool> reference{
       cl::cat(category), "reference",
       cl::desc("Use the reference lowering: slow and obvious")};
@@ -229,6 +239,22 @@ static llvm::Error write(StringRef output, StringRef contents) {
                    [&](llvm::raw_ostream &stream) { stream << contents; });
 }
 
+/// What prints remarks of `context`, if that is asked for.
+static llvm::Expected<std::unique_ptr<RemarkPrinter>>
+printRemarks(MLIRContext *context) {
+  StringRef categories = getOptions().remarks;
+  if (!getOptions().remarks.getNumOccurrences())
+    return nullptr;
+  if (categories.empty())
+    categories = kUsualRemarks;
+  std::string problem;
+  if (!llvm::Regex(categories).isValid(problem))
+    return createStringError("expects --remarks to be a regular expression, "
+                             "but got '" +
+                             categories + "': " + problem);
+  return std::make_unique<RemarkPrinter>(context, categories);
+}
+
 /// For the last processor, or GPU if there is none.
 static llvm::Error emitMLIR(ModuleOp module, ArrayRef<Processor> processors,
                             ArrayRef<std::string> gpuChips, StringRef output) {
@@ -324,6 +350,9 @@ static llvm::Error run(StringRef toolPath) {
   if (!source)
     return source.takeError();
   ModuleOp module = (*source)->get();
+  auto remarks = printRemarks(module.getContext());
+  if (!remarks)
+    return remarks.takeError();
   if (emit == Emit::MLIR)
     return emitMLIR(module, *processors, *gpuChips, path);
   CodegenOptions options;

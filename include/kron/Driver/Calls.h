@@ -30,14 +30,25 @@ struct CallArguments {
       const KernelManifest &kernel, ArrayRef<std::string> specs,
       const std::vector<std::pair<unsigned, std::vector<int64_t>>> &outShapes);
 
+  llvm::Expected<CallArguments> copy() const;
+
   /// A copy with every array in the next wider type.
   llvm::Expected<CallArguments> widen() const;
 
   llvm::Error launch(const KronKernel *kernel, int32_t numThreads);
+
+private:
+  /// A copy whose types are what `getType` makes of those of the arrays.
+  llvm::Expected<CallArguments>
+  convert(function_ref<KronType(KronType)> getType) const;
 };
 
 /// Numbers of the arguments that `kernel` writes.
 std::vector<unsigned> getWrittenArgs(const KernelManifest &kernel);
+
+/// How many copies of the arrays of `call` do not fit into `cacheBytes`
+/// together, `most` at most.
+size_t getNumCopies(const CallArguments &call, size_t cacheBytes, size_t most);
 
 /// How two arrays differ, the second one being more precise.
 struct Difference {

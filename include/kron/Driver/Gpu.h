@@ -15,6 +15,8 @@
 
 #include "kron/Driver/Calls.h"
 #include "kron/Machine/GPUMachine.h"
+#include <chrono>
+#include <optional>
 
 namespace mlir::kron {
 
@@ -124,8 +126,10 @@ public:
   static llvm::Expected<DeviceArguments>
   create(Gpu &gpu, const KernelManifest &kernel, CallArguments &call);
 
-  /// Puts a launch on the GPU's stream. The workspace is allocated by the
-  /// first.
+  /// Allocates what `kernel` needs beside the arrays, unless it is there.
+  llvm::Error prepare(const KronKernel *kernel);
+
+  /// Puts a launch on the GPU's stream.
   llvm::Error launch(const KronKernel *kernel);
 
   /// What the kernel reads and writes gets its first contents again.
@@ -135,23 +139,44 @@ public:
   llvm::Error download(CallArguments &call);
 
 private:
-  llvm::Error prepareWorkspace(const KronKernel *kernel);
-
   Gpu *gpu = nullptr;
   const KernelManifest *manifest = nullptr;
   std::vector<DeviceMemory> memory, saved;
   std::vector<KronArray> views;
   DeviceMemory workspace;
-  bool hasWorkspace = false;
+  /// The kernel that it was last prepared for.
+  const KronKernel *prepared = nullptr;
 };
 
-/// Seconds of each of `runs` launches on `gpu`, sorted, after a warm-up. With
-/// `cold`, the L2 cache is overwritten before each; else launches take turns on
-/// copies of the arrays that do not fit into it together.
-llvm::Expected<std::vector<double>>
-timeGpuLaunches(Gpu &gpu, const KronKernel *kernel,
-                const KernelManifest &manifest, CallArguments &call,
-                unsigned runs, bool cold);
+/// Copies of a call's arrays on a GPU, on which launches are timed.
+class RotatingDeviceCalls {
+public:
+  /// With `isCold`, the L2 cache is overwritten before each launch; else
+  /// launches take turns on copies that do not fit into it together.
+  static llvm::Expected<RotatingDeviceCalls>
+  create(Gpu &gpu, const KernelManifest &manifest, CallArguments &call,
+         bool isCold);
+
+  /// Seconds of each of `runs` launches, sorted, after one that is not timed,
+  /// or more where the GPU was idle. Kernels of other plans for the same
+  /// function may take turns.
+  llvm::Expected<std::vector<double>> time(const KronKernel *kernel,
+                                           unsigned runs);
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  llvm::Error launch(const KronKernel *kernel, bool isTimed);
+  llvm::Error warmUp(const KronKernel *kernel);
+
+  Gpu *gpu = nullptr;
+  std::vector<DeviceArguments> copies;
+  /// What is written instead of the cache's contents; empty unless cold.
+  DeviceMemory flush;
+  size_t next = 0;
+  /// The end of the last launch.
+  std::optional<Clock::time_point> end;
+};
 
 /// Bytes per second, read and written, of the driver's copy of `bytes` in all.
 llvm::Expected<double> measureGpuCopy(Gpu &gpu, double bytes);

@@ -152,6 +152,7 @@ LogicalResult kron::planForCPU(FusedOp fused,
   fused.setPlanAttr(writeCPUPlan(fused.getContext(), choices));
   remark::analysis(fused.getLoc(),
                    remark::RemarkOpts::name("Plan").category("kron-plan"))
+      << remark::add("{0}", fused.getPlanAttr())
       << remark::metric("FactorsApplied", fused.getModeProducts().size())
       << remark::metric("Stages", plan.groups.size())
       << remark::metric("Tile", choices.tile)

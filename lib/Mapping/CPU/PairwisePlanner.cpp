@@ -93,7 +93,8 @@ void kron::planForCPU(PairwiseOp op, const CPUPlannerOptions &options) {
                                        rowBlock, kBlock));
   remark::analysis(op.getLoc(),
                    remark::RemarkOpts::name("Plan").category("kron-plan"))
-      << remark::metric("Rows", rows) << remark::metric("Vectors", vectors)
+      << remark::add("{0}", op.getPlanAttr()) << remark::metric("Rows", rows)
+      << remark::metric("Vectors", vectors)
       << remark::metric("RowBlock", rowBlock)
       << remark::metric("KBlock", kBlock);
 }

@@ -237,7 +237,8 @@ static void explain(FusedOp fused, const Candidate &chosen, GPUPlanAttr plan,
     if (const std::string *reason = candidate.getReason())
       os << *reason;
     else
-      os << toMicroseconds(candidate.time.total) << " us";
+      os << toMicroseconds(candidate.time.total) << " us, bound by "
+         << getBound(candidate.time);
   }
   os << ofOthers << "; " << plan;
   remark::analysis(fused.getLoc(),

@@ -502,6 +502,9 @@ void kron::remarkSparseGrad(KsmmGradOp gradient, const GPUMachine &machine) {
       Planner(plan, /*given=*/nullptr, getRows(gradient), machine).getSeconds();
   remark::analysis(gradient.getLoc(),
                    remark::RemarkOpts::name("Gradient").category("kron-gpu"))
+      << remark::add("gradient by {0}, estimated {1} us; {2}",
+                     usesGroups ? "wgmma" : "mma", int64_t(seconds * 1e6),
+                     gradient.getPlanAttr())
       << remark::metric("Instruction", usesGroups ? "wgmma" : "mma")
       << remark::metric("Rows", plan.getRows(plan.left))
       << remark::metric("Columns", plan.getRows(plan.right))
