@@ -108,6 +108,25 @@ func.func @view_of_view(%x: !tile.view<?x4xf32>, %n: i64) {
 
 // -----
 
+func.func @view_of_nothing(%n: i64) {
+  // expected-error @+1 {{'tile.view' op failed to verify that operandSegmentSizes is 1 at position 0, for the base}}
+  %v = "tile.view"(%n) <{operandSegmentSizes = array<i32: 0, 1, 0>}> : (i64) -> !tile.view<?x4xf32>
+  return
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @store_of_nothing(%y: !tile.view<?x4xf32>, %t: index, %a: f32) kernel {
+    // expected-error @+1 {{'tile.store' op failed to verify that operandSegmentSizes is 1 at position 0, for the source}}
+    "tile.store"(%y, %t, %a) <{operandSegmentSizes = array<i32: 0, 0, 1, 1, 1, 0, 0>, bytes = 4, rows = 4}>
+      : (!tile.view<?x4xf32>, index, f32) -> ()
+    gpu.return
+  }
+}
+
+// -----
+
 func.func @view_c2(%p: !llvm.ptr, %n: i64) {
   // expected-error @+1 {{expects 1 strides, as many as are dynamic, but got 0}}
   %v = tile.view %p : !llvm.ptr -> !tile.view<4x4xf32, [?, 1]>

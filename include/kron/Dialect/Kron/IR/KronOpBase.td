@@ -11,6 +11,7 @@
 include "kron/Dialect/Kron/IR/KronAttrs.td"
 include "kron/Dialect/Kron/IR/KronDialect.td"
 include "kron/Dialect/Kron/IR/KronInterfaces.td"
+include "kron/Dialect/Kron/IR/SingleOperand.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
@@ -61,12 +62,6 @@ def Kron_Scalar : AnyTypeOf<[Kron_AnyElement], "scalar of a kron element type">;
 
 class Kron_Op<string mnemonic, list<Trait> traits = []>
     : Op<Kron_Dialect, mnemonic, traits>;
-
-/// Operand group `group`, called `name`, holds one value. Builders and the custom
-/// assembly see to that by themselves, the generic form does not.
-class Kron_SingleOperand<int group, string name>
-    : PredOpTrait<"operandSegmentSizes is 1 at position " # group # ", for " # name,
-                  CPred<"getODSOperands(" # group # ").size() == 1">>;
 
 class Kron_ComputeOp<string mnemonic, list<Trait> traits = []>
     : Kron_Op<mnemonic, !listconcat(traits, [

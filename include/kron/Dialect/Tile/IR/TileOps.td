@@ -8,6 +8,7 @@
 #ifndef KRON_DIALECT_TILE_IR_TILEOPS_TD
 #define KRON_DIALECT_TILE_IR_TILEOPS_TD
 
+include "kron/Dialect/Kron/IR/SingleOperand.td"
 include "kron/Dialect/Tile/IR/TileTypes.td"
 include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
 include "mlir/IR/OpAsmInterface.td"
@@ -34,7 +35,9 @@ class Tile_Count<string byDefault>
 // Host
 //===----------------------------------------------------------------------===//
 
-def Tile_ViewOp : Tile_Op<"view", [Pure, AttrSizedOperandSegments, Tile_NamesResult]> {
+def Tile_ViewOp
+    : Tile_Op<"view", [Pure, AttrSizedOperandSegments,
+                       Kron_SingleOperand<0, "the base">, Tile_NamesResult]> {
   let summary = "describes an array to a kernel";
   let description = [{
     `sizes` and `strides` are those that the type says `?` of, outermost first,
@@ -499,7 +502,10 @@ def Tile_ExchangeOp : Tile_Op<"exchange"> {
   let hasVerifier = 1;
 }
 
-def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments]> {
+def Tile_StoreOp
+    : Tile_Op<"store", [AttrSizedOperandSegments, Kron_SingleOperand<0, "the source">,
+                        Kron_SingleOperand<2, "the view">,
+                        Kron_SingleOperand<3, "the tile">]> {
   let summary = "stores a tile to global memory";
   let description = [{
     Writes `alpha * source + beta * addend` to the rows of tile `tile` that
