@@ -53,7 +53,8 @@ struct TunedOperation {
   SearchResult result;
   /// Of the winner, unless that is the default.
   std::optional<Record> record;
-  /// Of the whole function on a CPU, of the operations on a GPU.
+  /// Of the whole function on a CPU, of the operations on a GPU; nothing where
+  /// their sizes are open there.
   ModelTime model;
 };
 
