@@ -15,8 +15,8 @@ from kron import _build, _compile, _core, _jit, _roofline
 _NAMES = ("mkm", "kmm", "batched", "ksmm", "ksmm_chain")
 _MODE_PRODUCT = re.compile(r"kron\.mode_product axis\((\d+)\).*?\[([^\]]*)\] : "
                            r"(?:tensor|memref)<([^>]*)>")
-# A remark with nothing but a plan.
-_PLAN_REMARK = re.compile(r"kron-plan: #kron\.")
+# A remark with nothing but the plan of a fused region.
+_PLAN_REMARK = re.compile(r"kron-plan: #kron\.cpu_plan<")
 # One plan, or those of which one is chosen at launch.
 _PLAN = re.compile(r"#kron\.(?:(?:cpu|gpu)_plan<([^>]*)>|dispatch<\[(.*?>)\]>)")
 

@@ -35,6 +35,7 @@ def test_explain(capsys):
     explanation = kron.explain(kron.mkm, x, FACTORS)
     text = capsys.readouterr().out
     assert "fused region 1: 2 factor(s)" in text
+    assert text.count("plan: vector_bits = ") == 1 and "#kron.cpu_plan" not in text
     assert "expected floor" in text
     assert explanation.bytes == 2 * x.nbytes + sum(f.nbytes for f in FACTORS)
     assert explanation.multiply_adds == 100 * 12 * (4 + 3)

@@ -61,6 +61,8 @@ def parse_arguments():
                         "the coverage table such as x=T, alpha=zero, memref")
     parser.add_argument("--case", type=int, action="append", metavar="N",
                         help="only case N, with its IR printed; may be repeated")
+    parser.add_argument("--ir", type=pathlib.Path, metavar="FILE", help="with one --case: its "
+                        "function from this file, with a plan by hand, say")
     parser.add_argument("--isa", choices=ISAS, help="compile and run all cases for this "
                         "instruction set")
     parser.add_argument("--sanitize", choices=sanitize.KINDS, help="run the kernels under this "
@@ -76,7 +78,10 @@ def parse_arguments():
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--no-cli", action="store_true", help="leave out kron-run and the "
                         "checks of launches")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.ir and len(options.case or ()) != 1:
+        parser.error(f"expects one --case with --ir, but got {len(options.case or ())}")
+    return options
 
 
 def available_isas():
@@ -130,10 +135,16 @@ class Suite:
 
     # --- compiling ------------------------------------------------------------
 
+    def text(self, index):
+        """The IR of a case."""
+        if self.options.ir:
+            return self.options.ir.read_text()
+        return cases.make(self.options.seed, index).mlir()
+
     def compile(self, indices, name, variants):
         """Compiles the cases into one shared library; those that do not compile
         fail by themselves. Returns the library and the cases in it."""
-        texts = {i: cases.make(self.options.seed, i).mlir() for i in indices}
+        texts = {i: self.text(i) for i in indices}
         message = self.run_kronc("\n".join(texts.values()), name, variants)
         if message is None:
             return self.folder / f"{name}.so", indices
@@ -220,7 +231,7 @@ class Suite:
         """Counts what the cases reach, those that passed or not; without kron-opt, nothing."""
         if not self.kron_opt.exists():
             return
-        texts = {i: cases.make(self.options.seed, i).mlir() for i in indices}
+        texts = {i: self.text(i) for i in indices}
         machine = paths.PIPELINE_OPTIONS[self.machine_isa()]
         found = paths.of_batch(self.kron_opt, texts, machine)
         for i, reached in found.items():
@@ -294,7 +305,7 @@ class Suite:
         self.failures[index, variant] = message
         case = cases.make(self.options.seed, index)
         path = self.folder / f"case{index}.mlir"
-        path.write_text(case.mlir())
+        path.write_text(self.text(index))
         print(f"FAILED case {index} [{variant}] {case.op} {case.element.name} "
               f"{' '.join(sorted(case.tags))}\n  {message}\n  IR: {path}\n  again: "
               f"{sys.executable} {HERE / 'run.py'} --build {self.build} "
@@ -372,7 +383,7 @@ class Suite:
               f"{self.without()}", flush=True)
         if options.case:
             for i in indices:
-                print(cases.make(options.seed, i).mlir())
+                print(self.text(i))
         # Shuffled, so that every batch has some of all: each tenth is compiled for
         # and run with several instruction sets.
         shuffled = np.random.default_rng(options.seed).permutation(indices).tolist()

@@ -67,7 +67,8 @@ struct TunedOperation {
   /// Of the winner; none where the search was stopped before it had one that
   /// is not the default.
   std::optional<Record> record;
-  /// Of the whole function on a CPU, of the operations on a GPU.
+  /// Of the whole function on a CPU, of the operations on a GPU; nothing where
+  /// their sizes are open there.
   ModelTime model;
 };
 

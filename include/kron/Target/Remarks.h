@@ -19,7 +19,8 @@ namespace mlir::kron {
 
 /// What is worth knowing of a compilation: what takes the slow path, fused
 /// regions, and the plan of each with what other kernels would have taken.
-inline constexpr llvm::StringLiteral kUsualRemarks = "kron-(fallback|fuse|gpu|plan)";
+inline constexpr llvm::StringLiteral kUsualRemarks =
+    "kron-(fallback|fuse|gpu|plan)";
 
 /// As long as it lives, remarks of `context` whose whole category matches a
 /// regular expression become diagnostics: "kron-plan: kernel mma, ...".

@@ -188,7 +188,8 @@ static std::string chooseCublas(FusedOp fused, const KernelTime &chosen,
                                 SmallVectorImpl<GPUPlanAttr> &plans) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  std::variant<GPUPlanAttr, std::string> plan = planCublas(fused, machine, isAskedFor);
+  std::variant<GPUPlanAttr, std::string> plan =
+      planCublas(fused, machine, isAskedFor);
   if (auto *found = std::get_if<GPUPlanAttr>(&plan)) {
     double seconds = estimateCublasTime(fused, problem, machine).total;
     if (isAskedFor || seconds < chosen.total) {
