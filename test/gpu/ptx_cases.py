@@ -26,6 +26,11 @@ UNREAD = SCALED | dict(beta="operand_zero")
 TF32 = dict(attributes=["precision = #kron.precision<tf32>"])
 IEEE = dict(attributes=["precision = #kron.precision<ieee>"])
 FFMA = dict(attributes=["plan = #kron.gpu_plan<kernel = ffma>"])
+DMMA = dict(attributes=["plan = #kron.gpu_plan<kernel = dmma>"])
+
+
+def dmma(fields):
+    return dict(attributes=[f"plan = #kron.gpu_plan<kernel = dmma, {fields}>"])
 
 
 def product(op, name, sizes, rows, **more):
@@ -71,6 +76,20 @@ FIXED = (
     ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 4, 5)),
     ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 5, 2, **SCALED)),
     ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 4, 2, **UNREAD)),
+    # Warps by themselves, one of them alone, two tiles ahead, and the rows behind the last whole tile.
+    ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 2, 100, **dmma("threads = 64, ctas_per_sm = 1, tile = 8"))),
+    ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 3, 9, ops=["T", "N", "T"], **dmma("threads = 32, tile = 1"))),
+    ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 3, 19, **dmma("stages = 3, ctas_per_sm = 1, tile = 2"), **SCALED)),
+    # Barriers of some warps and of all; columns, two of them and 16, of which the last ones do not exist.
+    ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 4, 9, **dmma("threads = 512, ctas_per_sm = 1, stages = 3"))),
+    ("dmma", HOPPER, product("kmm", "f64", [(8, 8)] * 3, 4, dynamic=(), **dmma("extents = [8, 8, 8, 4]"))),
+    ("dmma", HOPPER, product("kmm", "f64", [(8, 8)] * 2, 36, dynamic=(), **dmma("extents = [8, 8, 16]"), **SCALED)),
+    ("dmma", HOPPER, product("kmm", "f64", [(8, 8)] * 4, 16, ops=["T"] * 4, dynamic=(), **DMMA)),
+    # Two CTAs: without room for a part of the next tile, with some, and with all.
+    *(("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 4, 9, **dmma(
+        f"extents = [1, 8, 8, 8, 8], cluster = 2, ring_slots = {slots}, threads = {threads}"), **more))
+      for slots, threads, more in ((4, 128, {}), (6, 512, SCALED), (8, 256, {}), (9, 256, UNREAD))),
+    ("dmma", HOPPER, product("kmm", "f64", [(8, 8)] * 3, 32, dynamic=(), **dmma("extents = [8, 8, 8, 16], cluster = 2"))),
     ("mma", CHIPS, product("mkm", "f64", [(16, 16)] * 3, 3)),
     ("mma", CHIPS, product("mkm", "f64", [(32, 32)] * 3, 2)),
     ("mma", CHIPS, product("mkm", "f64", [(24, 17), (20, 16)], 9, op_x="T", ops=["T", "N"])),

@@ -45,6 +45,13 @@ CHANGED = (
       "wgmma.commit_group": (0, 1), "wgmma.wait_group": (0, 1), "cp.async.commit_group": (0,)}),
     (product("mkm", "f32", [(8, 8)] * 5, 64, dynamic=(), **ptx_cases.FFMA), "sm_90a",
      {"bar.sync": (0, 5, 11), "cp.async.wait_group": (0,)}),
+    (product("mkm", "f64", [(8, 8)] * 4, 9, **ptx_cases.dmma("threads = 512, ctas_per_sm = 1, stages = 3")), "sm_90a",
+     {"bar.sync": (0, 1), "bar.warp.sync": (1,), "cp.async.c": (0, 7), "cp.async.commit_group": (0, 1, 2),
+      "cp.async.wait_group": (0,), "mma.sync": (0,), "st.shared": (0, 7), "st.global": (0,)}),
+    (product("mkm", "f64", [(8, 8)] * 4, 21,
+             **ptx_cases.dmma("extents = [1, 8, 8, 8, 8], cluster = 2, ring_slots = 7, threads = 256")), "sm_90a",
+     {"barrier.cluster.arrive": (1,), "barrier.cluster.wait": (0, 1), "bar.sync": (0,), "bar.warp.sync": (1,),
+      "cp.async.c": (0, 7), "cp.async.commit_group": (0, 1), "cp.async.wait_group": (0,), "st.shared": (0,)}),
     (sparse("f16", (6, 64, 64, 1), 150), "sm_90a",
      {"bar.sync": (0, 1, 2), "cp.async.wait_group": (0, 1), "cp.async.c": (0,), "mma.sync": (0,)}),
 )

@@ -7,7 +7,6 @@
 
 #include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/Dispatch.h"
-#include "kron/CodeGen/GPU/Dmma.h"
 #include "kron/CodeGen/GPU/Mma.h"
 #include "kron/CodeGen/GPU/Simt.h"
 #include "kron/CodeGen/GPU/Sparse.h"
@@ -30,8 +29,6 @@ static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
   switch (plan.getKernel()) {
   case GPUKernel::Simt:
     return emitSimtKernel(builder, gpuModule, fused, plan, machine);
-  case GPUKernel::Dmma:
-    return emitDmmaKernel(builder, gpuModule, fused, plan, machine);
   case GPUKernel::Mma:
     return emitMmaKernel(builder, gpuModule, fused, plan, machine);
   case GPUKernel::Wgmma:
@@ -44,6 +41,7 @@ static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
     return emitSmallGroups(builder, gpuModule, fused, plan, machine);
   case GPUKernel::Batched:
   case GPUKernel::Ffma:
+  case GPUKernel::Dmma:
     return fused.emitOpError("has a plan for kernel ")
            << stringifyGPUKernel(plan.getKernel()) << ": run --kron-tile first";
   case GPUKernel::Auto:

@@ -71,12 +71,7 @@ private:
   Location loc;
   Type element;
 
-  /// On the host.
-  Value tiles;
-  /// Numbers of the kernel's arguments.
-  unsigned input, init, tileCount;
-  std::optional<unsigned> addend, alpha, beta;
-  DenseMap<Operation *, unsigned> factors;
+  BoxArguments arguments;
   /// Axes as threads go along them; null: from the outermost to the innermost.
   DenseI64ArrayAttr inputOrder, outputOrder;
   /// In the kernel.
@@ -105,37 +100,14 @@ DenseI64ArrayAttr FfmaTiles::getOrder(ArrayRef<Int> strides,
 }
 
 void FfmaTiles::enterOperands() {
-  Emitter &host = kernel.host;
-  FusedOperands all = getFusedOperands(host, fused);
-  SmallVector<Int> inputSizes(all.sizes);
-  Int count = 1;
-  for (auto [axis, size] : llvm::enumerate(all.sizes)) {
-    if (plan.contracted[axis])
-      inputSizes[axis] = plan.extents[axis];
-    else
-      count = host.mul(count, host.ceilDiv(size, plan.extents[axis]));
-  }
-  inputOrder = getOrder(all.input.strides, plan.extents);
-  outputOrder = getOrder(all.init.strides, plan.groups.back().after);
-  input = kernel.enter(
-      kernel.makeView(all.input.base, inputSizes, all.input.strides));
-  auto makeResult = [&](const StageArray &array) {
-    return kernel.enter(kernel.makeView(array.base, all.sizes, array.strides));
-  };
-  init = makeResult(all.init);
-  if (!all.alpha.isOne())
-    alpha = kernel.enter(all.alpha.materialize(host.builder, loc));
-  if (all.addend.base) {
-    beta = kernel.enter(all.beta.materialize(host.builder, loc));
-    addend = all.addend.base == all.init.base ? init : makeResult(all.addend);
-  }
+  arguments = kernel.enterBoxes(fused, plan.extents, plan.contracted);
+  inputOrder = getOrder(arguments.inputStrides, plan.extents);
+  outputOrder = getOrder(arguments.initStrides, plan.groups.back().after);
   for (const FfmaGroup &group : plan.groups)
     for (const FfmaAxis &axis : group.axes)
-      factors[axis.product] = kernel.enter(
-          kernel.makeView(getFusedFactor(host, fused, axis.product).array,
-                          axis.sizeK, axis.sizeN));
-  tiles = host.materialize(count, 64);
-  tileCount = kernel.enter(tiles);
+      kernel.enterFactor(fused, axis.product, axis.sizeK, axis.sizeN,
+                         arguments);
+  kernel.enterTileCount(/*bits=*/64, arguments);
 }
 
 //===----------------------------------------------------------------------===//
@@ -173,7 +145,7 @@ void FfmaTiles::copy(Value tile, int64_t first, int64_t end) {
   if (end - first < extent)
     part = b.getDenseI64ArrayAttr({first, end});
   tile::CopyOp::create(
-      b, loc, kernel.getArgument(input), tile,
+      b, loc, kernel.getArgument(arguments.input), tile,
       /*ahead=*/tile ? 1 : 0, resize(next, plan.groups.front().before), part,
       inputOrder, plan.slotThreads ? plan.slots : 1, plan.copies,
       /*rows=*/IntegerAttr(), plan.copyWidth * plan.elementBytes);
@@ -228,17 +200,12 @@ Value FfmaTiles::multiply(const FfmaGroup &group, Value fragment) {
 
 void FfmaTiles::store(Value source, Value boxes, Value tile,
                       ArrayRef<int64_t> along) {
-  auto get = [&](std::optional<unsigned> number) {
-    return number ? kernel.getArgument(*number) : Value();
-  };
-  DenseI64ArrayAttr none;
-  tile::StoreOp::create(b, loc, source, boxes, get(init), tile,
-                        boxes ? b.getDenseI64ArrayAttr(along) : none,
-                        get(alpha), get(beta), get(addend),
-                        boxes ? b.getDenseI64ArrayAttr(plan.groups.back().after)
-                              : none,
-                        boxes ? none : outputOrder, plan.copies,
-                        /*rows=*/IntegerAttr(), plan.elementBytes);
+  DenseI64ArrayAttr box;
+  if (boxes)
+    box = b.getDenseI64ArrayAttr(plan.groups.back().after);
+  kernel.storeBox(arguments, source, boxes, tile, along, box,
+                  boxes ? DenseI64ArrayAttr() : outputOrder, plan.copies,
+                  plan.elementBytes);
 }
 
 /// Takes the tile, which lies in `slot` if there is one, through `group`.
@@ -248,7 +215,7 @@ void FfmaTiles::buildGroup(const FfmaGroup &group, Value slot, Value tile) {
     along.push_back(axis.axis);
     shape.push_back(axis.sizeK);
   }
-  Value source = kernel.getArgument(input), destination;
+  Value source = kernel.getArgument(arguments.input), destination;
   if (slot)
     source = resize(slot, group.before);
   if (!stores(group))
@@ -318,12 +285,12 @@ void FfmaTiles::build(gpu::GPUModuleOp gpuModule) {
       auto type = tile::OperandType::get(b.getContext(),
                                          {axis.sizeK, axis.sizeN}, element);
       operands[axis.product] = tile::PrepareOp::create(
-          b, loc, type, kernel.getArgument(factors.at(axis.product)));
+          b, loc, type, kernel.getArgument(arguments.factors.at(axis.product)));
     }
   tile::BarrierOp::create(b, loc, /*groups=*/1);
-  kernel.forTiles(kernel.getArgument(tileCount),
+  kernel.forTiles(kernel.getArgument(arguments.tileCount),
                   [&](Value tile) { buildTile(tile); });
-  kernel.launch(tiles);
+  kernel.launch(kernel.host.materialize(arguments.tiles, 64));
 }
 
 LogicalResult kron::tileFfma(OpBuilder &builder, gpu::GPUModuleOp gpuModule,

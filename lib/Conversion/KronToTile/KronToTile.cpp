@@ -33,6 +33,8 @@ static decltype(&tileBatched) getFamily(GPUKernel kernel) {
     return tileBatched;
   case GPUKernel::Ffma:
     return tileFfma;
+  case GPUKernel::Dmma:
+    return tileDmma;
   default:
     return nullptr;
   }

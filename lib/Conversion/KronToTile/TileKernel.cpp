@@ -49,6 +49,64 @@ unsigned TileKernel::enter(Value hostValue) {
   return hostValues.size() - 1;
 }
 
+BoxArguments TileKernel::enterBoxes(FusedOp fused, ArrayRef<int64_t> extents,
+                                    const llvm::SmallBitVector &contracted) {
+  FusedOperands all = getFusedOperands(host, fused);
+  BoxArguments arguments;
+  arguments.inputStrides = all.input.strides;
+  arguments.initStrides = all.init.strides;
+  SmallVector<Int> inputSizes(all.sizes);
+  arguments.tiles = 1;
+  for (auto [axis, size] : llvm::enumerate(all.sizes)) {
+    if (contracted[axis])
+      inputSizes[axis] = extents[axis];
+    else
+      arguments.tiles =
+          host.mul(arguments.tiles, host.ceilDiv(size, extents[axis]));
+  }
+  arguments.input =
+      enter(makeView(all.input.base, inputSizes, all.input.strides));
+  auto enterResult = [&](const StageArray &array) {
+    return enter(makeView(array.base, all.sizes, array.strides));
+  };
+  arguments.init = enterResult(all.init);
+  if (!all.alpha.isOne())
+    arguments.alpha = enter(all.alpha.materialize(host.builder, loc));
+  if (all.addend.base) {
+    arguments.beta = enter(all.beta.materialize(host.builder, loc));
+    arguments.addend = all.addend.base == all.init.base
+                           ? arguments.init
+                           : enterResult(all.addend);
+  }
+  return arguments;
+}
+
+void TileKernel::enterFactor(FusedOp fused, ModeProductOp product,
+                             int64_t sizeK, int64_t sizeN,
+                             BoxArguments &arguments) {
+  arguments.factors[product] =
+      enter(makeView(getFusedFactor(host, fused, product).array, sizeK, sizeN));
+}
+
+void TileKernel::enterTileCount(unsigned bits, BoxArguments &arguments) {
+  Int count = bits == 32 ? host.truncate(arguments.tiles) : arguments.tiles;
+  arguments.tileCount = enter(host.materialize(count, bits));
+}
+
+void TileKernel::storeBox(const BoxArguments &arguments, Value source,
+                          Value boxes, Value tile, ArrayRef<int64_t> along,
+                          DenseI64ArrayAttr box, DenseI64ArrayAttr order,
+                          int64_t together, int64_t bytes) {
+  auto get = [&](std::optional<unsigned> number) {
+    return number ? getArgument(*number) : Value();
+  };
+  tile::StoreOp::create(
+      builder, loc, source, boxes, get(arguments.init), tile,
+      boxes ? builder.getDenseI64ArrayAttr(along) : DenseI64ArrayAttr(),
+      get(arguments.alpha), get(arguments.beta), get(arguments.addend), box,
+      order, together, /*rows=*/IntegerAttr(), bytes);
+}
+
 void TileKernel::begin(gpu::GPUModuleOp gpuModule, StringRef name,
                        tile::KernelAttr shape) {
   builder.setInsertionPointToEnd(gpuModule.getBody());

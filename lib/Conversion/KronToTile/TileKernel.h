@@ -16,8 +16,19 @@
 #include "kron/CodeGen/FusedOperands.h"
 #include "kron/Dialect/Tile/IR/TileOps.h"
 #include "kron/Plan/GPU/Reasons.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace mlir::kron {
+
+/// Numbers of a kernel's arguments, of a fused region whose tiles are boxes.
+struct BoxArguments {
+  unsigned input, init, tileCount;
+  std::optional<unsigned> addend, alpha, beta;
+  DenseMap<Operation *, unsigned> factors;
+  /// On the host.
+  Int tiles;
+  SmallVector<Int> inputStrides, initStrides;
+};
 
 class TileKernel {
 public:
@@ -37,6 +48,16 @@ public:
   /// Makes `hostValue` an argument, of which `begin` gives the value.
   unsigned enter(Value hostValue);
 
+  /// Enters the arrays and scalars of `fused`, whose tiles have `extents`,
+  /// whole along `contracted` axes; the number of tiles comes behind the
+  /// factors.
+  BoxArguments enterBoxes(FusedOp fused, ArrayRef<int64_t> extents,
+                          const llvm::SmallBitVector &contracted);
+  void enterFactor(FusedOp fused, ModeProductOp product, int64_t sizeK,
+                   int64_t sizeN, BoxArguments &arguments);
+  /// In as many bits.
+  void enterTileCount(unsigned bits, BoxArguments &arguments);
+
   /// Starts a kernel called `name` in `gpuModule` with these arguments.
   void begin(gpu::GPUModuleOp gpuModule, StringRef name,
              tile::KernelAttr shape);
@@ -47,6 +68,12 @@ public:
 
   /// The loop over `count` tiles, whose body `build` makes.
   void forTiles(Value count, function_ref<void(Value tile)> build);
+
+  /// Stores a fragment's boxes `along` axes of a tile of the sizes `box`, or a
+  /// buffer, of which `boxes` and `box` are null.
+  void storeBox(const BoxArguments &arguments, Value source, Value boxes,
+                Value tile, ArrayRef<int64_t> along, DenseI64ArrayAttr box,
+                DenseI64ArrayAttr order, int64_t together, int64_t bytes);
 
   /// Ends it and launches it on `tiles` tiles.
   void launch(Value tiles);

@@ -21,7 +21,7 @@ void tile::lowerAlloc(Lowering &lowering, AllocOp op) {
     ring.slotBytes = type.getSlotBytes();
     ring.stages = type.getStages();
     ring.begin = lowering.k.allocateShared(type.getBytes());
-    ring.full = ring.free = ring.begin;
+    ring.full = ring.begin;
     if (type.getAlong()) {
       ring.along = *type.getAlong();
       ring.slotsPerBuffer = type.getSlotsPerBuffer();

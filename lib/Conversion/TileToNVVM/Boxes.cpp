@@ -25,6 +25,37 @@ static bool isCut(Int axis, int64_t size) {
   return !axis.isConstant() || axis.getConstant() > size;
 }
 
+/// Where box number `tile` of `placed` starts in an array. Axes that are cut
+/// and follow each other without a gap count as one.
+static Int getBoxOffset(KernelBuilder &k, const LoweredView &view, Int tile,
+                        const LoweredTile &placed, ArrayRef<unsigned> cut) {
+  auto getCount = [&](unsigned axis) {
+    return k.ceilDiv(view.sizes[axis], placed.sizes[axis]);
+  };
+  auto getUnit = [&](unsigned axis) {
+    return k.mul(view.array.strides[axis], placed.sizes[axis]);
+  };
+  Int offset = 0, rest = tile;
+  for (size_t inner = cut.size(); inner > 0;) {
+    size_t outer = inner - 1;
+    Int unit = getUnit(cut[outer]), count = getCount(cut[outer]);
+    while (outer > 0 && unit.isConstant() && count.isConstant() &&
+           getUnit(cut[outer - 1]).is(unit.getConstant() * count.getConstant()))
+      count = k.mul(count, getCount(cut[--outer]));
+    if (outer + 1 == inner) {
+      Int start = placed.starts[cut[outer]];
+      offset = k.add(offset, k.mul(start, view.array.strides[cut[outer]]));
+    } else {
+      Int number = outer == 0 ? rest : k.rem(rest, count);
+      offset = k.add(offset, k.mul(k.extend(number), unit));
+    }
+    if (outer > 0)
+      rest = k.floorDiv(rest, count);
+    inner = outer;
+  }
+  return offset;
+}
+
 LoweredTile Lowering::placeTile(Value viewValue, Int tile,
                                 ArrayRef<int64_t> sizes) {
   const LoweredView &view = views.at(viewValue);
@@ -44,12 +75,19 @@ LoweredTile Lowering::placeTile(Value viewValue, Int tile,
     if (axis != cut.front())
       rest = k.floorDiv(rest, count);
   }
-  Int offset = 0;
-  for (auto [start, stride] :
-       llvm::zip_equal(placed.starts, view.array.strides))
-    offset = k.add(offset, k.mul(start, stride));
-  placed.base = k.offsetPointer(view.array.base, offset);
+  placed.base = k.offsetPointer(view.array.base,
+                                getBoxOffset(k, view, tile, placed, cut));
   return placed;
+}
+
+Int Lowering::getFirstTile() {
+  Int first = k.floorDiv(k.blockId(), cluster);
+  return countBits == 64 ? k.extend(first) : first;
+}
+
+Int Lowering::getTileStep() {
+  Int ctas = k.floorDiv(k.gridSize(), cluster);
+  return countBits == 64 ? k.extend(ctas) : ctas;
 }
 
 Int Lowering::getTileCount(CopyOp copy) {

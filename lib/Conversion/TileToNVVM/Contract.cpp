@@ -51,7 +51,37 @@ static SmallVector<Value> loadRow(Lowering &lowering, ContractOp op,
   return values;
 }
 
+/// Boxes of 16 fibres that the lanes of a warp share, of each of which a lane
+/// has two pairs.
+static void lowerDmma(Lowering &lowering, ContractOp op) {
+  KernelBuilder &k = lowering.k;
+  LoweredFragment source = lowering.fragments.at(op.getFragment());
+  bool isInner = op.getOperand().getType().getOrder() == OperandOrder::Pairs;
+  Boxes boxes = lowering.takeAll(source);
+  ArrayRef<Value> factor = lowering.registers.at(op.getOperand());
+  LoweredFragment sums;
+  sums.box = source.box;
+  sums.forParts = [=, &k](function_ref<void(const Boxes &)> body) {
+    Boxes results;
+    for (ArrayRef<Value> values : boxes) {
+      // (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4)
+      SmallVector<Value> a(values);
+      if (isInner)
+        std::swap(a[1], a[2]);
+      SmallVector<Value> zeros(4, k.constant(k.element, 0.0));
+      SmallVector<Value> c = k.mmaF64(a, factor, zeros);
+      if (!isInner)
+        std::swap(c[1], c[2]);
+      results.push_back(std::move(c));
+    }
+    body(results);
+  };
+  lowering.fragments[op.getSums()] = sums;
+}
+
 void tile::lowerContract(Lowering &lowering, ContractOp op) {
+  if (op.getAtom() == AtomKind::Dmma)
+    return lowerDmma(lowering, op);
   KernelBuilder &k = lowering.k;
   OperandType type = op.getOperand().getType();
   LoweredFragment source = lowering.fragments.at(op.getFragment());

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Indexed.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -119,20 +119,75 @@ static void copyBox(Lowering &lowering, CopyOp op, Int tile) {
   });
 }
 
+/// A box of sizes that are powers of two, of which each group of threads has a
+/// share.
+static void copyShares(Lowering &lowering, CopyOp op, Int tile) {
+  KernelBuilder &k = lowering.k;
+  const LoweredView &view = lowering.views.at(op.getView());
+  ArrayRef<int64_t> sizes = op.getBuffer().getType().getShape();
+  // Of a tile that two CTAs share, each has a half.
+  SmallVector<int64_t> whole(sizes);
+  auto window = lowering.windows.find(op.getBuffer());
+  if (op.getSplit())
+    whole[window->second.along] *= lowering.cluster;
+  LoweredTile placed = lowering.placeTile(op.getView(), tile, whole);
+  if (op.getSplit()) {
+    unsigned along = window->second.along;
+    Int first = k.mul(k.extend(k.clusterRank()), sizes[along]);
+    placed.base =
+        k.offsetPointer(placed.base, k.mul(first, view.array.strides[along]));
+  }
+  int64_t groups = op.getGroups(), threads = lowering.threads / groups;
+  int64_t share = llvm::product_of(sizes) / groups;
+  int64_t width = op.getBytes() / lowering.getElementBytes();
+  Int group = groups == 1 ? Int(0) : k.floorDiv(k.threadId(), threads);
+  Int slot = 0;
+  Value mine;
+  if (window != lowering.windows.end()) {
+    int64_t slots = window->second.slotsPerBuffer;
+    slot = k.floorDiv(group, groups / slots);
+    ArrayRef<int64_t> part = op.getPart().value_or(ArrayRef<int64_t>());
+    if (!part.empty() && part[0] > 0)
+      mine = k.less(part[0] - 1, slot);
+    if (!part.empty() && part[1] < slots)
+      mine = k.both(mine, k.less(slot, part[1]));
+  }
+  k.ifThen(mine, [&] {
+    Int index = k.add(k.mul(group, share),
+                      k.mul(k.bitAnd(k.threadId(), threads - 1), width));
+    IndexedTile indexed(k, sizes);
+    IndexedPlaces places(lowering, op.getBuffer(), index, slot);
+    ArrayRef<Int> strides = view.array.strides;
+    Value from =
+        k.offsetPointer(placed.base, indexed.getOffset(index, strides));
+    for (int64_t known = 0; known < share; known += threads * width)
+      k.ifThen(indexed.isInside(view.sizes, placed, index, known), [&] {
+        k.copyAsync(places.getPointer(known),
+                    k.offsetPointer(from, indexed.getOffset(known, strides)),
+                    op.getBytes());
+      });
+  });
+}
+
 void tile::lowerCopy(Lowering &lowering, CopyOp op) {
   KernelBuilder &k = lowering.k;
   BufferType type = op.getBuffer().getType();
   int64_t ahead = op.getAhead();
   Int tile = op.getTile() ? k.add(lowering.numbers.at(op.getTile()),
                                   k.mul(lowering.step, ahead))
-                          : k.add(k.extend(k.blockId()),
-                                  k.mul(k.extend(k.gridSize()), ahead));
+                          : k.add(lowering.getFirstTile(),
+                                  k.mul(lowering.getTileStep(), ahead));
   if (!op.getRows()) {
     // There are no more CTAs than tiles.
     Value exists;
     if (ahead)
       exists = k.less(tile, lowering.getTileCount(op));
-    k.ifThen(exists, [&] { copyBox(lowering, op, tile); });
+    k.ifThen(exists, [&] {
+      if (type.getTileLayout().swizzles.empty())
+        copyBox(lowering, op, tile);
+      else
+        copyShares(lowering, op, tile);
+    });
     k.commitCopies();
     return;
   }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Indexed.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -32,9 +32,28 @@ static void exchangeWindow(Lowering &lowering, ExchangeOp op,
   });
 }
 
+/// To where lanes have two pairs of each box.
+static void exchangePairs(Lowering &lowering, ExchangeOp op,
+                          const LoweredFragment &fragment) {
+  KernelBuilder &k = lowering.k;
+  LaneBoxes lane =
+      IndexedTile(k, op.getBuffer().getType().getShape())
+          .getBoxes(lowering, op.getBoxes(), op.getAlong().front());
+  IndexedPlaces places(lowering, op.getBuffer(), lane.index);
+  fragment.forParts([&](const Boxes &boxes) {
+    for (auto [known, values] : llvm::zip_equal(lane.known, boxes)) {
+      k.store(lowering.getPiece(values, 0, 2), places.getPointer(known));
+      k.store(lowering.getPiece(values, 2, 2),
+              places.getPointer(known + lane.second));
+    }
+  });
+}
+
 void tile::lowerExchange(Lowering &lowering, ExchangeOp op) {
   KernelBuilder &k = lowering.k;
   const LoweredFragment &fragment = lowering.fragments.at(op.getFragment());
+  if (op.getFragment().getType().getAtom() == AtomKind::Dmma)
+    return exchangePairs(lowering, op, fragment);
   if (lowering.windows.contains(op.getBuffer()))
     return exchangeWindow(lowering, op, fragment);
   BoxPlaces places(op.getBuffer().getType().getTileLayout(), op.getAlong(),

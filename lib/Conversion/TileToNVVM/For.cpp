@@ -14,10 +14,8 @@ using namespace mlir::kron::tile;
 /// Advances what an operation has taken.
 static void settle(Lowering &lowering, LoweredRing &ring) {
   if (ring.isFullTaken)
-    ring.full = getNextSlot(lowering, ring, ring.full);
-  if (ring.isFreeTaken)
-    ring.free = getNextSlot(lowering, ring, ring.free);
-  ring.isFullTaken = ring.isFreeTaken = false;
+    ring.full = getSlotBehind(lowering, ring, 1);
+  ring.isFullTaken = false;
 }
 
 /// What a turn changes of the rings. One whose next buffer is the same has no
@@ -28,8 +26,6 @@ static SmallVector<Int *> getState(Lowering &lowering) {
     if (ring.along && ring.stages == ring.slotsPerBuffer)
       continue;
     state.push_back(&ring.full);
-    if (!ring.along)
-      state.push_back(&ring.free);
   }
   return state;
 }
@@ -48,13 +44,12 @@ void tile::lowerFor(Lowering &lowering, ForOp op) {
       *slot = value;
   };
   // Few tiles are counted in 32 bits.
-  Int count = lowering.numbers.at(op.getTiles()), first = k.blockId();
-  lowering.step = k.gridSize();
+  Int count = lowering.numbers.at(op.getTiles());
+  if (count.isConstant() && count.getConstant() <= (int64_t(1) << 30))
+    lowering.countBits = 32;
+  Int first = lowering.getFirstTile();
+  lowering.step = lowering.getTileStep();
   lowering.tileCount = count;
-  if (!count.isConstant() || count.getConstant() > (int64_t(1) << 30)) {
-    first = k.extend(first);
-    lowering.step = k.extend(lowering.step);
-  }
   setValues(k.rolledLoop(first, count, lowering.step, getValues(),
                          [&](Int tile, ValueRange carried) {
                            setValues(carried);

@@ -69,6 +69,16 @@ void tile::lowerForBoxes(Lowering &lowering, ForBoxesOp op) {
     placeBoxes(lowering, op, turn);
     lowering.lower(*op.getBody());
   };
+  if (op.getWarps()) {
+    int64_t turns = count / (int64_t(op.getWarps()) * together);
+    for (int64_t number = 0; number < turns; ++number) {
+      LoweredTurn &turn = lowering.turns[op.getBoxes()];
+      turn.first = number * together;
+      turn.isLast = number + 1 == turns;
+      lowering.lower(*op.getBody());
+    }
+    return;
+  }
   if (op.getRepeat()) {
     forItems(k, threads, k.threadId(), count, together,
              [&](ArrayRef<Int> numbers, ArrayRef<Value> valid) {

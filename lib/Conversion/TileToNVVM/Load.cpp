@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Indexed.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -49,6 +49,44 @@ static Boxes loadWindow(Lowering &lowering, LoadOp op, BufferType buffer) {
   return boxes;
 }
 
+/// A pair that the other CTA of a cluster has where `own` is.
+static SmallVector<Value> loadOther(KernelBuilder &k, Value own) {
+  Value address =
+      LLVM::PtrToIntOp::create(k.builder, k.loc, k.builder.getI32Type(), own);
+  return k.inlinePTX({k.element, k.element},
+                     "{ .reg .b32 a; mapa.shared::cluster.u32 a, $2, $3; "
+                     "ld.shared::cluster.v2.f64 {$0, $1}, [a]; }",
+                     "=d,=d,r,r,~{memory}",
+                     {address, k.materialize(k.sub(1, k.clusterRank()), 32)});
+}
+
+/// Boxes that the lanes of a warp share.
+static Boxes loadPairs(Lowering &lowering, LoadOp op, BufferType buffer) {
+  KernelBuilder &k = lowering.k;
+  LaneBoxes lane =
+      IndexedTile(k, buffer.getShape())
+          .getBoxes(lowering, op.getBoxes(), op.getAlong().front());
+  // A lane's position along the axis of slots is its slot.
+  IndexedPlaces places =
+      op.getHalves() ? IndexedPlaces(lowering, op.getSource(), lane.index,
+                                     k.bitAnd(k.laneId(), 3))
+                     : IndexedPlaces(lowering, op.getSource(), lane.index);
+  Type pair = k.getVectorType(2);
+  Boxes boxes;
+  for (int64_t known : lane.known) {
+    Value pointer = places.getPointer(known);
+    SmallVector<Value> second;
+    if (op.getHalves())
+      second = loadOther(k, pointer);
+    SmallVector<Value> &values =
+        boxes.emplace_back(k.unpack(k.load(pair, pointer)));
+    if (!op.getHalves())
+      second = k.unpack(k.load(pair, places.getPointer(known + lane.second)));
+    llvm::append_range(values, second);
+  }
+  return boxes;
+}
+
 /// Boxes of a view. One that is outside of it is at the first position, which
 /// is always there.
 static Boxes loadView(Lowering &lowering, LoadOp op) {
@@ -79,17 +117,20 @@ static Boxes loadView(Lowering &lowering, LoadOp op) {
 }
 
 void tile::lowerLoad(Lowering &lowering, LoadOp op) {
-  ArrayRef<int64_t> box = op.getFragment().getType().getBox();
+  SmallVector<int64_t> box(op.getFragment().getType().getBox());
   auto buffer = dyn_cast<BufferType>(op.getSource().getType());
   Boxes boxes;
   if (!buffer)
     boxes = loadView(lowering, op);
-  else if (lowering.windows.contains(op.getSource()))
+  else if (op.getFragment().getType().getAtom() == AtomKind::Dmma) {
+    boxes = loadPairs(lowering, op, buffer);
+    box = {2, 2};
+  } else if (lowering.windows.contains(op.getSource()))
     boxes = loadWindow(lowering, op, buffer);
   else
     boxes = loadBoxes(lowering, op, buffer, box);
   LoweredFragment fragment;
-  fragment.box.assign(box.begin(), box.end());
+  fragment.box = box;
   fragment.forParts = [boxes](function_ref<void(const Boxes &)> body) {
     body(boxes);
   };

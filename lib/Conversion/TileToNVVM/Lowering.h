@@ -28,14 +28,13 @@ struct LoweredView {
   SmallVector<Int> sizes;
 };
 
-/// Byte offsets of slots in shared memory: the one to wait for next, and the
-/// one to fill next, of which some operation may have taken the first already.
-/// Of a ring along an axis, `full` is the first slot of what is waited for, and
-/// `ahead` are the buffers behind that which were acquired.
+/// The slot to wait for next, which some operation may have taken already, by
+/// its byte offset in shared memory; of a ring along an axis, its number.
+/// Behind it are as many buffers as were acquired `ahead`.
 struct LoweredRing {
   int64_t begin = 0, slotBytes = 0, stages = 0;
-  Int full, free;
-  bool isFullTaken = false, isFreeTaken = false;
+  Int full;
+  bool isFullTaken = false;
   /// Slots of a buffer, along that axis.
   std::optional<unsigned> along;
   int64_t slotsPerBuffer = 1, ahead = 0;
@@ -71,6 +70,10 @@ struct LoweredTurn {
   SmallVector<int64_t> along;
   SmallVector<BoxPosition> positions;
   SmallVector<Value> inside;
+  /// Of warps, which box of each is the turn's first one; whether it is the
+  /// last turn.
+  int64_t first = 0;
+  bool isLast = false;
 };
 
 /// Values of each box, in row-major order of its positions; null where they are
@@ -80,7 +83,7 @@ using Boxes = SmallVector<SmallVector<Value>>;
 /// Boxes in registers. Those values are made together that are taken together,
 /// so that no more of them are in registers at once.
 struct LoweredFragment {
-  /// Sizes of a box.
+  /// Sizes of a box; of one that lanes share, two pairs.
   SmallVector<int64_t> box;
   /// Calls body(values) with some of them after the others.
   std::function<void(function_ref<void(const Boxes &)>)> forParts;
@@ -138,19 +141,22 @@ private:
 
 class Lowering {
 public:
-  Lowering(KernelBuilder &k, int64_t threads) : k(k), threads(threads) {}
+  Lowering(KernelBuilder &k, KernelAttr kernel)
+      : k(k), threads(kernel.getThreads()), cluster(kernel.getCluster()) {}
 
   /// Gives argument `value` of the kernel the host's `hostValue`.
   void enter(BlockArgument value, Value hostValue);
   void lower(Block &block);
 
   KernelBuilder &k;
-  const int64_t threads;
+  const int64_t threads, cluster;
 
   DenseMap<Value, LoweredView> views;
   llvm::MapVector<Value, LoweredRing> rings;
   /// Byte offsets.
   DenseMap<Value, Int> buffers, operands;
+  /// What a lane has of operands in registers.
+  DenseMap<Value, SmallVector<Value>> registers;
   DenseMap<Value, LoweredWindow> windows;
   DenseMap<Value, LoweredFragment> fragments;
   /// Scalars, and numbers of tiles.
@@ -161,6 +167,8 @@ public:
   DenseMap<std::pair<Operation *, Value>, LoweredTile> tiles;
   /// From one tile of this CTA to its next one, and how many there are.
   Int step, tileCount;
+  /// Bits that tiles are counted in.
+  unsigned countBits = 64;
 
   //===--------------------------------------------------------------------===//
   // Shared memory
@@ -196,6 +204,10 @@ public:
 
   /// The box of `sizes` that is tile `tile` of `view`.
   LoweredTile placeTile(Value view, Int tile, ArrayRef<int64_t> sizes);
+  /// First tile of this CTA, and from one to the next, in as many bits as tiles
+  /// are counted in.
+  Int getFirstTile();
+  Int getTileStep();
   /// Tiles of the loop that `copy` is in, or that its view has.
   Int getTileCount(CopyOp copy);
   /// Whether `positions` of `tile` are within `view`; null if they always are.
@@ -240,8 +252,8 @@ void lowerContract(Lowering &lowering, ContractOp op);
 void lowerExchange(Lowering &lowering, ExchangeOp op);
 void lowerStore(Lowering &lowering, StoreOp op);
 
-/// The slot behind the one at `slot`, or behind a buffer that starts there.
-Int getNextSlot(Lowering &lowering, const LoweredRing &ring, Int slot);
+/// The slot that is as many buffers behind the one to wait for.
+Int getSlotBehind(Lowering &lowering, const LoweredRing &ring, int64_t buffers);
 /// Slot `slot`, which is less than twice as many as there are `stages`.
 Int wrapSlot(KernelBuilder &k, Int slot, int64_t stages);
 /// An order of axes from the fastest on; those of `rank` if there is none.

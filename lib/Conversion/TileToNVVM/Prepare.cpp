@@ -11,9 +11,38 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
+/// The elements that a lane has of an operand in registers: rows are the
+/// positions of its values, and columns such that sums are where these were.
+static void loadRegisters(Lowering &lowering, PrepareOp op) {
+  KernelBuilder &k = lowering.k;
+  Int laneGroup = k.floorDiv(k.laneId(), 4), laneSlot = k.bitAnd(k.laneId(), 3);
+  OperandOrder order = op.getOperand().getType().getOrder();
+  Int rows[2], column;
+  if (order == OperandOrder::Pairs) {
+    rows[0] = k.mul(laneSlot, 2);
+    rows[1] = k.add(rows[0], 1);
+    column = laneGroup;
+  } else {
+    Int own = order == OperandOrder::Halves ? k.mul(k.clusterRank(), 4) : 0;
+    rows[0] = k.add(laneSlot, own);
+    rows[1] = k.add(laneSlot, k.sub(4, own));
+    // Columns 2t and 2t + 1 are results t and t + 4.
+    column = k.add(k.floorDiv(laneGroup, 2), k.mul(k.bitAnd(laneGroup, 1), 4));
+  }
+  const StageArray &factor = lowering.views.at(op.getFactor()).array;
+  SmallVector<Value> &values = lowering.registers[op.getOperand()];
+  for (Int row : rows) {
+    Int offset =
+        k.add(k.mul(row, factor.strides[0]), k.mul(column, factor.strides[1]));
+    values.push_back(k.load(k.element, k.offsetPointer(factor.base, offset)));
+  }
+}
+
 void tile::lowerPrepare(Lowering &lowering, PrepareOp op) {
   KernelBuilder &k = lowering.k;
   OperandType type = op.getOperand().getType();
+  if (type.getAtom() == AtomKind::Dmma)
+    return loadRegisters(lowering, op);
   int64_t sizeN = type.getSizeN(), pitch = type.getPitch();
   int64_t offset = k.allocateShared(type.getBytes());
   lowering.operands[op.getOperand()] = offset;

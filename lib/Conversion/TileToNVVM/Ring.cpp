@@ -19,16 +19,28 @@ Int tile::wrapSlot(KernelBuilder &k, Int slot, int64_t stages) {
                   k.materialize(over));
 }
 
-Int tile::getNextSlot(Lowering &lowering, const LoweredRing &ring, Int slot) {
+Int tile::getSlotBehind(Lowering &lowering, const LoweredRing &ring,
+                        int64_t buffers) {
   KernelBuilder &k = lowering.k;
-  if (ring.along)
-    return wrapSlot(k, k.add(slot, ring.slotsPerBuffer), ring.stages);
-  Int next = k.add(slot, ring.slotBytes);
-  int64_t end = ring.begin + ring.stages * ring.slotBytes;
+  Int slot = ring.full;
+  if (ring.along) {
+    for (int64_t buffer = 0; buffer < buffers; ++buffer)
+      slot = wrapSlot(k, k.add(slot, ring.slotsPerBuffer), ring.stages);
+    return slot;
+  }
+  int64_t bytes = ring.stages * ring.slotBytes, end = ring.begin + bytes;
+  buffers %= ring.stages;
+  if (buffers == 0)
+    return slot;
+  Int next = k.add(slot, buffers * ring.slotBytes), over = k.sub(next, bytes);
   if (next.isConstant())
-    return next.is(end) ? Int(ring.begin) : next;
-  return k.select(k.equal(next, end), k.materialize(ring.begin, 32),
-                  k.materialize(next, 32));
+    return over.getConstant() >= ring.begin ? over : next;
+  // The next one is the first one, or less than the end.
+  if (buffers == 1)
+    return k.select(k.equal(next, end), k.materialize(ring.begin, 32),
+                    k.materialize(next, 32));
+  return k.select(k.less(next, end), k.materialize(next, 32),
+                  k.materialize(over, 32));
 }
 
 static LoweredWindow getWindow(const LoweredRing &ring, Int slot) {
@@ -37,30 +49,24 @@ static LoweredWindow getWindow(const LoweredRing &ring, Int slot) {
 
 void tile::lowerAcquire(Lowering &lowering, AcquireOp op) {
   LoweredRing &ring = lowering.rings[op.getRing()];
-  if (ring.along) {
-    Int slot = ring.full;
-    for (int64_t ahead = ring.isFullTaken ? -1 : 0; ahead < ring.ahead; ++ahead)
-      slot = getNextSlot(lowering, ring, slot);
-    ++ring.ahead;
+  int64_t behind = ring.ahead + (ring.isFullTaken ? 1 : 0);
+  Int slot = getSlotBehind(lowering, ring, behind);
+  ++ring.ahead;
+  if (ring.along)
     lowering.windows[op.getSlot()] = getWindow(ring, slot);
-    return;
-  }
-  if (ring.isFreeTaken)
-    ring.free = getNextSlot(lowering, ring, ring.free);
-  ring.isFreeTaken = true;
-  lowering.buffers[op.getSlot()] = ring.free;
+  else
+    lowering.buffers[op.getSlot()] = slot;
 }
 
 void tile::lowerWait(Lowering &lowering, WaitOp op) {
   lowering.k.waitCopies(op.getPending());
   LoweredRing &ring = lowering.rings[op.getRing()];
   if (ring.isFullTaken)
-    ring.full = getNextSlot(lowering, ring, ring.full);
+    ring.full = getSlotBehind(lowering, ring, 1);
   ring.isFullTaken = true;
-  if (ring.along) {
-    --ring.ahead;
+  --ring.ahead;
+  if (ring.along)
     lowering.windows[op.getSlot()] = getWindow(ring, ring.full);
-    return;
-  }
-  lowering.buffers[op.getSlot()] = ring.full;
+  else
+    lowering.buffers[op.getSlot()] = ring.full;
 }

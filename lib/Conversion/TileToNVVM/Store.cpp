@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Indexed.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -30,6 +30,7 @@ public:
   void storeElements(BufferType type);
   void storeChunks(BufferType type);
   void storeBoxes(const LoweredFragment &fragment);
+  void storePairs(const LoweredFragment &fragment);
   void storeBox(BufferType type);
 
 private:
@@ -182,6 +183,38 @@ void TileStore::storeBoxes(const LoweredFragment &fragment) {
   });
 }
 
+/// Stores the pairs that the lanes of a warp have of each box.
+void TileStore::storePairs(const LoweredFragment &fragment) {
+  ArrayRef<int64_t> sizes = *op.getBox();
+  IndexedTile indexed(k, sizes);
+  LaneBoxes lane =
+      indexed.getBoxes(lowering, op.getBoxes(), op.getAlong()->front());
+  auto storePair = [&](int64_t known, ArrayRef<Value> values) {
+    auto getAddress = [&](Value array) {
+      ArrayRef<Int> strides = lowering.views.at(array).array.strides;
+      Value start = k.offsetPointer(lowering.tiles.at({op, array}).base,
+                                    indexed.getOffset(lane.index, strides));
+      return k.offsetPointer(start, indexed.getOffset(known, strides));
+    };
+    k.ifThen(indexed.isInside(view.sizes, lowering.tiles.at({op, op.getView()}),
+                              lane.index, known),
+             [&] {
+               SmallVector<Value> stored = scale(values, [&] {
+                 return k.unpack(
+                     k.load(k.getVectorType(2), getAddress(op.getAddend())));
+               });
+               k.store(k.makeVector(stored), getAddress(op.getView()),
+                       CacheHint::Streaming);
+             });
+  };
+  fragment.forParts([&](const Boxes &boxes) {
+    for (auto [known, values] : llvm::zip_equal(lane.known, boxes)) {
+      storePair(known, ArrayRef(values).take_front(2));
+      storePair(known + lane.second, ArrayRef(values).drop_front(2));
+    }
+  });
+}
+
 /// Stores what exists of a box that a buffer holds, element by element.
 void TileStore::storeBox(BufferType type) {
   ArrayRef<int64_t> sizes = type.getShape();
@@ -273,6 +306,9 @@ void tile::lowerStore(Lowering &lowering, StoreOp op) {
   auto buffer = dyn_cast<BufferType>(op.getSource().getType());
   if (!op.getRows() && buffer)
     store.storeBox(buffer);
+  else if (auto type = dyn_cast<FragmentType>(op.getSource().getType());
+           type && type.getAtom() == AtomKind::Dmma)
+    store.storePairs(lowering.fragments.at(op.getSource()));
   else if (!op.getRows())
     store.storeBoxes(lowering.fragments.at(op.getSource()));
   else if (!buffer)

@@ -88,7 +88,10 @@ static LogicalResult lowerKernel(OpBuilder &builder, LaunchOp launch,
   kernel->remove();
   KernelBuilder k(host, gpuModule, name, element, /*isFree=*/true);
   auto shape = kernel->getAttrOfType<KernelAttr>(kKernelAttrName);
-  Lowering lowering(k, shape.getThreads());
+  Lowering lowering(k, shape);
+  kernel.walk([&](ForOp loop) {
+    lowering.countBits = loop.getTiles().getType().getIntOrFloatBitWidth();
+  });
   for (auto [argument, value] :
        llvm::zip_equal(kernel.getArguments(), launch.getArgs()))
     lowering.enter(argument, value);
@@ -97,7 +100,7 @@ static LogicalResult lowerKernel(OpBuilder &builder, LaunchOp launch,
   APInt constant;
   if (matchPattern(launch.getTiles(), m_ConstantInt(&constant)))
     tiles = constant.getSExtValue();
-  k.launch({shape.getThreads(), shape.getCtasPerSm(), /*cluster=*/1,
+  k.launch({shape.getThreads(), shape.getCtasPerSm(), shape.getCluster(),
             k.getSharedBytes()},
            tiles);
   kernel->destroy();

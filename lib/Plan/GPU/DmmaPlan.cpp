@@ -21,8 +21,6 @@ static constexpr int64_t kMaxTileElements = 1 << 24;
 /// Positions of the last step's axis that one of two CTAs holds: each is a
 /// slot.
 static constexpr int64_t kSharedSlots = kDmmaFactorSize / 2;
-/// Bytes of a pair of elements, which are copied together.
-static constexpr int64_t kPairBytes = 16;
 /// Barriers of a CTA beside the one of all threads.
 static constexpr int64_t kNamedBarriers = 15;
 
@@ -164,8 +162,8 @@ std::optional<std::string> kron::placeDmmaTile(ArrayRef<int64_t> extents,
 
 static std::optional<std::string> checkThreads(int64_t threads,
                                                const DmmaPlan &plan) {
-  int64_t units = plan.getElements() / kDmmaUnitElements;
-  int64_t least = 32 * plan.slots, most = std::min<int64_t>(32 * units, 1024);
+  int64_t least = 32 * plan.slots;
+  int64_t most = std::min<int64_t>(32 * plan.getUnits(), 1024);
   if (most < least)
     return ("expects extents to be of at least " +
             Twine(plan.slots * kDmmaUnitElements) +
@@ -231,7 +229,7 @@ std::variant<DmmaPlan, std::string> kron::readDmmaPlan(FusedOp fused,
   if (choices.ringSlots < least)
     return expects("ring_slots", "at least " + Twine(least), choices.ringSlots);
   plan.ringSlots = choices.ringSlots;
-  if (choices.alignment != kPairBytes)
+  if (choices.alignment != kDmmaPairBytes)
     return expects("alignment", "16, as pairs of elements are copied",
                    choices.alignment);
   return plan;

@@ -68,7 +68,7 @@ func.func @ring_host(%px: !llvm.ptr, %py: !llvm.ptr, %n: i64, %s: i64) {
 // -----
 
 // Verify that each warp copies the row that it works on, along the axis of stride 1, one
-// element per turn of a loop, and waits for itself with a barrier of its own; and that a
+// element per turn of a loop, and waits for its own lanes alone; and that a
 // resized buffer lies where it did, and is stored along the given axes: positions of the
 // middle one follow each other. All slots are one tile, so that none is carried.
 // CHECK-LABEL: llvm.func @groups(
@@ -81,7 +81,7 @@ func.func @ring_host(%px: !llvm.ptr, %py: !llvm.ptr, %n: i64, %s: i64) {
 // CHECK:             arith.remui %[[ITEM]], %c2_i32 : i32
 // CHECK:             nvvm.cp.async.shared.global {{.*}} 4, cache = ca
 // CHECK:           nvvm.cp.async.wait.group 0
-// CHECK:           setp.eq.u32 p, $0, 0; @p bar.sync 1, 32; setp.eq.u32 p, $0, 1; @p bar.sync 2, 32; }
+// CHECK:           nvvm.bar.warp.sync
 // CHECK:           llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr<3> -> vector<2xf32>
 // CHECK:           llvm.store %{{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<3>
 // CHECK:           nvvm.barrier0

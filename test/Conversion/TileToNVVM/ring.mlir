@@ -1,20 +1,22 @@
 // RUN: kron-opt %s --convert-tile-to-nvvm --split-input-file | FileCheck %s
 
-// Verify that slots are byte offsets which a loop carries, the one to wait for and the
-// one to fill, each of which is the first one again behind the last; that a wait is for
-// copies of the thread, and releasing a slot takes no instruction.
+// Verify that a slot is a byte offset, of which a loop carries the one to wait for; that
+// the one to fill is behind it, as many as were acquired, and both are the first one
+// again behind the last; that a wait is for copies of the thread, and releasing a slot
+// takes no instruction.
 // CHECK-LABEL: llvm.func @turns(
-// CHECK:         scf.for {{.*}} iter_args(%[[FULL:.*]] = %{{.*}}, %[[FREE:.*]] = %{{.*}}) -> (i32, i32)
-// CHECK:           llvm.getelementptr %{{.*}}[%{{.*}}]
+// CHECK:         scf.for {{.*}} iter_args(%[[FULL:.*]] = %{{.*}}) -> (i32)
+// CHECK:           %[[NEXT:.*]] = arith.addi %[[FULL]], %[[C1024:.*]] : i32
+// CHECK:           %[[IS_END:.*]] = arith.cmpi eq, %[[NEXT]], %c2048{{.*}} : i32
+// CHECK:           %[[FREE:.*]] = arith.select %[[IS_END]], %{{.*}}, %[[NEXT]] : i32
+// CHECK:           arith.addi %[[FREE]], %{{.*}} : i32
 // CHECK:           nvvm.cp.async.commit.group
 // CHECK-NEXT:      nvvm.cp.async.wait.group 1
 // CHECK-NEXT:      nvvm.barrier
 // CHECK:           nvvm.barrier
-// CHECK:           %[[NEXT:.*]] = arith.addi %[[FULL]], %[[C1024:.*]] : i32
-// CHECK:           %[[IS_END:.*]] = arith.cmpi eq, %[[NEXT]], %{{.*}} : i32
-// CHECK:           %[[AFTER:.*]] = arith.select %[[IS_END]], %{{.*}}, %[[NEXT]] : i32
-// CHECK:           arith.addi %[[FREE]]
-// CHECK:           scf.yield %[[AFTER]], %{{.*}} : i32, i32
+// CHECK:           arith.addi %[[FULL]], %{{.*}} : i32
+// CHECK:           %[[AFTER:.*]] = arith.select
+// CHECK:           scf.yield %[[AFTER]] : i32
 // CHECK:         call @kronRtCudaLaunch
 gpu.module @kron_gpu {
   llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>

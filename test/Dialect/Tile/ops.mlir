@@ -65,6 +65,45 @@ gpu.module @kron_gpu {
     gpu.return
   }
 
+  // CHECK-LABEL: gpu.func @clusters
+  // CHECK-SAME:    tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 1, cluster = 2>
+  // CHECK:         tile.copy %{{.*}}[0] to %{{.*}} groups 4 together 2 bytes 16 split :
+  // CHECK:         %[[P:.*]] = tile.prepare %{{.*}} -> <8x8xf64, dmma.m16n8k8 halves>
+  // CHECK:         tile.prepare %{{.*}} -> <8x8xf64, dmma.m16n8k8 pairs>
+  // CHECK:         tile.prepare %{{.*}} -> <8x8xf64, dmma.m16n8k8 apart>
+  // CHECK:         tile.for %{{.*}} to %{{.*}} : i32 {
+  // CHECK:           tile.barrier groups 2 numbered
+  // CHECK:           tile.barrier cluster{{$}}
+  // CHECK:           tile.for_boxes %{{.*}} of 8 warps 8 {
+  // CHECK:             %[[V:.*]] = tile.load %{{.*}} along [1] halves : {{.*}} -> <1x8x16xf64, dmma.m16n8k8>
+  // CHECK:             tile.barrier cluster arrive
+  // CHECK:             tile.contract %[[V]], %[[P]] along 1 atom <dmma.m16n8k8> block [16, 8] whole
+  // CHECK:           tile.barrier cluster wait
+  gpu.func @clusters(%x: !tile.view<?x8x8x16xf64, [1024, 128, 16, 1]>, %f: !tile.view<8x8xf64, [8, 1]>, %tiles: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 1, cluster = 2>} {
+    %ring = tile.alloc : !tile.ring<7 of <1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>> along 1>
+    %free = tile.acquire %ring : !tile.ring<7 of <1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>> along 1> -> !tile.buffer<1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>>
+    tile.copy %x[0] to %free groups 4 together 2 bytes 16 split : !tile.view<?x8x8x16xf64, [1024, 128, 16, 1]>, !tile.buffer<1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>>
+    %p = tile.prepare %f : !tile.view<8x8xf64, [8, 1]> -> !tile.operand<8x8xf64, dmma.m16n8k8 halves>
+    %q = tile.prepare %f : !tile.view<8x8xf64, [8, 1]> -> !tile.operand<8x8xf64, dmma.m16n8k8 pairs>
+    %r = tile.prepare %f : !tile.view<8x8xf64, [8, 1]> -> !tile.operand<8x8xf64, dmma.m16n8k8 apart>
+    tile.for %t to %tiles : i32 {
+      %s = tile.wait %ring pending 0 : !tile.ring<7 of <1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>> along 1> -> !tile.buffer<1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>>
+      tile.barrier groups 2 numbered
+      tile.barrier cluster
+      tile.for_boxes %u of 8 warps 8 {
+        %v = tile.load %s[%u] along [1] halves : !tile.buffer<1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>> -> !tile.fragment<1x8x16xf64, dmma.m16n8k8>
+        tile.barrier cluster arrive
+        %c = tile.contract %v, %p along 1 atom <dmma.m16n8k8> block [16, 8] whole : !tile.fragment<1x8x16xf64, dmma.m16n8k8>, !tile.operand<8x8xf64, dmma.m16n8k8 halves> -> !tile.fragment<1x8x16xf64, dmma.m16n8k8>
+      }
+      tile.release %s : !tile.buffer<1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>>
+      tile.barrier cluster wait
+      %next = tile.acquire %ring : !tile.ring<7 of <1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>> along 1> -> !tile.buffer<1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>>
+      tile.copy %x[%t + 1] to %next groups 4 together 2 bytes 16 split : !tile.view<?x8x8x16xf64, [1024, 128, 16, 1]>, !tile.buffer<1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>>
+    }
+    gpu.return
+  }
+
   gpu.func @named(%x: !tile.view<?x?x4xf64, [?, 40, 1]>, %n: i64) kernel
       attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
     gpu.return

@@ -30,6 +30,10 @@ namespace mlir::kron {
 inline constexpr int64_t kDmmaFactorSize = 8;
 /// Fibres of an instruction times its K.
 inline constexpr int64_t kDmmaUnitElements = 128;
+/// Bytes of a pair of elements, which are copied and stored together.
+inline constexpr int64_t kDmmaPairBytes = 16;
+/// Instructions of a warp that do not wait for each other.
+inline constexpr int64_t kDmmaUnitsAtOnce = 4;
 
 /// What is chosen: the fields of the plan.
 struct DmmaChoices {
@@ -83,6 +87,20 @@ struct DmmaPlan {
   int64_t getSharedBytes() const { return ringSlots * getSlotBytes(); }
   /// Elements that a warp loads, and works on alone as long as steps allow.
   int64_t getWarpElements() const { return getElements() / warps; }
+  /// What an instruction takes, of the part of a tile that a CTA holds, and
+  /// what a warp takes at once.
+  int64_t getUnits() const { return getElements() / kDmmaUnitElements; }
+  int64_t getUnitsAtOnce() const {
+    return std::min(kDmmaUnitsAtOnce, getUnits() / warps);
+  }
+  /// Pairs that a thread copies.
+  int64_t getCopies() const { return getWarpElements() / 64; }
+  /// Of a whole tile, of which two CTAs may hold a half each.
+  SmallVector<int64_t> getTileExtents() const {
+    SmallVector<int64_t> whole(extents);
+    whole[steps.back().axis] = kDmmaFactorSize;
+    return whole;
+  }
   /// Whether a step of axis `bit` stays within the elements of a warp.
   bool isPrivate(unsigned bit) const {
     return (int64_t(8) << bit) <= getWarpElements();

@@ -75,7 +75,8 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 LogicalResult KernelAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 int64_t threads, int64_t ctasPerSM) {
+                                 int64_t threads, int64_t ctasPerSM,
+                                 int64_t cluster) {
   if (threads < 32 || threads > 1024 || threads % 32 != 0)
     return emitError()
            << "expects threads to be a multiple of 32 up to 1024, but got "
@@ -83,5 +84,7 @@ LogicalResult KernelAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (ctasPerSM < 1)
     return emitError() << "expects ctas_per_sm to be at least 1, but got "
                        << ctasPerSM;
+  if (cluster != 1 && cluster != 2)
+    return emitError() << "expects cluster to be 1 or 2, but got " << cluster;
   return success();
 }

@@ -9,7 +9,8 @@
 // that a turn meets what the one before has left. Shared memory is known by the
 // buffers and slots that hold it: what threads have done to each since all of
 // them met at a barrier. Groups of threads that keep to positions of their own
-// along the outermost axis need only meet among themselves.
+// along the outermost axis, or to shares of a tile, need only meet among
+// themselves.
 //
 // It runs before the operations in the kernel are verified, and takes nothing
 // for granted that they check.
@@ -19,6 +20,7 @@
 #include "kron/Dialect/Tile/IR/TileOps.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -26,12 +28,41 @@ using namespace mlir::kron::tile;
 
 namespace {
 
-/// Groups of threads that keep to one position each along an axis; none if
-/// `count` is 0.
+/// `axis` of groups that keep to shares of a tile, in the order of its
+/// elements.
+constexpr int64_t kShares = -1;
+
+/// Groups of threads that keep to one position each along an axis, or to equal
+/// shares of a tile; none if `count` is 0.
 struct Groups {
   int64_t count = 0, axis = 0;
   bool operator==(const Groups &other) const {
     return count == other.count && axis == other.axis;
+  }
+  /// Whether those that meet in `met` groups keep to a part of the tile, too.
+  bool isKeptBy(int64_t met) const {
+    return met > 0 && count > 0 &&
+           (axis == kShares ? count % met == 0 : count == met);
+  }
+  /// What both keep to.
+  Groups join(const Groups &other) const {
+    if (axis == kShares && other.axis == kShares)
+      return {std::gcd(count, other.count), kShares};
+    return *this == other ? *this : Groups();
+  }
+};
+
+/// Groups, and as how many, the fewest, their parts have met since.
+struct Meeting {
+  Groups groups;
+  int64_t met = 0;
+  void meet(int64_t count) {
+    if (groups.isKeptBy(count))
+      met = met ? std::min(met, count) : count;
+  }
+  /// Whether what they did is known to each of `others`.
+  bool isKnownTo(const Groups &others) const {
+    return groups.axis == others.axis && others.isKeptBy(met);
   }
 };
 
@@ -41,15 +72,15 @@ struct Access {
   Operation *loop = nullptr;
   Attribute along;
   int64_t width = 0;
-  /// Groups that keep to positions of their own, and whether each has met
-  /// since.
-  Groups groups;
-  bool haveMet = false;
+  /// Groups that keep to parts of their own.
+  Meeting meeting;
+  /// Whether it is of the buffers of both CTAs of a cluster.
+  bool isOfBoth = false;
   /// Whether each thread finds its own boxes, or each group its own.
   bool isApartFrom(const Access &other) const {
     return (loop && loop == other.loop && along == other.along &&
             width == other.width) ||
-           (haveMet && groups == other.groups);
+           meeting.isKnownTo(other.meeting.groups);
   }
 };
 
@@ -57,11 +88,13 @@ struct Access {
 struct Memory {
   /// Copied, and not waited for.
   bool isArriving = false;
-  /// Each thread has waited, but for its own copies; of which groups have one
-  /// position each, and may have met.
+  /// Each thread has waited, but for its own copies, of which groups have
+  /// parts, and may have met.
   bool isApart = false;
-  Groups groups;
-  bool haveMet = false;
+  Meeting meeting;
+  /// Since the CTAs of a cluster met: written, so that the other one must not
+  /// read it, or read by that.
+  bool isLocal = false, isReadByOther = false;
   /// Nothing is read any more.
   bool isReleased = false;
   /// Since the last barrier.
@@ -79,6 +112,8 @@ struct Slots {
   SmallVector<int64_t> lastCopies;
   /// Groups that copied each position of what is not waited for, if they did.
   SmallVector<int64_t> copyGroups;
+  /// Whether the other CTA of a cluster may still read what was released.
+  bool isReadByOther = false;
   /// Of buffers released since the last barrier, the groups that kept to
   /// positions of their own, who alone read them; and how many are released for
   /// `freeGroups`, which have met.
@@ -90,6 +125,8 @@ class HazardCheck {
 public:
   explicit HazardCheck(int64_t threads) : threads(threads) {}
   LogicalResult check(Block &block);
+  /// Whether all have waited where they arrived; else an error.
+  LogicalResult checkEnd();
 
 private:
   LogicalResult check(Operation *op);
@@ -100,7 +137,10 @@ private:
   LogicalResult write(ExchangeOp op);
   LogicalResult multiply(ContractOp op);
   LogicalResult release(ReleaseOp op);
+  LogicalResult meet(BarrierOp op);
+  LogicalResult checkArrived(Operation *op);
   void meet();
+  void meetInCluster();
   void meet(int64_t groups);
   Access getAccess(Operation *op, Value fragment, Value buffer,
                    DenseI64ArrayAttr along);
@@ -120,6 +160,8 @@ private:
   }
 
   int64_t threads;
+  /// Where the threads arrived that do not wait for the cluster yet, or null.
+  Operation *arrived = nullptr;
   llvm::MapVector<Value, Memory> memory;
   llvm::MapVector<Value, Slots> rings;
   /// Numbers of buffers that were acquired.
@@ -128,11 +170,33 @@ private:
 
 } // namespace
 
+/// Warps that keep to a share of `buffer` each, or as few shares as these have
+/// of boxes along `along`, one behind the other.
+static Groups getShares(int64_t warps, BufferType buffer,
+                        ArrayRef<int64_t> along) {
+  ArrayRef<int64_t> shape = buffer.getShape();
+  int64_t rank = shape.size();
+  if (along.size() != 1 || along.front() < 0 || along.front() >= rank)
+    return {};
+  return {std::gcd(warps, llvm::product_of(shape.take_front(along.front()))),
+          kShares};
+}
+
+/// The groups of a copy to a buffer of `ring`, of which there are `count`.
+static Groups getCopyGroups(RingType ring, int64_t count) {
+  LayoutAttr layout = ring.getBuffer().getLayout();
+  if (layout && !layout.getSwizzle().empty())
+    return {count, kShares};
+  return ring.getAlong() ? Groups{count, *ring.getAlong()} : Groups();
+}
+
 /// Groups of threads that keep to a position each of `buffer`'s outermost axis
 /// of several ones if `loop` shares its boxes along `along`.
 static Groups getGroups(ForBoxesOp loop, int64_t threads, Value buffer,
                         ArrayRef<int64_t> along) {
   auto type = dyn_cast<BufferType>(buffer.getType());
+  if (type && loop && loop.getWarps())
+    return getShares(loop.getWarps(), type, along);
   if (!type || !loop || !loop.getCountAttr() || loop.getOrderAttr() ||
       loop.getTogether() != 1 || !loop.isOnce(threads))
     return {};
@@ -153,10 +217,16 @@ Access HazardCheck::getAccess(Operation *op, Value fragment, Value buffer,
   access.along = along;
   access.width = 1;
   auto type = dyn_cast<FragmentType>(fragment.getType());
-  if (type && along && type.getBox().size() > size_t(along.size()))
+  bool isOfWarps = type && type.getAtom() != AtomKind::Fma;
+  if (type && along && !isOfWarps &&
+      type.getBox().size() > size_t(along.size()))
     access.width = type.getShape().back();
   else if (along)
-    access.groups = getGroups(loop, threads, buffer, along);
+    access.meeting.groups = getGroups(loop, threads, buffer, along);
+  if (auto load = dyn_cast<LoadOp>(op); load && load.getHalves()) {
+    access.isOfBoth = true;
+    access.meeting.groups = {};
+  }
   return access;
 }
 
@@ -170,7 +240,8 @@ LogicalResult HazardCheck::acquire(AcquireOp op) {
   auto ring = dyn_cast<RingType>(op->getOperand(0).getType());
   // acquire_c2
   if (ring && !ring.getAlong() &&
-      slots.acquired - slots.free >= ring.getStages())
+      slots.acquired - std::max(slots.free, slots.freeInGroups) >=
+          ring.getStages())
     return op.emitOpError("takes a slot that may still be read: expects a "
                           "tile.release of it and a tile.barrier in front");
   acquired[op->getResult(0)] = slots.acquired++;
@@ -179,7 +250,18 @@ LogicalResult HazardCheck::acquire(AcquireOp op) {
   return success();
 }
 
+/// Whether no thread is between arriving and waiting; else an error.
+LogicalResult HazardCheck::checkArrived(Operation *op) {
+  // barrier_c4
+  if (arrived)
+    return op->emitOpError("moves what is in shared memory between arriving at "
+                           "a barrier and waiting for it");
+  return success();
+}
+
 LogicalResult HazardCheck::fill(CopyOp op) {
+  if (failed(checkArrived(op)))
+    return failure();
   for (Value operand : op->getOperands()) {
     auto buffer = dyn_cast<BufferType>(operand.getType());
     if (!buffer)
@@ -191,15 +273,17 @@ LogicalResult HazardCheck::fill(CopyOp op) {
     Slots &slots = rings[acquire->getOperand(0)];
     ++slots.copies;
     auto ring = dyn_cast<RingType>(acquire->getOperand(0).getType());
+    int64_t number = acquired.lookup(acquire->getResult(0));
+    int64_t free = slots.free;
+    if (ring &&
+        getCopyGroups(ring, op.getGroups()).isKeptBy(slots.freeGroups) &&
+        ring.getStages() % ring.getSlotsPerBuffer() == 0)
+      free = std::max(free, slots.freeInGroups);
     if (ring && ring.getAlong()) {
       int64_t size = buffer.getShape()[*ring.getAlong()], first = 0, end = size;
       if (DenseI64ArrayAttr part = op.getPartAttr(); part && part.size() == 2)
         first = part[0], end = part[1];
-      int64_t number = acquired.lookup(acquire->getResult(0));
-      int64_t perBuffer = ring.getSlotsPerBuffer(), free = slots.free;
-      if (slots.freeGroups == static_cast<int64_t>(op.getGroups()) &&
-          ring.getStages() % perBuffer == 0)
-        free = std::max(free, slots.freeInGroups);
+      int64_t perBuffer = ring.getSlotsPerBuffer();
       // copy_c12
       if (number != slots.filled || first != slots.started)
         return op.emitOpError("expects to fill a slot from position ")
@@ -212,6 +296,12 @@ LogicalResult HazardCheck::fill(CopyOp op) {
       slots.started = end;
       if (end < size)
         continue;
+    } else if (ring) {
+      // copy_c12
+      if (number - free >= ring.getStages())
+        return op.emitOpError("fills what threads of other groups may still "
+                              "read: expects a tile.barrier of them in front");
+      slots.copyGroups.push_back(op.getGroups());
     }
     slots.started = 0;
     ++slots.filled;
@@ -233,11 +323,10 @@ LogicalResult HazardCheck::wait(WaitOp op) {
            << behind << " were started behind the one that it waits for";
   ++slots.waited;
   Memory &found = memory[op->getResult(0)] = Memory();
-  found.isApart = true;
+  found.isApart = found.isLocal = true;
   auto ring = dyn_cast<RingType>(op->getOperand(0).getType());
-  if (ring && ring.getAlong() && !slots.copyGroups.empty() &&
-      llvm::all_equal(slots.copyGroups))
-    found.groups = {slots.copyGroups.front(), *ring.getAlong()};
+  if (ring && !slots.copyGroups.empty() && llvm::all_equal(slots.copyGroups))
+    found.meeting.groups = getCopyGroups(ring, slots.copyGroups.front());
   if (slots.filled == slots.waited && slots.started == 0)
     slots.copyGroups.clear();
   return success();
@@ -245,6 +334,8 @@ LogicalResult HazardCheck::wait(WaitOp op) {
 
 LogicalResult HazardCheck::read(Operation *op, Value buffer,
                                 const Access &access) {
+  if (failed(checkArrived(op)))
+    return failure();
   Memory &found = get(buffer);
   // load_c9
   if (found.isArriving)
@@ -254,24 +345,31 @@ LogicalResult HazardCheck::read(Operation *op, Value buffer,
   if (found.isReleased)
     return op->emitOpError("reads a slot behind its tile.release");
   // load_c10
-  if (found.isApart && !(found.haveMet && found.groups == access.groups))
+  if (found.isApart && !found.meeting.isKnownTo(access.meeting.groups))
     return op->emitOpError("reads what other threads have copied: expects a "
                            "tile.barrier behind the tile.wait");
   // load_c12
   if (hasOthers(found.writers, access))
     return op->emitOpError("reads what other threads have written: expects a "
                            "tile.barrier in between");
+  // load_c18
+  if (access.isOfBoth && found.isLocal)
+    return op->emitOpError("reads what the other CTA has written: expects a "
+                           "tile.barrier cluster in between");
+  found.isReadByOther |= access.isOfBoth;
   found.readers.push_back(access);
   return success();
 }
 
 LogicalResult HazardCheck::write(ExchangeOp op) {
+  if (failed(checkArrived(op)))
+    return failure();
   Memory &found = get(op->getOperand(1));
   Access access =
       getAccess(op, op->getOperand(0), op->getOperand(1), op.getAlongAttr());
   // exchange_c2
   if (found.isArriving || found.isReleased ||
-      (found.isApart && !(found.haveMet && found.groups == access.groups)))
+      (found.isApart && !found.meeting.isKnownTo(access.meeting.groups)))
     return op.emitOpError("writes to a slot that is not this turn's: expects "
                           "one from tile.wait, behind a tile.barrier");
   // exchange_c3
@@ -280,10 +378,15 @@ LogicalResult HazardCheck::write(ExchangeOp op) {
                           "expects a tile.barrier in between");
   // exchange_c4
   if (llvm::any_of(found.writers, [&](const Access &writer) {
-        return !writer.haveMet || !(writer.groups == access.groups);
+        return !writer.meeting.isKnownTo(access.meeting.groups);
       }))
     return op.emitOpError("writes elements that another operation has written: "
                           "expects a tile.barrier in between");
+  // exchange_c5
+  if (found.isReadByOther)
+    return op.emitOpError("overwrites what the other CTA may still read: "
+                          "expects a tile.barrier cluster in between");
+  found.isLocal = true;
   found.writers.push_back(access);
   return success();
 }
@@ -303,23 +406,36 @@ void HazardCheck::meet() {
     found.writers.clear();
   }
   for (auto &[value, slots] : rings) {
+    if (slots.isReadByOther)
+      continue;
     slots.free = slots.released;
     slots.readGroups.clear();
   }
 }
 
+void HazardCheck::meetInCluster() {
+  for (auto &[value, found] : memory)
+    found.isLocal = found.isReadByOther = false;
+  for (auto &[value, slots] : rings)
+    slots.isReadByOther = false;
+  meet();
+}
+
 /// Each of `groups` groups meets.
 void HazardCheck::meet(int64_t groups) {
   for (auto &[value, found] : memory) {
-    found.haveMet |= found.isApart && found.groups.count == groups;
+    if (found.isApart)
+      found.meeting.meet(groups);
     for (SmallVector<Access> *accesses : {&found.readers, &found.writers})
       for (Access &access : *accesses)
-        access.haveMet |= access.groups.count == groups;
+        access.meeting.meet(groups);
   }
   for (auto &[value, slots] : rings)
-    if (llvm::all_of(slots.readGroups, [&](const Groups &readGroups) {
-          return readGroups.count == groups;
-        })) {
+    if (llvm::all_of(slots.readGroups,
+                     [&](const Groups &readGroups) {
+                       return readGroups.isKeptBy(groups);
+                     }) &&
+        (slots.freeInGroups < slots.released || groups < slots.freeGroups)) {
       slots.freeGroups = groups;
       slots.freeInGroups = slots.released;
     }
@@ -336,16 +452,34 @@ LogicalResult HazardCheck::release(ReleaseOp op) {
   Slots &slots = rings[waited->getOperand(0)];
   ++slots.released;
   auto ring = dyn_cast<RingType>(waited->getOperand(0).getType());
+  slots.isReadByOther |= found.isReadByOther;
   Groups groups;
-  if (ring && ring.getAlong() && !found.readers.empty())
-    groups = found.readers.front().groups;
+  if (ring && !found.readers.empty())
+    groups = found.readers.front().meeting.groups;
   for (ArrayRef<Access> accesses :
        {ArrayRef(found.readers), ArrayRef(found.writers)})
     for (const Access &access : accesses)
-      if (groups.count &&
-          (!(access.groups == groups) || groups.axis != ring.getAlong()))
-        groups = Groups();
+      groups = groups.join(access.meeting.groups);
+  if (ring && groups.axis != getCopyGroups(ring, groups.count).axis)
+    groups = {};
   slots.readGroups.push_back(groups);
+  return success();
+}
+
+LogicalResult HazardCheck::meet(BarrierOp op) {
+  // barrier_c4
+  if (op.getArrive() ? arrived != nullptr : op.getWait() && !arrived)
+    return op.emitOpError("expects to arrive once in front of each wait");
+  if (op.getArrive())
+    arrived = op;
+  else if (op.getCluster())
+    meetInCluster();
+  else if (op.getGroups() == 1)
+    meet();
+  else
+    meet(op.getGroups());
+  if (op.getWait())
+    arrived = nullptr;
   return success();
 }
 
@@ -355,7 +489,10 @@ LogicalResult HazardCheck::check(Operation *op) {
       .Case([&](CopyOp copy) { return fill(copy); })
       .Case([&](WaitOp waitOp) { return wait(waitOp); })
       .Case([&](PrepareOp prepare) {
-        memory[prepare->getResult(0)].isApart = true;
+        // What lanes have in registers is their own.
+        auto type = dyn_cast<OperandType>(prepare->getResult(0).getType());
+        memory[prepare->getResult(0)].isApart =
+            !type || type.getAtom() == AtomKind::Fma;
         return success();
       })
       .Case([&](LoadOp load) {
@@ -373,11 +510,7 @@ LogicalResult HazardCheck::check(Operation *op) {
       })
       .Case([&](ExchangeOp exchange) { return write(exchange); })
       .Case([&](ContractOp contract) { return multiply(contract); })
-      .Case([&](BarrierOp barrier) {
-        int64_t groups = barrier.getGroups();
-        groups == 1 ? meet() : meet(groups);
-        return success();
-      })
+      .Case([&](BarrierOp barrier) { return meet(barrier); })
       .Case([&](ReleaseOp releaseOp) { return release(releaseOp); })
       .Case([&](ForOp loop) {
         // Its second turn meets what the first one leaves.
@@ -392,6 +525,13 @@ LogicalResult HazardCheck::check(Block &block) {
   for (Operation &op : block)
     if (failed(check(&op)))
       return failure();
+  return success();
+}
+
+LogicalResult HazardCheck::checkEnd() {
+  // barrier_c4
+  if (arrived)
+    return arrived->emitOpError("expects a wait behind it");
   return success();
 }
 
@@ -413,6 +553,7 @@ LogicalResult tile::verifyHazards(gpu::GPUFuncOp kernel) {
   if (complete.wasInterrupted() || kernel.getBody().empty())
     return success();
   auto shape = kernel->getAttrOfType<KernelAttr>(kKernelAttrName);
-  return HazardCheck(shape ? shape.getThreads() : 0)
-      .check(kernel.getBody().front());
+  HazardCheck check(shape ? shape.getThreads() : 0);
+  return failure(failed(check.check(kernel.getBody().front())) ||
+                 failed(check.checkEnd()));
 }

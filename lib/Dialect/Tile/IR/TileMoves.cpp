@@ -10,15 +10,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kron/Dialect/Tile/IR/TileOps.h"
+#include "TileRules.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
-/// The ring along an axis that `buffer` is of; null if it is of none.
-static RingType getRing(Value buffer) {
+RingType tile::getRing(Value buffer) {
   while (auto resize = buffer.getDefiningOp<ResizeOp>())
     buffer = resize.getFrom();
   Operation *op = buffer.getDefiningOp();
@@ -115,26 +114,35 @@ static LogicalResult verifyOrder(Operation *op,
   return success();
 }
 
-/// Whether vectors of `bytes` of a box lie together in `view` and in `buffer`;
-/// else an error.
+/// Whether vectors of `bytes` of a box lie together in `view`; else an error.
 static LogicalResult verifyVectors(Operation *op, ViewType view,
-                                   BufferType buffer, int64_t bytes) {
-  int64_t width = bytes / buffer.getElementBytes();
-  bool isVector = width * buffer.getElementBytes() == bytes && bytes <= 16 &&
+                                   int64_t bytes) {
+  int64_t elementBytes = view.getElementType().getIntOrFloatBitWidth() / 8;
+  int64_t width = bytes / elementBytes;
+  bool isVector = width * elementBytes == bytes && bytes <= 16 &&
                   llvm::isPowerOf2_64(width);
   // What a launch knows alone is for the plan to see to.
   auto divides = [&](int64_t number) {
     return ShapedType::isDynamic(number) || number % width == 0;
   };
   bool liesTogether =
-      isVector && (width == 1 || view.isContiguous() ||
-                   (view.getStrides().back() == 1 &&
-                    divides(view.getShape().back()) &&
-                    llvm::all_of(view.getStrides().drop_back(), divides)));
+      isVector &&
+      (width == 1 || view.isContiguous() ||
+       (view.getStrides().back() == 1 && divides(view.getShape().back()) &&
+        llvm::all_of(view.getStrides().drop_back(), divides)));
   // copy_c3
   if (!liesTogether)
     return op->emitOpError("expects bytes of elements that lie together in ")
            << view << ", but got " << bytes;
+  return success();
+}
+
+/// The same of `view` and of `buffer`.
+static LogicalResult verifyVectors(Operation *op, ViewType view,
+                                   BufferType buffer, int64_t bytes) {
+  if (failed(verifyVectors(op, view, bytes)))
+    return failure();
+  int64_t width = bytes / buffer.getElementBytes();
   ArrayRef<int64_t> shape = buffer.getShape();
   TileLayout layout = buffer.getTileLayout();
   bool isWhole = shape.back() % width == 0 && layout.strides.back() == 1;
@@ -159,8 +167,10 @@ static bool isTile(Value value) {
 static LogicalResult verifyPart(CopyOp op) {
   RingType ring = getRing(op.getBuffer());
   int64_t groups = op.getGroups();
+  LayoutAttr layout = op.getBuffer().getType().getLayout();
+  bool isSwizzled = layout && !layout.getSwizzle().empty();
   // copy_c11
-  if (!ring && (op.getPart() || groups != 1))
+  if (!ring && (op.getPart() || (groups != 1 && !isSwizzled)))
     return op.emitOpError("expects part and groups for a ring along an axis "
                           "only");
   if (!ring)
@@ -173,7 +183,8 @@ static LogicalResult verifyPart(CopyOp op) {
       return op.emitOpError("expects a part of ")
              << size << " positions along axis " << along << ", but got "
              << *part;
-  if (groups != 1 && (groups != size || groups != ring.getSlotsPerBuffer()))
+  if (groups != 1 && !isSwizzled &&
+      (groups != size || groups != ring.getSlotsPerBuffer()))
     return op.emitOpError("expects ")
            << size << " groups, one per position along axis " << along
            << ", but got " << groups;
@@ -204,7 +215,7 @@ LogicalResult CopyOp::verify() {
                                       buffer.getElementType())) ||
                    failed(verifyVectors(*this, view, buffer, getBytes())) ||
                    failed(verifyOrder(*this, getOrder(), rank)) ||
-                   failed(verifyPart(*this)));
+                   failed(verifyPart(*this)) || failed(verifyShares(*this)));
   }
   // copy_c9
   if (getPart() || getOrder() || getGroups() != 1 || getRing(getBuffer()))
@@ -229,6 +240,9 @@ static LogicalResult verifyTurn(Operation *op, FragmentType fragment,
   // load_c1
   if (!loop || boxes != loop.getBoxes())
     return op->emitOpError("expects boxes of a tile.for_boxes");
+  // load_c15
+  if (loop.getWarps() || isOfWarps(fragment))
+    return op->emitOpError("expects boxes of threads, but got those of warps");
   // load_c2
   if (fragment.getShape().front() != static_cast<int64_t>(loop.getTogether()))
     return op->emitOpError("expects a fragment of ")
@@ -360,6 +374,12 @@ LogicalResult LoadOp::verify() {
                                           getBoxes(), getAlong(), true)));
   }
   auto buffer = cast<BufferType>(getSource().getType());
+  if (isOfWarps(fragment))
+    return verifyWarpBoxes(*this, fragment, getSource(), getBoxes(), getAlong(),
+                           getHalves());
+  // load_c17
+  if (getHalves())
+    return emitOpError("expects halves of boxes of warps only");
   if (!getRing(getSource()))
     return verifyBoxes(*this, fragment, buffer, getBoxes(), getAlong());
   // load_c6
@@ -372,6 +392,9 @@ LogicalResult LoadOp::verify() {
 
 LogicalResult ExchangeOp::verify() {
   BufferType buffer = getBuffer().getType();
+  if (isOfWarps(getFragment().getType()))
+    return verifyWarpBoxes(*this, getFragment().getType(), getBuffer(),
+                           getBoxes(), getAlong(), /*halves=*/false);
   if (getRing(getBuffer())) {
     // load_c6
     if (getFragment().getType().getElementType() != buffer.getElementType())
@@ -444,6 +467,18 @@ static LogicalResult verifyStoredBox(StoreOp op) {
     if (array && failed(verifyBoxes(op, cast<ViewType>(array.getType()), sizes,
                                     element)))
       return failure();
+  auto fragment = dyn_cast<FragmentType>(op.getSource().getType());
+  if (fragment && isOfWarps(fragment)) {
+    // copy_c3
+    for (Value array : {Value(op.getView()), Value(op.getAddend())})
+      if (array && failed(verifyVectors(op, cast<ViewType>(array.getType()),
+                                        op.getBytes())))
+        return failure();
+    if (op.getBytes() != 16)
+      return op.emitOpError("expects bytes of a lane's pairs, 16, but got ")
+             << op.getBytes();
+    return verifyWarpBoxes(op, fragment, sizes, op.getBoxes(), *op.getAlong());
+  }
   // copy_c3
   if (static_cast<int64_t>(op.getBytes()) * 8 !=
       element.getIntOrFloatBitWidth())
@@ -451,8 +486,8 @@ static LogicalResult verifyStoredBox(StoreOp op) {
            << op.getBytes();
   if (buffer)
     return verifyOrder(op, op.getOrder(), sizes.size());
-  return verifyWholeAxes(op, cast<FragmentType>(op.getSource().getType()),
-                         sizes, op.getBoxes(), *op.getAlong(), false);
+  return verifyWholeAxes(op, fragment, sizes, op.getBoxes(), *op.getAlong(),
+                         false);
 }
 
 LogicalResult StoreOp::verify() {

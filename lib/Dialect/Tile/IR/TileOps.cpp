@@ -145,11 +145,20 @@ static LogicalResult verifySlot(Operation *op, RingType ring, BufferType slot) {
          << ring.getBuffer() << ", but got " << slot;
 }
 
-int64_t tile::getThreads(Operation *op) {
+KernelAttr tile::getKernel(Operation *op) {
   auto kernel = op->getParentOfType<gpu::GPUFuncOp>();
-  auto shape = kernel ? kernel->getAttrOfType<KernelAttr>(kKernelAttrName)
-                      : KernelAttr();
+  return kernel ? kernel->getAttrOfType<KernelAttr>(kKernelAttrName)
+                : KernelAttr();
+}
+
+int64_t tile::getThreads(Operation *op) {
+  KernelAttr shape = getKernel(op);
   return shape ? shape.getThreads() : 0;
+}
+
+bool tile::hasCluster(Operation *op) {
+  KernelAttr shape = getKernel(op);
+  return shape && shape.getCluster() > 1;
 }
 
 /// Whether all threads of the CTA come to `op`, or do so once if `allowsOnce`;
@@ -160,7 +169,7 @@ static LogicalResult verifyAllCome(Operation *op, bool allowsOnce = false) {
   if (loop && !allowsOnce)
     return op->emitOpError("expects not to be in tile.for_boxes, which threads "
                            "leave at different times");
-  // barrier_c1, release_c2
+  // barrier_c1
   if (loop && !loop.isOnce(getThreads(op)))
     return op->emitOpError("expects to be in no tile.for_boxes but one that "
                            "all threads go through once");
@@ -200,15 +209,27 @@ LogicalResult WaitOp::verify() {
 }
 
 LogicalResult ReleaseOp::verify() {
+  // release_c2
   return verifyAllCome(*this, /*allowsOnce=*/true);
 }
 
 LogicalResult BarrierOp::verify() {
   int64_t groups = getGroups();
   // barrier_c2
-  if (groups > 15 || getThreads(*this) % (32 * groups) != 0)
-    return emitOpError("expects at most 15 groups of whole warps, but got ")
+  if (getThreads(*this) % (32 * groups) != 0 ||
+      (groups > 15 && getThreads(*this) != 32 * groups))
+    return emitOpError("expects at most 15 groups of whole warps, or one per "
+                       "warp, but got ")
            << groups << " of " << getThreads(*this) << " threads";
+  // barrier_c3
+  if (getCluster() && (!hasCluster(*this) || groups != 1))
+    return emitOpError("expects cluster in a kernel of clusters, without "
+                       "groups");
+  if ((getArrive() || getWait()) && (!getCluster() || getArrive() == getWait()))
+    return emitOpError("expects arrive or wait of a cluster");
+  auto loop = (*this)->getParentOfType<ForBoxesOp>();
+  if (loop && loop.getWarps() && getArrive())
+    return success();
   return verifyAllCome(*this, /*allowsOnce=*/true);
 }
 
@@ -221,6 +242,9 @@ LogicalResult PrepareOp::verify() {
     return emitOpError("expects a factor of the operand's sizes and elements, "
                        "but got ")
            << view << " for " << operand;
+  // prepare_c2
+  if (operand.getOrder() == OperandOrder::Halves && !hasCluster(*this))
+    return emitOpError("expects an operand in halves in a kernel of clusters");
   return success();
 }
 
@@ -248,6 +272,19 @@ LogicalResult ForBoxesOp::verify() {
   // for_boxes_c2
   if (getRepeat() && getExcess())
     return emitOpError("expects repeat or excess, but got both");
+  int64_t warps = getWarps();
+  KernelAttr kernel = getKernel(*this);
+  if (!warps || !kernel)
+    return verifyBody(*this);
+  int64_t own = kernel.getThreads() / 32;
+  bool isPlain = !getExcess() && !getRepeat() && !getOrder();
+  // for_boxes_c3
+  if ((warps != own && warps != own * kernel.getCluster()) ||
+      int64_t(getCount()) % (warps * int64_t(getTogether())) != 0 || !isPlain)
+    return emitOpError("expects whole turns of all ")
+           << own << " warps of the CTA or of those of its cluster, without "
+           << "excess, repeat and order, but got " << getCount()
+           << " boxes for " << warps << " warps";
   return verifyBody(*this);
 }
 
@@ -272,10 +309,11 @@ static void printBody(OpAsmPrinter &printer, Operation *op,
 ParseResult ForOp::parse(OpAsmParser &parser, OperationState &result) {
   OpAsmParser::Argument tile;
   OpAsmParser::UnresolvedOperand tiles;
+  Type type = parser.getBuilder().getI64Type();
   if (parser.parseArgument(tile) || parser.parseKeyword("to") ||
       parser.parseOperand(tiles) ||
-      parser.resolveOperand(tiles, parser.getBuilder().getI64Type(),
-                            result.operands) ||
+      (succeeded(parser.parseOptionalColon()) && parser.parseType(type)) ||
+      parser.resolveOperand(tiles, type, result.operands) ||
       parseBody(parser, result, tile))
     return failure();
   ensureTerminator(*result.regions.front(), parser.getBuilder(),
@@ -285,6 +323,8 @@ ParseResult ForOp::parse(OpAsmParser &parser, OperationState &result) {
 
 void ForOp::print(OpAsmPrinter &printer) {
   printer << " " << getTile() << " to " << getTiles();
+  if (!getTiles().getType().isInteger(64))
+    printer << " : " << getTiles().getType();
   printBody(printer, *this, {});
 }
 
@@ -311,6 +351,8 @@ ParseResult ForBoxesOp::parse(OpAsmParser &parser, OperationState &result) {
       return failure();
     result.addAttribute("order", order);
   }
+  if (succeeded(parser.parseOptionalKeyword("warps")) && parseNumber("warps"))
+    return failure();
   if (parseBody(parser, result, boxes))
     return failure();
   ensureTerminator(*result.regions.front(), builder, result.location);
@@ -331,8 +373,11 @@ void ForBoxesOp::print(OpAsmPrinter &printer) {
     printer << " order ";
     getOrderAttr().print(printer);
   }
-  printBody(printer, *this,
-            {"count", "together", "unrolled", "excess", "repeat", "order"});
+  if (getWarps())
+    printer << " warps " << getWarps();
+  printBody(
+      printer, *this,
+      {"count", "together", "unrolled", "excess", "repeat", "order", "warps"});
 }
 
 //===----------------------------------------------------------------------===//
@@ -358,7 +403,8 @@ LogicalResult ContractOp::verify() {
            << ", K of the operand, but got " << from.getShape()[along];
   SmallVector<int64_t> shape(from.getShape());
   shape[along] = operand.getSizeN();
-  auto expected = FragmentType::get(getContext(), shape, from.getElementType());
+  auto expected = FragmentType::get(getContext(), shape, from.getElementType(),
+                                    from.getAtom());
   // contract_c4
   if (to != expected)
     return emitOpError("expects sums of type ")
@@ -371,5 +417,26 @@ LogicalResult ContractOp::verify() {
   if (getBlock()[1] < operand.getSizeN() && getBlock()[1] % chunk != 0)
     return emitOpError("expects a block of all results or a multiple of ")
            << chunk << ", 16 bytes of the operand, but got " << getBlock()[1];
+  // contract_c8
+  if (from.getAtom() != getAtom() || operand.getAtom() != getAtom())
+    return emitOpError("expects a fragment and an operand of atom ")
+           << stringifyAtomKind(getAtom()) << ", but got " << from << " and "
+           << operand;
+  if (getAtom() == AtomKind::Fma)
+    return success();
+  auto load = getFragment().getDefiningOp<LoadOp>();
+  OperandOrder order = load && load.getHalves() ? OperandOrder::Halves
+                       : along + 1 == rank      ? OperandOrder::Pairs
+                                                : OperandOrder::Apart;
+  int64_t fibres = llvm::product_of(from.getShape()) / operand.getSizeK();
+  // contract_c9
+  if (!getWhole() || getBlock()[0] != fibres ||
+      getBlock()[1] != operand.getSizeN())
+    return emitOpError("expects a block of all ")
+           << fibres << " fibres and " << operand.getSizeN()
+           << " results, whole";
+  if (operand.getOrder() != order)
+    return emitOpError("expects an operand of order ")
+           << stringifyOperandOrder(order) << ", but got " << operand;
   return success();
 }

@@ -121,31 +121,59 @@ void BufferType::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
-/// A type that has sizes and elements only.
-template <typename T> static Type parseSized(AsmParser &parser) {
-  SmallVector<int64_t> shape;
-  Type element;
+/// Parses sizes, elements, and an atom if there is one.
+static ParseResult parseAtom(AsmParser &parser, SmallVectorImpl<int64_t> &shape,
+                             Type &element, AtomKind &atom) {
   if (parseShape(parser, shape, element, /*allowDynamic=*/false) ||
-      parser.parseGreater())
-    return {};
-  return parser.getChecked<T>(parser.getContext(), shape, element);
+      failed(parser.parseOptionalComma()))
+    return failure(!element);
+  FailureOr<AtomKind> parsed = FieldParser<AtomKind>::parse(parser);
+  if (succeeded(parsed))
+    atom = *parsed;
+  return failure(failed(parsed));
+}
+
+static void printAtom(AsmPrinter &printer, ArrayRef<int64_t> shape,
+                      Type element, AtomKind atom) {
+  printShape(printer, shape, element);
+  if (atom != AtomKind::Fma)
+    printer << ", " << stringifyAtomKind(atom);
 }
 
 Type OperandType::parse(AsmParser &parser) {
-  return parseSized<OperandType>(parser);
+  SmallVector<int64_t> shape;
+  Type element;
+  AtomKind atom = AtomKind::Fma;
+  FailureOr<OperandOrder> order = OperandOrder::Apart;
+  if (parseAtom(parser, shape, element, atom))
+    return {};
+  if (atom != AtomKind::Fma)
+    order = FieldParser<OperandOrder>::parse(parser);
+  if (failed(order) || parser.parseGreater())
+    return {};
+  return parser.getChecked<OperandType>(parser.getContext(), shape, element,
+                                        atom, *order);
 }
 
 void OperandType::print(AsmPrinter &printer) const {
-  printShape(printer, getShape(), getElementType());
+  printAtom(printer, getShape(), getElementType(), getAtom());
+  if (getAtom() != AtomKind::Fma)
+    printer << " " << stringifyOperandOrder(getOrder());
   printer << ">";
 }
 
 Type FragmentType::parse(AsmParser &parser) {
-  return parseSized<FragmentType>(parser);
+  SmallVector<int64_t> shape;
+  Type element;
+  AtomKind atom = AtomKind::Fma;
+  if (parseAtom(parser, shape, element, atom) || parser.parseGreater())
+    return {};
+  return parser.getChecked<FragmentType>(parser.getContext(), shape, element,
+                                         atom);
 }
 
 void FragmentType::print(AsmPrinter &printer) const {
-  printShape(printer, getShape(), getElementType());
+  printAtom(printer, getShape(), getElementType(), getAtom());
   printer << ">";
 }
 
@@ -216,23 +244,46 @@ LogicalResult RingType::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects at least " << shape[*along]
                        << " slots, the positions along axis " << *along
                        << ", but got " << stages;
-  if (buffer.getLayout() && !buffer.getLayout().getSwizzle().empty())
-    return emitError() << "expects slots along an axis without a swizzle";
+  int64_t slot = buffer.getTileLayout().strides[*along];
+  ArrayRef<int64_t> swizzle = buffer.getLayout()
+                                  ? buffer.getLayout().getSwizzle()
+                                  : ArrayRef<int64_t>();
+  for (size_t pair = 1; pair < swizzle.size(); pair += 2)
+    if ((int64_t(1) << swizzle[pair]) >= slot)
+      return emitError() << "expects a swizzle within the " << slot
+                         << " elements of a slot, but it flips bit "
+                         << swizzle[pair] << " of an index";
   return success();
 }
 
 LogicalResult OperandType::verify(function_ref<InFlightDiagnostic()> emitError,
-                                  ArrayRef<int64_t> shape, Type element) {
+                                  ArrayRef<int64_t> shape, Type element,
+                                  AtomKind atom, OperandOrder) {
   if (failed(verifySizes(emitError, shape, 2, element)))
     return failure();
   if (shape.size() != 2)
     return emitError() << "expects 2 sizes, K and N, but got " << shape.size();
+  if (atom == AtomKind::Dmma &&
+      (!element.isF64() || shape[0] != kDmmaSizeK || shape[1] != kDmmaSizeN))
+    return emitError() << "expects an operand of 8 x 8 elements of f64, but "
+                          "got "
+                       << shape << " of " << element;
   return success();
 }
 
 LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
-                                   ArrayRef<int64_t> shape, Type element) {
-  return verifySizes(emitError, shape, 2, element);
+                                   ArrayRef<int64_t> shape, Type element,
+                                   AtomKind atom) {
+  if (failed(verifySizes(emitError, shape, 2, element)))
+    return failure();
+  SmallVector<int64_t> box(shape.drop_front());
+  if (atom == AtomKind::Dmma &&
+      (!element.isF64() || (box != ArrayRef({kDmmaSizeK, kDmmaSizeM}) &&
+                            box != ArrayRef({kDmmaSizeM, kDmmaSizeK}))))
+    return emitError() << "expects boxes of 8 positions and 16 fibres of f64, "
+                          "but got "
+                       << box << " of " << element;
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -31,8 +31,16 @@
 
 namespace mlir::kron::tile {
 
+/// Sizes of the atom `dmma.m16n8k8`.
+inline constexpr int64_t kDmmaSizeM = 16, kDmmaSizeN = 8, kDmmaSizeK = 8;
+
+/// The attribute tile.kernel of the kernel that `op` is in; null if it is in
+/// none.
+KernelAttr getKernel(Operation *op);
 /// Threads of the kernel that `op` is in; 0 if it is in none.
 int64_t getThreads(Operation *op);
+/// Whether CTAs of that kernel share tiles.
+bool hasCluster(Operation *op);
 
 /// Checks that no thread of `kernel` reads what is not there yet, or writes
 /// where others read or write.

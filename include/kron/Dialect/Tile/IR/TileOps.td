@@ -68,8 +68,8 @@ def Tile_LaunchOp
     : Tile_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "starts a kernel on the GPU";
   let description = [{
-    On as many CTAs as there are tiles, but no more than can be resident: the
-    kernel is persistent.
+    On as many CTAs, or clusters of them, as there are tiles, but no more than
+    can be resident: the kernel is persistent.
 
     Constraints:
 
@@ -83,7 +83,7 @@ def Tile_LaunchOp
     ```
   }];
   let arguments = (ins SymbolRefAttr:$kernel, I64:$tiles,
-                       Variadic<AnyTypeOf<[Tile_View, I64, F32, F64]>>:$args);
+                       Variadic<AnyTypeOf<[Tile_View, I32, I64, F32, F64]>>:$args);
   let assemblyFormat = [{
     $kernel `tiles` `(` $tiles `)` `args` `(` $args `:` type($args) `)` attr-dict
   }];
@@ -213,18 +213,32 @@ def Tile_BarrierOp : Tile_Op<"barrier"> {
   let description = [{
     What any thread has written to shared memory in front of it, all may read
     behind it. With `groups`, the CTA's threads are that many groups, one behind
-    the other, and those of a group meet alone.
+    the other, and those of a group meet alone; `numbered`, they find the number
+    of their barrier in a register, else there is an instruction per group.
+
+    With `cluster`, the threads of both CTAs of a cluster meet, and may read what
+    either has written. That is in two parts where a thread need not wait yet:
+    `arrive` says what it has done, and `wait` is for the others to have arrived.
+    In a `tile.for_boxes` of `warps` it arrives in the last turn.
 
     Constraints:
 
     1. It is in no `tile.for_boxes` but one that all threads go through once:
        others they leave at different times.
-    2. Groups are whole warps, and at most 15.
+    2. Groups are whole warps, and at most 15, or each is one warp.
+    3. `cluster` is of a kernel of clusters, and has no groups; `arrive` and
+       `wait` are of it, one of them.
+    4. Each `arrive` has one `wait` behind it, and nothing reads or writes shared
+       memory in between.
 
-    Example: `tile.barrier groups 4`
+    Example: `tile.barrier groups 4`, `tile.barrier cluster`
   }];
-  let arguments = (ins Tile_Count<"1">:$groups);
-  let assemblyFormat = "(`groups` $groups^)? attr-dict";
+  let arguments = (ins Tile_Count<"1">:$groups, UnitAttr:$numbered, UnitAttr:$cluster,
+                       UnitAttr:$arrive, UnitAttr:$wait);
+  let assemblyFormat = [{
+    (`groups` $groups^)? (`numbered` $numbered^)? (`cluster` $cluster^)?
+    (`arrive` $arrive^)? (`wait` $wait^)? attr-dict
+  }];
   let hasVerifier = 1;
 }
 
@@ -241,7 +255,8 @@ def Tile_CopyOp : Tile_Op<"copy"> {
     innermost one last, by `together` copies per turn of a loop. `part` has the
     first and behind the last one of the positions to copy, along the ring's axis;
     with `groups`, the threads are that many groups, one behind the other, which
-    copy one of the positions each.
+    copy an equal share of the tile each, in the order of its elements. Of a tile
+    that a cluster of two CTAs shares, `split`, each copies a half along that axis.
 
     Constraints:
 
@@ -258,9 +273,14 @@ def Tile_CopyOp : Tile_Op<"copy"> {
     9. Rows have neither `part`, `order` nor `groups`.
     10. `order` has each axis once.
     11. `part` is of a ring `along` an axis, within its slots for a buffer, and
-        `groups` are as many as these.
-    12. Slots of such a ring are free, and filled from the first one on.
+        `groups` are as many as these, but for those of a swizzled buffer.
+    12. Slots of a ring are free for the threads that fill them; those of a ring
+        `along` an axis are filled from the first one on.
     13. In `tile.for_boxes`, all threads take it once (`tile.barrier`).
+    14. A box in a buffer with a swizzle has sizes that are powers of two, no
+        gaps and no order. All threads copy `together` times 16 bytes of it, in
+        `groups` that have a share of a slot each.
+    15. `split` is of a ring `along` an axis, in a kernel of clusters.
 
     Example:
 
@@ -276,11 +296,12 @@ def Tile_CopyOp : Tile_Op<"copy"> {
                        OptionalAttr<DenseI64ArrayAttr>:$order,
                        Tile_Count<"1">:$groups, Tile_Count<"8">:$together,
                        OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$rows,
-                       ConfinedAttr<I64Attr, [IntPositive]>:$bytes);
+                       ConfinedAttr<I64Attr, [IntPositive]>:$bytes,
+                       UnitAttr:$split);
   let assemblyFormat = [{
     $view `[` custom<Turn>($tile, $ahead) `]` `to` $buffer (`part` $part^)?
     (`order` $order^)? (`groups` $groups^)? (`together` $together^)?
-    (`rows` $rows^)? `bytes` $bytes attr-dict
+    (`rows` $rows^)? `bytes` $bytes (`split` $split^)? attr-dict
     `:` type($view) `,` type($buffer)
   }];
   let hasVerifier = 1;
@@ -290,11 +311,13 @@ def Tile_PrepareOp : Tile_Op<"prepare", [Tile_NamesResult]> {
   let summary = "makes an operand of a factor";
   let description = [{
     All threads copy the factor to shared memory, as rows of its K positions. A
-    `tile.barrier` must follow before it is multiplied by.
+    `tile.barrier` must follow before it is multiplied by. Of an operand in
+    registers, each lane loads its own elements.
 
     Constraints:
 
     1. The view has the operand's sizes, K x N, and elements.
+    2. An operand in `halves` is of a kernel of clusters.
 
     Example: `%p = tile.prepare %f : !tile.view<8x8xf32, [?, ?]> -> !tile.operand<8x8xf32>`
   }];
@@ -312,7 +335,8 @@ def Tile_ForOp
     : Tile_Op<"for", [SingleBlockImplicitTerminator<"YieldOp">, Tile_NamesArgument]> {
   let summary = "takes the tiles of this CTA, one after the other";
   let description = [{
-    Tiles `i`, `i + CTAs`, ... below `tiles`, where i is the number of the CTA.
+    Tiles `i`, `i + CTAs`, ... below `tiles`, where i is the number of the CTA, or
+    of its cluster if these share tiles. They are counted in the type of `tiles`.
 
     Constraints:
 
@@ -327,7 +351,7 @@ def Tile_ForOp
     }
     ```
   }];
-  let arguments = (ins I64:$tiles);
+  let arguments = (ins AnyTypeOf<[I32, I64]>:$tiles);
   let regions = (region SizedRegion<1>:$region);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -350,10 +374,16 @@ def Tile_ForBoxesOp
     the axes along which boxes are counted, the innermost one last; without it
     they are those of the tile.
 
+    With `warps`, the boxes are of as many warps, those of the CTA or of both
+    CTAs of a cluster: each has as many, one behind the other, and all turns are
+    written out.
+
     Constraints:
 
     1. The body has one argument, the boxes of a thread.
     2. Threads repeat boxes or compute in excess, not both.
+    3. `warps` are those of the CTA or of its cluster, with whole turns of each,
+       without excess, repeat and order.
 
     Example: `tile.for_boxes %u of 729 together 7 excess { ... }`
   }];
@@ -362,7 +392,8 @@ def Tile_ForBoxesOp
     DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">:$together,
     DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "3">:$unrolled,
     UnitAttr:$excess, UnitAttr:$repeat,
-    OptionalAttr<DenseI64ArrayAttr>:$order);
+    OptionalAttr<DenseI64ArrayAttr>:$order,
+    DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$warps);
   let regions = (region SizedRegion<1>:$region);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -370,7 +401,8 @@ def Tile_ForBoxesOp
     ::mlir::BlockArgument getBoxes() { return getBody()->getArgument(0); }
     /// Whether all of `threads` threads go through the body once.
     bool isOnce(int64_t threads) {
-      return int64_t(getCount()) == int64_t(getTogether()) * threads;
+      return getWarps() == 0 &&
+             int64_t(getCount()) == int64_t(getTogether()) * threads;
     }
   }];
 }
@@ -394,6 +426,10 @@ def Tile_LoadOp : Tile_Op<"load", [Tile_NamesResult]> {
     which is a box of the sizes `box`. What lies outside of the view is not read;
     the first box of the tile stands for it.
 
+    With an atom, boxes are 16 fibres of a tile whose sizes are powers of two, one
+    behind the other. With `halves`, each CTA of a cluster has half of the
+    positions along the axis in its buffer, and lanes read both.
+
     Constraints:
 
     1. The boxes are those of a `tile.for_boxes`.
@@ -412,6 +448,13 @@ def Tile_LoadOp : Tile_Op<"load", [Tile_NamesResult]> {
     13. A view, and nothing else, has a tile, of a `tile.for`, and its sizes.
     14. The loop's order has each axis once; with buffers that are not of a ring
         `along` an axis it has none, and no boxes are repeated.
+    15. A fragment has the atom of an instruction of a warp if the loop is of
+        `warps`.
+    16. Boxes of 16 fibres are along one axis, in a buffer or box whose sizes are
+        powers of two, without gaps; neighbours are two.
+    17. `halves` are of such boxes along the ring's axis, in a loop of both CTAs'
+        warps, and no others are along it.
+    18. A `tile.barrier cluster` is behind what the other CTA has written.
 
     Example:
 
@@ -423,10 +466,11 @@ def Tile_LoadOp : Tile_Op<"load", [Tile_NamesResult]> {
   }];
   let arguments = (ins AnyTypeOf<[Tile_Buffer, Tile_View]>:$source, Index:$boxes,
                        Optional<Index>:$tile, DenseI64ArrayAttr:$along,
-                       OptionalAttr<DenseI64ArrayAttr>:$box);
+                       OptionalAttr<DenseI64ArrayAttr>:$box, UnitAttr:$halves);
   let results = (outs Tile_Fragment:$fragment);
   let assemblyFormat = [{
-    $source `[` $boxes `]` `along` $along (`tile` $tile^)? (`box` $box^)? attr-dict
+    $source `[` $boxes `]` `along` $along (`tile` $tile^)? (`box` $box^)?
+    (`halves` $halves^)? attr-dict
     `:` type($source) `->` type($fragment)
   }];
   let hasVerifier = 1;
@@ -441,7 +485,9 @@ def Tile_ContractOp : Tile_Op<"contract", [Pure, Tile_NamesResult]> {
     the operand. Whoever takes the fragment takes it so many results at a time,
     and no more of them are in registers at once; with `whole`, all are computed
     before any is taken. What a block needs of the operand is loaded for each
-    block anew, and with `ordered` by the assembler as well in this order.
+    block anew, and with `ordered` by the assembler as well in this order. An
+    instruction of a warp computes all results of its fibres, and the boxes of a
+    turn are computed together.
 
     Constraints:
 
@@ -451,7 +497,12 @@ def Tile_ContractOp : Tile_Op<"contract", [Pure, Tile_NamesResult]> {
     4. The sums have N instead, and are otherwise like the fragment.
     5. `block` has two positive numbers.
     6. The second one is at least N, or a multiple of 16 bytes of the operand.
-    7. A `tile.barrier` is behind the `tile.prepare` of the operand.
+    7. A `tile.barrier` is behind the `tile.prepare` of the operand, if that is in
+       shared memory.
+    8. Fragment, sums and operand are those of the atom.
+    9. Of an instruction of a warp, the block is all fibres and results, `whole`;
+       the operand has `pairs` if the axis is the innermost one, and `halves` if
+       the fragment was loaded by them.
 
     Example:
 
@@ -486,6 +537,7 @@ def Tile_ExchangeOp : Tile_Op<"exchange"> {
     3. A `tile.barrier` is behind what other threads have read.
     4. No other operation has written to the buffer since the last
        `tile.barrier`.
+    5. A `tile.barrier cluster` is behind what the other CTA has read.
 
     Example:
 
@@ -513,7 +565,8 @@ def Tile_StoreOp
     where that is 0 at run time, `addend` is not read. The source is a buffer,
     which all threads store by `bytes` at a time, or a fragment whose boxes are
     `along` axes of the tile. Without `rows` the tile is a box, as of `tile.copy`,
-    of the sizes of the buffer or of `box`; it is stored element by element.
+    of the sizes of the buffer or of `box`; it is stored element by element, or
+    by the pairs that lanes have.
 
     Constraints, beside those of `tile.copy` about view, addend and buffer, of
     `tile.load` about boxes, and of what it reads of a buffer:

@@ -18,7 +18,8 @@ include "mlir/IR/EnumAttr.td"
 
 def Tile_AtomKind
     : I32EnumAttr<"AtomKind", "what one instruction multiplies",
-                  [I32EnumAttrCase<"Fma", 0, "fma">]> {
+                  [I32EnumAttrCase<"Fma", 0, "fma">,
+                   I32EnumAttrCase<"Dmma", 1, "dmma.m16n8k8">]> {
   let cppNamespace = "::mlir::kron::tile";
   let genSpecializedAttr = 0;
 }
@@ -30,7 +31,22 @@ def Tile_AtomAttr : EnumAttr<Tile_Dialect, Tile_AtomKind, "atom"> {
     - `fma`: one multiply-add of a thread. A thread holds whole boxes of a tile
       in a `!tile.fragment`, and all threads read the operand from shared
       memory, the same element at once.
+    - `dmma.m16n8k8`: f64, one `mma.sync` of a warp. A box is 16 fibres of 8
+      positions, which the lanes share: lane (g, t) = (lane / 4, lane % 4) has
+      two pairs of neighbours. Where the axis is the innermost one, they are
+      positions 2t and 2t + 1 of fibres g and g + 8; along other axes positions
+      t and t + 4 of fibres 2g and 2g + 1. The lanes have the operand in
+      registers, in an order by which sums are where the values were.
   }];
+}
+
+def Tile_OperandOrder
+    : I32EnumAttr<"OperandOrder", "which positions K a lane has of an operand",
+                  [I32EnumAttrCase<"Apart", 0, "apart">,
+                   I32EnumAttrCase<"Pairs", 1, "pairs">,
+                   I32EnumAttrCase<"Halves", 2, "halves">]> {
+  let cppNamespace = "::mlir::kron::tile";
+  let genSpecializedAttr = 0;
 }
 
 def Tile_LayoutAttr : AttrDef<Tile_Dialect, "Layout"> {
@@ -63,13 +79,19 @@ def Tile_KernelAttr : AttrDef<Tile_Dialect, "Kernel"> {
   let description = [{
     The attribute `tile.kernel` of a `gpu.func`. `threads` are those of a CTA, a
     multiple of 32; `ctas_per_sm` shall be resident on an SM, and limit the
-    registers of a thread.
+    registers of a thread. `cluster` CTAs, one or two, take a tile together.
 
     Example: `#tile.kernel<threads = 96, ctas_per_sm = 5>`
   }];
   let parameters = (ins
     AttrParameter<"int64_t", "threads of a CTA">:$threads,
-    AttrParameter<"int64_t", "CTAs that shall be resident on an SM">:$ctas_per_sm);
+    AttrParameter<"int64_t", "CTAs that shall be resident on an SM">:$ctas_per_sm,
+    DefaultValuedParameter<"int64_t", "1", "CTAs that share a tile">:$cluster);
+  let builders = [AttrBuilder<(ins "int64_t":$threads, "int64_t":$ctasPerSM,
+                                   CArg<"int64_t", "1">:$cluster), [{
+    return $_get($_ctxt, threads, ctasPerSM, cluster);
+  }]>];
+  let skipDefaultBuilders = 1;
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
@@ -148,7 +170,7 @@ def Tile_Ring : Tile_Type<"Ring", "ring"> {
 
     Constraints: at least two pipeline stages; with `along`, an axis of the
     buffer that no other one with several positions is outside of, slots for all
-    of its positions, and no swizzle.
+    of its positions, and no bit of a slot's number that a swizzle flips.
 
     Example: `!tile.ring<2 of <4x4x4x4xf32>>`, `!tile.ring<12 of <8x8x8xf32> along 0>`
   }];
@@ -172,15 +194,27 @@ def Tile_Operand : Tile_Type<"Operand", "operand"> {
   let summary = "a factor as an instruction takes it";
   let description = [{
     K x N elements in shared memory, in rows padded to whole chunks of 16 bytes,
-    which every thread reads at once.
+    which every thread reads at once; or with the atom of an instruction of a
+    warp, in registers. Lane (g, t) then has the elements of two positions K:
+    `apart`, t and t + 4, for boxes whose axis is not the innermost one; `pairs`,
+    2t and 2t + 1, for those whose axis is; `halves`, t of the positions that
+    this CTA of a cluster holds, and t of the others.
 
-    Constraints: two positive sizes.
+    Constraints: two positive sizes; 8 x 8 of f64 with an atom.
 
-    Example: `!tile.operand<9x9xf32>`
+    Example: `!tile.operand<9x9xf32>`, `!tile.operand<8x8xf64, dmma.m16n8k8 apart>`
   }];
   let parameters = (ins
     ArrayRefParameter<"int64_t", "K and N">:$shape,
-    TypeParameter<"::mlir::Type", "elements">:$elementType);
+    TypeParameter<"::mlir::Type", "elements">:$elementType,
+    DefaultValuedParameter<"::mlir::kron::tile::AtomKind", "AtomKind::Fma", "what multiplies by it">:$atom,
+    DefaultValuedParameter<"::mlir::kron::tile::OperandOrder", "OperandOrder::Apart", "positions of a lane">:$order);
+  let builders = [TypeBuilder<(ins "::llvm::ArrayRef<int64_t>":$shape, "::mlir::Type":$elementType,
+                                   CArg<"::mlir::kron::tile::AtomKind", "AtomKind::Fma">:$atom,
+                                   CArg<"::mlir::kron::tile::OperandOrder", "OperandOrder::Apart">:$order), [{
+    return $_get($_ctxt, shape, elementType, atom, order);
+  }]>];
+  let skipDefaultBuilders = 1;
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -201,16 +235,24 @@ def Tile_Fragment : Tile_Type<"Fragment", "fragment"> {
     among them, how many neighbours of these along the axes inside. Thread i of n
     holds boxes i, i + n, ... of those that a turn of `tile.for_boxes` takes;
     boxes are numbered in the order of the tile's elements, or in that of the
-    loop.
+    loop. With the atom of an instruction of a warp, the boxes are a warp's.
 
-    Constraints: at least two sizes, all positive.
+    Constraints: at least two sizes, all positive; with an atom, boxes of 8
+    positions and 16 fibres of f64, what is innermost in the tile last.
 
     Example: `!tile.fragment<1x8x8xf32>` are planes of the two innermost axes,
-    `!tile.fragment<2x8x4xf32>` two times four fibres of eight positions.
+    `!tile.fragment<2x8x4xf32>` two times four fibres of eight positions,
+    `!tile.fragment<4x8x16xf64, dmma.m16n8k8>` four boxes of 16 such fibres.
   }];
   let parameters = (ins
     ArrayRefParameter<"int64_t", "boxes, and positions along each axis of one">:$shape,
-    TypeParameter<"::mlir::Type", "elements">:$elementType);
+    TypeParameter<"::mlir::Type", "elements">:$elementType,
+    DefaultValuedParameter<"::mlir::kron::tile::AtomKind", "AtomKind::Fma", "what multiplies it">:$atom);
+  let builders = [TypeBuilder<(ins "::llvm::ArrayRef<int64_t>":$shape, "::mlir::Type":$elementType,
+                                   CArg<"::mlir::kron::tile::AtomKind", "AtomKind::Fma">:$atom), [{
+    return $_get($_ctxt, shape, elementType, atom);
+  }]>];
+  let skipDefaultBuilders = 1;
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{

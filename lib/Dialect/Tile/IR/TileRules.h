@@ -1,0 +1,40 @@
+//===- TileRules.h - Rules that operations on tiles share -------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_DIALECT_TILE_IR_TILERULES_H
+#define KRON_LIB_DIALECT_TILE_IR_TILERULES_H
+
+#include "kron/Dialect/Tile/IR/TileOps.h"
+
+namespace mlir::kron::tile {
+
+/// The ring along an axis that `buffer` is of; null if it is of none.
+RingType getRing(Value buffer);
+
+/// Whether `op` moves boxes of an instruction of a warp.
+inline bool isOfWarps(FragmentType fragment) {
+  return fragment.getAtom() != AtomKind::Fma;
+}
+
+/// Whether the boxes of `fragment`, which warps share as its atom says, are
+/// those of `buffer`; else an error. With `halves`, of two CTAs' buffers.
+LogicalResult verifyWarpBoxes(Operation *op, FragmentType fragment,
+                              Value buffer, Value boxes,
+                              ArrayRef<int64_t> along, bool halves);
+
+/// The same of a box of `sizes` of a view, that all CTAs of a cluster share.
+LogicalResult verifyWarpBoxes(Operation *op, FragmentType fragment,
+                              ArrayRef<int64_t> sizes, Value boxes,
+                              ArrayRef<int64_t> along);
+
+/// Whether a swizzled buffer, if `op` fills one, is filled in equal shares of
+/// whole vectors, and a half of a tile by each CTA of a cluster; else an error.
+LogicalResult verifyShares(CopyOp op);
+
+} // namespace mlir::kron::tile
+
+#endif // KRON_LIB_DIALECT_TILE_IR_TILERULES_H
