@@ -698,6 +698,28 @@ gpu.module @kron_gpu {
 // -----
 
 gpu.module @kron_gpu {
+  gpu.func @copy_c3_stride(%x: !tile.view<?x8xf32, [10, 1]>, %r: !tile.ring<3 of <2x8xf32> along 0>) kernel {
+    %b = tile.acquire %r : !tile.ring<3 of <2x8xf32> along 0> -> !tile.buffer<2x8xf32>
+    // expected-error @+1 {{expects bytes of elements that lie together in '!tile.view<?x8xf32, [10, 1]>', but got 16}}
+    tile.copy %x[0] to %b bytes 16 : !tile.view<?x8xf32, [10, 1]>, !tile.buffer<2x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c3_size(%x: !tile.view<?x6xf32, [?, 1]>, %r: !tile.ring<3 of <2x8xf32> along 0>) kernel {
+    %b = tile.acquire %r : !tile.ring<3 of <2x8xf32> along 0> -> !tile.buffer<2x8xf32>
+    // expected-error @+1 {{expects bytes of elements that lie together in '!tile.view<?x6xf32, [?, 1]>', but got 16}}
+    tile.copy %x[0] to %b bytes 16 : !tile.view<?x6xf32, [?, 1]>, !tile.buffer<2x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
   gpu.func @copy_c6_b(%x: !tile.view<?x8xf32, [8, 1]>, %b: !tile.buffer<2x8xf32, #tile.layout<[9, 1]>>) kernel {
     // expected-error @+1 {{expects chunks of 16 bytes to lie together in '!tile.buffer<2x8xf32, #tile.layout<[9, 1]>>'}}
     tile.copy %x[0] to %b bytes 16 : !tile.view<?x8xf32, [8, 1]>, !tile.buffer<2x8xf32, #tile.layout<[9, 1]>>
@@ -848,6 +870,33 @@ gpu.module @kron_gpu {
 // -----
 
 gpu.module @kron_gpu {
+  gpu.func @load_c8_ring(%r: !tile.ring<3 of <2x8xf32> along 0>) kernel {
+    %b = tile.wait %r pending 0 : !tile.ring<3 of <2x8xf32> along 0> -> !tile.buffer<2x8xf32>
+    tile.for_boxes %u of 2 excess {
+      // expected-error @+1 {{expects no boxes in excess of a box's tile}}
+      %v = tile.load %b[%u] along [1] : !tile.buffer<2x8xf32> -> !tile.fragment<1x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c8_view(%x: !tile.view<?x8xf32, [8, 1]>, %n: i64) kernel {
+    tile.for %t to %n {
+      tile.for_boxes %u of 2 excess {
+        // expected-error @+1 {{expects no boxes in excess of a box's tile}}
+        %v = tile.load %x[%u] along [1] tile %t box [2, 8] : !tile.view<?x8xf32, [8, 1]> -> !tile.fragment<1x8xf32>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
   gpu.func @load_c13(%x: !tile.view<?x8xf32, [8, 1]>) kernel {
     tile.for_boxes %u of 2 repeat {
       // expected-error @+1 {{expects a tile and the sizes of a box of a view, and of nothing else}}
@@ -887,7 +936,19 @@ gpu.module @kron_gpu {
 gpu.module @kron_gpu {
   gpu.func @load_c14_rows(%b: !tile.buffer<2x8xf32>) kernel {
     tile.for_boxes %u of 2 order [1, 0] {
-      // expected-error @+1 {{expects boxes of rows in the tile's order}}
+      // expected-error @+1 {{expects boxes of rows in the tile's order, none of them repeated}}
+      %v = tile.load %b[%u] along [1] : !tile.buffer<2x8xf32> -> !tile.fragment<1x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c14_repeat(%b: !tile.buffer<2x8xf32>) kernel {
+    tile.for_boxes %u of 2 repeat {
+      // expected-error @+1 {{expects boxes of rows in the tile's order, none of them repeated}}
       %v = tile.load %b[%u] along [1] : !tile.buffer<2x8xf32> -> !tile.fragment<1x8xf32>
     }
     gpu.return
