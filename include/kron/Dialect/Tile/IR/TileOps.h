@@ -34,6 +34,9 @@ namespace mlir::kron::tile {
 /// Threads of the kernel that `op` is in; 0 if it is in none.
 int64_t getThreads(Operation *op);
 
+/// The type of sums of products of elements of type `element`.
+Type getSumType(Type element);
+
 /// Checks that no thread of `kernel` reads what is not there yet, or writes
 /// where others read or write.
 LogicalResult verifyHazards(gpu::GPUFuncOp kernel);

@@ -18,7 +18,8 @@ include "mlir/IR/EnumAttr.td"
 
 def Tile_AtomKind
     : I32EnumAttr<"AtomKind", "what one instruction multiplies",
-                  [I32EnumAttrCase<"Fma", 0, "fma">]> {
+                  [I32EnumAttrCase<"Fma", 0, "fma">,
+                   I32EnumAttrCase<"MmaM16N8K16", 1, "mma.m16n8k16">]> {
   let cppNamespace = "::mlir::kron::tile";
   let genSpecializedAttr = 0;
 }
@@ -29,7 +30,10 @@ def Tile_AtomAttr : EnumAttr<Tile_Dialect, Tile_AtomKind, "atom"> {
   let description = [{
     - `fma`: one multiply-add of a thread. A thread holds whole boxes of a tile
       in a `!tile.fragment`, and all threads read the operand from shared
-      memory, the same element at once.
+      memory, the same element at once, or each thread holds weights of its own.
+    - `mma.m16n8k16`: a warp multiplies 16 x K by K x 8 values of f16 or bf16, K up
+      to 16. Lane (g, q) = (lane / 4, lane % 4) holds positions 4 q to 4 q + 3 along K
+      of rows g and g + 8 and of result g, and two sums of each of these rows.
   }];
 }
 
