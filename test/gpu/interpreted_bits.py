@@ -18,6 +18,8 @@ CHECKS = (
     ("rotate", ("f32", (64, 64), "i8", 5, 0)), ("rotate", ("f16", (64, 64), "f8E4M3FN", 5, 1)),
     ("rotate", ("f16", (12, 32), "i8", 7, 0)), ("rotate", ("f16", (112, 128), "f8E5M2", 4, 0)),
     ("sparse", ("f32", ((3, 16, 9, 5),), "i8", True, 33, 0)),
+    # Few rows of what has a kernel of both for many only.
+    ("sparse", ("f16", ((16, 16, 16, 1),), "i8", False, 33, 0)),
     ("sparse", ("f32", ((4, 32, 32, 1), (1, 128, 32, 4)), "i8", False, 50, 0, ONE_KERNEL)),
     ("sparse", ("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), "f8E5M2", True, 40, 0, ONE_KERNEL)),
     ("multiply", ((1, 64, 64, 4), ("f8E4M3FN", "f8E4M3FN", "f16"), "batch_first", 40)),

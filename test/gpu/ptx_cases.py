@@ -45,6 +45,10 @@ def sparse(name, pattern, rows, layout="batch_first", **more):
     return shapes._fixed_ksmm(name, pattern, rows, layout, OPEN) | more
 
 
+def groups_plan(fields):
+    return [f"plan = #kron.gpu_plan<kernel = small_groups, {fields}>"]
+
+
 def gradient(name, pattern, rows, layout="batch_first", **more):
     return shapes._fixed_grad(name, pattern, rows, layout, OPEN) | more
 
@@ -119,6 +123,21 @@ FIXED = (
     ("sparse", CHIPS, sparse("bf16", (64, 28, 12, 1), 70)),
     ("small_groups", CHIPS, sparse("f16", (256, 7, 8, 1), 60)),
     ("small_groups", CHIPS, sparse("f32", (100, 4, 8, 1), 90)),
+    # Results of one group in two columns, of two groups in one, and of others in each; weights in any order.
+    ("small_groups", CHIPS, sparse("f32", (24, 8, 3, 1), 70)),
+    ("small_groups", CHIPS, sparse("bf16", (40, 4, 2, 1), 70)),
+    ("small_groups", CHIPS, sparse("f32", (100, 6, 3, 1), 70)),
+    ("small_groups", CHIPS, sparse("f16", (100, 8, 5, 1), 70, op_weights="T")),
+    # Idle threads, rows beside each other, and more parts of a row than CTAs.
+    ("small_groups", CHIPS, sparse("f32", (100, 4, 8, 1), 90, attributes=groups_plan(
+        "row_chunks = 30, threads = 128, row_tiles = 2, ctas_per_sm = 2"))),
+    ("small_groups", CHIPS, sparse("f16", (64, 3, 4, 1), 50, attributes=groups_plan(
+        "row_chunks = 1, threads = 32, row_tiles = 1, ctas_per_sm = 1"))),
+    # Matrix instructions: all of K or not, results of a group in one or two columns, which they fill or not.
+    ("small_groups", CHIPS, sparse("bf16", (64, 24, 16, 1), 150)),
+    ("small_groups", CHIPS, sparse("f16", (24, 40, 12, 1), 100)),
+    ("small_groups", CHIPS, sparse("f16", (20, 40, 16, 1), 100, attributes=groups_plan(
+        "threads = 96, row_tiles = 1, result_tiles = 4, ctas_per_sm = 2"))),
     ("gradient", CHIPS, gradient("f32", (1, 64, 64, 4), 70)),
     ("gradient", CHIPS, gradient("f16", (2, 48, 40, 3), 90, "batch_last")),
     ("gradient", CHIPS, gradient("f64", (3, 17, 9, 5), 40)),

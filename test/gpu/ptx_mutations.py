@@ -54,6 +54,8 @@ CHANGED = (
       "cp.async.c": (0, 7), "cp.async.commit_group": (0, 1), "cp.async.wait_group": (0,), "st.shared": (0,)}),
     (sparse("f16", (6, 64, 64, 1), 150), "sm_90a",
      {"bar.sync": (0, 1, 2), "cp.async.wait_group": (0, 1), "cp.async.c": (0,), "mma.sync": (0,)}),
+    (sparse("f32", (100, 6, 3, 1), 70), "sm_90a", {"st.global": (0, 1), "fma.rn": (0, 7)}),
+    (sparse("f16", (24, 40, 12, 1), 100), "sm_80", {"st.global": (0, 5), "mma.sync": (0, 7)}),
 )
 
 

@@ -37,11 +37,10 @@ static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
     return emitSparseKernel(builder, gpuModule, fused, plan, machine);
   case GPUKernel::Chain:
     return emitChainKernel(builder, gpuModule, fused, plan, machine);
-  case GPUKernel::SmallGroups:
-    return emitSmallGroups(builder, gpuModule, fused, plan, machine);
   case GPUKernel::Batched:
   case GPUKernel::Ffma:
   case GPUKernel::Dmma:
+  case GPUKernel::SmallGroups:
     return fused.emitOpError("has a plan for kernel ")
            << stringifyGPUKernel(plan.getKernel()) << ": run --kron-tile first";
   case GPUKernel::Auto:

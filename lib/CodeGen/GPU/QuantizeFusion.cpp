@@ -16,6 +16,7 @@
 #include "kron/CodeGen/GPU/Quantize.h"
 #include "kron/CodeGen/GPU/Sparse.h"
 #include "kron/CodeGen/GPU/Wgmma.h"
+#include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Plan/GPU/QuantizePlan.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -85,56 +86,60 @@ static void moveMemory(Value memory, Block *block) {
   dealloc->moveBefore(block->getTerminator());
 }
 
-/// Both ways, of which the host takes one kernel from `fewest` rows on.
-static LogicalResult emitByRows(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                                FusedOp fused, QuantizeOp quantize,
-                                ArrayRef<GPUPlanAttr> plans,
-                                const GPUMachine &machine) {
-  Location loc = quantize.getLoc();
+/// Copies what makes `memory`, and its views.
+static void cloneMemory(OpBuilder &builder, Value memory, IRMapping &mapping) {
+  builder.clone(*memory.getDefiningOp(), mapping);
+  for (Operation *user : memory.getUsers())
+    if (isa<ViewLikeOpInterface>(user))
+      cloneMemory(builder, user->getResult(0), mapping);
+}
+
+void kron::splitByRows(OpBuilder &builder, FusedOp fused,
+                       ArrayRef<QuantizeOp> quantizes) {
+  SmallVector<GPUPlanAttr> plans = getGPUPlans(fused);
+  QuantizeOp quantize = findQuantize(fused, quantizes);
+  // Whoever makes the kernel says what is wrong.
+  if (plans.size() < 2 || !plans.front().get("quantize") || !quantize ||
+      getSharedQuantizeReason(fused, quantize))
+    return;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(quantize);
   Value memory = skipViews(fused.getInit());
-  Emitter host(builder, loc, kron::getElementType(quantize.getInput()));
+  Emitter host(builder, quantize.getLoc(),
+               kron::getElementType(quantize.getInput()));
   Int rows = getQuantizedRowCount(host, quantize, 0);
   int64_t least = plans.front().get("min_rows");
-  auto branch = scf::IfOp::create(builder, loc, host.less(least - 1, rows),
-                                  /*withElseRegion=*/true);
+  auto branch =
+      scf::IfOp::create(builder, quantize.getLoc(), host.less(least - 1, rows),
+                        /*withElseRegion=*/true);
   builder.setInsertionPointToStart(branch.thenBlock());
-  if (failed(emitTogether(builder, gpuModule, fused, quantize, plans.front(),
-                          machine)))
-    return failure();
-  // What was built of the array between them.
-  SmallVector<Operation *> built;
-  for (Operation &op : branch.thenBlock()->without_terminator())
-    built.push_back(&op);
-  for (Operation *op : llvm::reverse(built))
-    if (isOpTriviallyDead(op))
-      op->erase();
+  IRMapping mapping;
+  cloneMemory(builder, memory, mapping);
+  auto together = cast<FusedOp>(builder.clone(*fused, mapping));
+  together.setPlanAttr(plans.front().without("min_rows"));
+  builder.clone(*quantize, mapping);
   fused->moveBefore(branch.elseBlock()->getTerminator());
   quantize->moveBefore(branch.elseBlock()->getTerminator());
   moveMemory(memory, branch.elseBlock());
-  if (failed(emitGPUKernels(builder, gpuModule, fused, plans.drop_front(),
-                            machine)))
-    return failure();
-  emitQuantize(builder, gpuModule, quantize, machine);
-  fused.erase();
-  quantize.erase();
-  return success();
+  if (plans.size() == 2)
+    fused.setPlanAttr(plans.back());
+  else
+    fused.setPlanAttr(
+        DispatchAttr::get(fused.getContext(), ArrayRef(plans).drop_front()));
 }
 
 LogicalResult kron::emitQuantizedKernel(OpBuilder &builder,
                                         gpu::GPUModuleOp gpuModule,
                                         FusedOp fused, QuantizeOp quantize,
-                                        ArrayRef<GPUPlanAttr> plans,
+                                        GPUPlanAttr plan,
                                         const GPUMachine &machine) {
   if (std::optional<std::string> reason =
           getSharedQuantizeReason(fused, quantize))
     return fused.emitOpError("cannot quantize its rows: ") << *reason;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(quantize);
-  if (plans.size() > 1)
-    return emitByRows(builder, gpuModule, fused, quantize, plans, machine);
   Value memory = skipViews(fused.getInit());
-  if (failed(emitTogether(builder, gpuModule, fused, quantize, plans.front(),
-                          machine)))
+  if (failed(emitTogether(builder, gpuModule, fused, quantize, plan, machine)))
     return failure();
   fused.erase();
   quantize.erase();

@@ -33,6 +33,13 @@ namespace mlir::kron {
 using namespace mlir;
 using namespace mlir::kron;
 
+/// The ops of a type in `module`.
+template <typename OpTy> static SmallVector<OpTy> collect(ModuleOp module) {
+  SmallVector<OpTy> ops;
+  module.walk([&](OpTy op) { ops.push_back(op); });
+  return ops;
+}
+
 namespace {
 
 struct ConvertKronToNVVMPass
@@ -44,16 +51,16 @@ struct ConvertKronToNVVMPass
     FailureOr<GPUMachine> machine = getGPUMachine(module, chip);
     if (failed(machine))
       return signalPassFailure();
-    SmallVector<FusedOp> passes;
-    SmallVector<KsmmGradOp> gradients;
-    module.walk([&](FusedOp fused) { passes.push_back(fused); });
-    module.walk([&](KsmmGradOp op) { gradients.push_back(op); });
-    SmallVector<QuantizeOp> quantizes;
-    module.walk([&](QuantizeOp op) { quantizes.push_back(op); });
+    OpBuilder builder(&getContext());
+    // What has a kernel of both for many rows only is there twice then.
+    for (FusedOp fused : collect<FusedOp>(module))
+      splitByRows(builder, fused, collect<QuantizeOp>(module));
+    SmallVector<FusedOp> passes = collect<FusedOp>(module);
+    SmallVector<KsmmGradOp> gradients = collect<KsmmGradOp>(module);
+    SmallVector<QuantizeOp> quantizes = collect<QuantizeOp>(module);
     if (passes.empty() && gradients.empty() && quantizes.empty())
       return;
     gpu::GPUModuleOp gpuModule = getOrCreateGPUModule(module);
-    OpBuilder builder(&getContext());
     for (FusedOp fused : passes) {
       if (failed(checkFusedOp(fused)) ||
           failed(hoistFusedScalars(builder, fused)))
@@ -70,7 +77,7 @@ struct ConvertKronToNVVMPass
         }
         quantizes.erase(llvm::find(quantizes, quantize));
         if (failed(emitQuantizedKernel(builder, gpuModule, fused, quantize,
-                                       plans, *machine)))
+                                       plans.front(), *machine)))
           return signalPassFailure();
         continue;
       }

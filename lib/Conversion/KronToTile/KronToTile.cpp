@@ -9,6 +9,7 @@
 #include "kron/CodeGen/FusedOperands.h"
 #include "kron/CodeGen/GPU/Dispatch.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
+#include "kron/CodeGen/GPU/Quantize.h"
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Dialect/Tile/IR/TileDialect.h"
@@ -35,6 +36,8 @@ static decltype(&tileBatched) getFamily(GPUKernel kernel) {
     return tileFfma;
   case GPUKernel::Dmma:
     return tileDmma;
+  case GPUKernel::SmallGroups:
+    return tileSmallGroups;
   default:
     return nullptr;
   }
@@ -51,13 +54,18 @@ struct KronTilePass : kron::impl::KronTileBase<KronTilePass> {
     if (failed(machine))
       return signalPassFailure();
     SmallVector<FusedOp> tiled;
+    SmallVector<QuantizeOp> quantizes;
     module.walk([&](FusedOp fused) {
       if (llvm::any_of(getGPUPlans(fused), [](GPUPlanAttr plan) {
             return getFamily(plan.getKernel()) != nullptr;
           }))
         tiled.push_back(fused);
     });
+    module.walk([&](QuantizeOp op) { quantizes.push_back(op); });
     OpBuilder builder(&getContext());
+    // What quantizes whole rows is one kernel with what they come from.
+    for (FusedOp fused : tiled)
+      splitByRows(builder, fused, quantizes);
     for (FusedOp fused : tiled)
       if (failed(tile(builder, fused, *machine)))
         return signalPassFailure();
@@ -78,15 +86,32 @@ LogicalResult KronTilePass::tile(OpBuilder &builder, FusedOp fused,
   if (plans.empty())
     return failure();
   gpu::GPUModuleOp gpuModule = getOrCreateGPUModule(getOperation());
-  auto emit = [&](OpBuilder &at, GPUPlanAttr plan) -> LogicalResult {
-    if (auto *family = getFamily(plan.getKernel()))
-      return family(at, gpuModule, fused, plan, machine);
-    // Of another kind, for --convert-kron-to-nvvm.
+  // For --convert-kron-to-nvvm.
+  auto leave = [&](OpBuilder &at, Attribute plan) {
     auto other = cast<FusedOp>(at.clone(*fused));
     other.setPlanAttr(plan);
     return success();
   };
-  if (failed(emitDispatch(builder, fused, plans, emit)))
+  auto emit = [&](OpBuilder &at, GPUPlanAttr plan) -> LogicalResult {
+    if (auto *family = getFamily(plan.getKernel()))
+      return family(at, gpuModule, fused, plan, machine);
+    return leave(at, plan.without("min_rows"));
+  };
+  // Plans behind the last one of tiles stay together: what one of them takes
+  // may depend on those in front of it.
+  ArrayRef<GPUPlanAttr> tiled(plans), others;
+  while (!getFamily(tiled.back().getKernel()))
+    tiled = tiled.drop_back();
+  others = ArrayRef(plans).drop_front(tiled.size());
+  auto emitOthers = [&](OpBuilder &at) {
+    return leave(at, others.size() == 1
+                         ? Attribute(others.front())
+                         : DispatchAttr::get(&getContext(), others));
+  };
+  LogicalResult done =
+      others.empty() ? emitDispatch(builder, fused, tiled, emit)
+                     : emitDispatch(builder, fused, tiled, emit, emitOthers);
+  if (failed(done))
     return failure();
   fused.erase();
   return success();

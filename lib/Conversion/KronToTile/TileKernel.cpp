@@ -120,13 +120,18 @@ void TileKernel::begin(gpu::GPUModuleOp gpuModule, StringRef name,
 }
 
 void TileKernel::beginBody(Operation *loop) {
-  builder.createBlock(&loop->getRegion(0), {}, builder.getIndexType(), loc);
+  // Behind the number are fragments that a tile.for carries.
+  SmallVector<Type> types{builder.getIndexType()};
+  if (auto tiles = dyn_cast<tile::ForOp>(loop))
+    llvm::append_range(types, tiles.getInits().getTypes());
+  builder.createBlock(&loop->getRegion(0), {}, types,
+                      SmallVector<Location>(types.size(), loc));
   tile::YieldOp::create(builder, loc);
   builder.setInsertionPointToStart(&loop->getRegion(0).front());
 }
 
 void TileKernel::forTiles(Value count, function_ref<void(Value tile)> build) {
-  auto loop = tile::ForOp::create(builder, loc, count);
+  auto loop = tile::ForOp::create(builder, loc, count, ValueRange());
   OpBuilder::InsertionGuard guard(builder);
   beginBody(loop);
   build(loop.getTile());

@@ -33,28 +33,48 @@ static SmallVector<Int *> getState(Lowering &lowering) {
 void tile::lowerFor(Lowering &lowering, ForOp op) {
   KernelBuilder &k = lowering.k;
   SmallVector<Int *> state = getState(lowering);
-  auto getValues = [&] {
+  // What a turn leaves: slots of rings, and `fragments`.
+  auto getValues = [&](ValueRange fragments) {
     for (auto &[memory, ring] : lowering.rings)
       settle(lowering, ring);
-    return llvm::map_to_vector(
+    SmallVector<Value> values = llvm::map_to_vector(
         state, [&](Int *slot) { return k.materialize(*slot, 32); });
+    for (Value fragment : fragments)
+      llvm::append_range(values, lowering.fragments.at(fragment).registers);
+    return values;
   };
   auto setValues = [&](ValueRange values) {
-    for (auto [slot, value] : llvm::zip_equal(state, values))
+    for (auto [slot, value] :
+         llvm::zip_equal(state, values.take_front(state.size())))
       *slot = value;
+    values = values.drop_front(state.size());
+    for (auto [init, carried] :
+         llvm::zip_equal(op.getInits(), op.getCarried())) {
+      LoweredFragment first = lowering.fragments.at(init);
+      size_t count = first.registers.size();
+      lowering.fragments[carried] = first.rebuild(values.take_front(count));
+      values = values.drop_front(count);
+    }
   };
-  // Few tiles are counted in 32 bits.
-  Int count = lowering.numbers.at(op.getTiles());
-  if (count.isConstant() && count.getConstant() <= (int64_t(1) << 30))
-    lowering.countBits = 32;
-  Int first = lowering.getFirstTile();
-  lowering.step = lowering.getTileStep();
+  Int count = lowering.numbers.at(op.getTiles()), first;
+  if (auto loop = dyn_cast<ForColumnsOp>(op->getParentOp())) {
+    const LoweredColumns &columns = lowering.columns.at(loop.getColumns());
+    first = columns.firstTile;
+    lowering.step = columns.tileStep;
+    count = k.truncate(count);
+  } else {
+    // Few tiles are counted in 32 bits.
+    if (count.isConstant() && count.getConstant() <= (int64_t(1) << 30))
+      lowering.countBits = 32;
+    first = lowering.getFirstTile();
+    lowering.step = lowering.getTileStep();
+  }
   lowering.tileCount = count;
-  setValues(k.rolledLoop(first, count, lowering.step, getValues(),
+  setValues(k.rolledLoop(first, count, lowering.step, getValues(op.getInits()),
                          [&](Int tile, ValueRange carried) {
                            setValues(carried);
                            lowering.numbers[op.getTile()] = tile;
                            lowering.lower(*op.getBody());
-                           return getValues();
+                           return getValues(op.getYielded());
                          }));
 }

@@ -67,7 +67,10 @@ void Lowering::lower(Block &block) {
         .Case([&](PrepareOp prepare) { lowerPrepare(*this, prepare); })
         .Case([&](ForOp loop) { lowerFor(*this, loop); })
         .Case([&](ForBoxesOp loop) { lowerForBoxes(*this, loop); })
+        .Case([&](ForColumnsOp loop) { lowerForColumns(*this, loop); })
         .Case([&](LoadOp load) { lowerLoad(*this, load); })
+        .Case([&](LoadColumnsOp load) { lowerLoadColumns(*this, load); })
+        .Case([&](DotOp dot) { lowerDot(*this, dot); })
         .Case([&](ContractOp contract) { lowerContract(*this, contract); })
         .Case([&](ExchangeOp exchange) { lowerExchange(*this, exchange); })
         .Case([&](StoreOp store) { lowerStore(*this, store); });

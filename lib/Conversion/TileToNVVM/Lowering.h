@@ -17,7 +17,7 @@
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/CodeGen/GPU/ScalarOps.h"
 #include "kron/CodeGen/GPU/TileWalk.h"
-#include "kron/Dialect/Tile/IR/TileOps.h"
+#include "kron/Dialect/Tile/IR/TileColumns.h"
 #include <functional>
 
 namespace mlir::kron::tile {
@@ -87,6 +87,28 @@ struct LoweredFragment {
   SmallVector<int64_t> box;
   /// Calls body(values) with some of them after the others.
   std::function<void(function_ref<void(const Boxes &)>)> forParts;
+  /// What a tile.load_columns has put into registers, and the fragment that
+  /// other ones of its kind are.
+  SmallVector<Value> registers;
+  std::function<LoweredFragment(ValueRange)> rebuild;
+};
+
+/// Of atom mma.m16n8k16: values along K that a lane has of a row or a result,
+/// and tiles of 8 results of which it has 16 bytes of a row.
+inline constexpr int64_t kLaneK = 4, kTilesTogether = 4;
+
+/// The column of this thread or warp: its number; which rows of a tile it takes
+/// (`firstRow` and each `rowStep`-th after it); and its tiles of rows.
+struct LoweredColumns {
+  Int number, firstRow;
+  int64_t rowStep = 1;
+  Int firstTile, tileStep;
+
+  /// Row `index` of the `count` ones that this thread takes of a tile.
+  Int getRow(KernelBuilder &k, Int tile, int64_t count, int64_t index) const {
+    Int first = k.add(k.mul(tile, count * rowStep), firstRow);
+    return k.add(first, index * rowStep);
+  }
 };
 
 /// Where boxes lie in a tile.
@@ -163,6 +185,7 @@ public:
   DenseMap<Value, Int> numbers;
   DenseMap<Value, Value> scalars;
   DenseMap<Value, LoweredTurn> turns;
+  DenseMap<Value, LoweredColumns> columns;
   /// Tiles that operations of a turn work on, of each of their views.
   DenseMap<std::pair<Operation *, Value>, LoweredTile> tiles;
   /// From one tile of this CTA to its next one, and how many there are.
@@ -247,11 +270,18 @@ void lowerCopy(Lowering &lowering, CopyOp op);
 void lowerPrepare(Lowering &lowering, PrepareOp op);
 void lowerFor(Lowering &lowering, ForOp op);
 void lowerForBoxes(Lowering &lowering, ForBoxesOp op);
+void lowerForColumns(Lowering &lowering, ForColumnsOp op);
 void lowerLoad(Lowering &lowering, LoadOp op);
+void lowerLoadColumns(Lowering &lowering, LoadColumnsOp op);
+void lowerDot(Lowering &lowering, DotOp op);
 void lowerContract(Lowering &lowering, ContractOp op);
 void lowerExchange(Lowering &lowering, ExchangeOp op);
 void lowerStore(Lowering &lowering, StoreOp op);
 
+/// The group that the first result of this thread's or warp's column of a view
+/// belongs to, and its number there.
+std::pair<Int, Int> getFirstResult(Lowering &lowering, Value columns,
+                                   const ColumnLayout &layout);
 /// The slot that is as many buffers behind the one to wait for.
 Int getSlotBehind(Lowering &lowering, const LoweredRing &ring, int64_t buffers);
 /// Slot `slot`, which is less than twice as many as there are `stages`.

@@ -18,8 +18,8 @@ namespace {
 class TileStore {
 public:
   TileStore(Lowering &lowering, StoreOp op)
-      : lowering(lowering), k(lowering.k), ops(k, k.element), op(op),
-        view(lowering.views.at(op.getView())),
+      : lowering(lowering), k(lowering.k), ops(k, getSumType(k.element)),
+        op(op), view(lowering.views.at(op.getView())),
         tile(lowering.numbers.at(op.getTile())),
         rows(op.getRows().value_or(0)) {
     alpha = getScale(op.getAlpha());
@@ -31,6 +31,7 @@ public:
   void storeChunks(BufferType type);
   void storeBoxes(const LoweredFragment &fragment);
   void storePairs(const LoweredFragment &fragment);
+  void storeColumns(const LoweredFragment &fragment, ForColumnsOp loop);
   void storeBox(BufferType type);
 
 private:
@@ -215,6 +216,52 @@ void TileStore::storePairs(const LoweredFragment &fragment) {
   });
 }
 
+/// Stores columns by 16 bytes. Those of a lane of a warp alternate with those
+/// of the three other lanes that have results of the row.
+void TileStore::storeColumns(const LoweredFragment &fragment,
+                             ForColumnsOp loop) {
+  int64_t chunk = lowering.getChunk();
+  auto type = cast<FragmentType>(op.getSource().getType());
+  ColumnLayout layout(op.getView().getType(), type.getShape().back());
+  const LoweredColumns &columns = lowering.columns.at(loop.getColumns());
+  std::pair<Int, Int> start =
+      getFirstResult(lowering, loop.getColumns(), layout);
+  ArrayRef<Int> strides = view.array.strides;
+  auto store = [&](ArrayRef<Value> sums, Int row, int64_t piece) {
+    Int own = piece * chunk, offset;
+    Value exists;
+    if (loop.isOfWarps()) {
+      Int lane = k.mul(k.bitAnd(k.laneId(), 3), chunk);
+      own = k.add(start.second, k.add(lane, piece * kTilesTogether * chunk));
+      exists = k.less(own, layout.sizeN);
+      offset = k.add(k.mul(start.first, layout.sizeN), own);
+    } else {
+      offset = k.add(k.mul(columns.number, layout.width), own);
+    }
+    k.ifThen(k.both(exists, k.less(row, view.sizes.front())), [&] {
+      Value values =
+          k.makeVector(scale(sums, [] { return SmallVector<Value>(); }));
+      if (getSumType(k.element) != k.element)
+        values = arith::TruncFOp::create(k.builder, k.loc,
+                                         k.getVectorType(chunk), values);
+      Value target = k.offsetPointer(view.array.base,
+                                     k.mul(k.extend(row), strides.front()));
+      k.store(values, k.offsetPointer(target, offset), CacheHint::Streaming);
+    });
+  };
+  fragment.forParts([&](const Boxes &boxes) {
+    for (int64_t index = 0, count = boxes.size(); index < count; ++index) {
+      Int row = columns.getRow(k, tile, count, index);
+      for (int64_t first = 0, size = boxes[index].size(); first < size;
+           first += chunk) {
+        ArrayRef<Value> sums = ArrayRef(boxes[index]).slice(first, chunk);
+        if (sums.front())
+          store(sums, row, first / chunk);
+      }
+    }
+  });
+}
+
 /// Stores what exists of a box that a buffer holds, element by element.
 void TileStore::storeBox(BufferType type) {
   ArrayRef<int64_t> sizes = type.getShape();
@@ -304,7 +351,10 @@ void TileStore::storeChunks(BufferType type) {
 void tile::lowerStore(Lowering &lowering, StoreOp op) {
   TileStore store(lowering, op);
   auto buffer = dyn_cast<BufferType>(op.getSource().getType());
-  if (!op.getRows() && buffer)
+  auto columns = getColumnsLoop(op.getBoxes());
+  if (columns)
+    store.storeColumns(lowering.fragments.at(op.getSource()), columns);
+  else if (!op.getRows() && buffer)
     store.storeBox(buffer);
   else if (auto type = dyn_cast<FragmentType>(op.getSource().getType());
            type && type.getAtom() == AtomKind::Dmma)

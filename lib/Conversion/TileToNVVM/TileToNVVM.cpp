@@ -42,9 +42,12 @@ static Type getElement(LaunchOp launch) {
     }
     element = type.getElementType();
   }
-  if (!element || !(element.isF32() || element.isF64()))
-    launch.emitOpError("expects views of f32 or f64");
-  return element && (element.isF32() || element.isF64()) ? element : Type();
+  bool isKnown =
+      element &&
+      isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element);
+  if (!isKnown)
+    launch.emitOpError("expects views of f16, bf16, f32 or f64");
+  return isKnown ? element : Type();
 }
 
 /// Whether every operation of `kernel` has a lowering, and what it holds is of
@@ -63,8 +66,14 @@ static LogicalResult verifyKernel(gpu::GPUFuncOp kernel, Type element) {
                       "these");
       return WalkResult::interrupt();
     }
+    if (getSumType(element) != element &&
+        isa<AllocOp, PrepareOp, ForBoxesOp>(op)) {
+      op->emitOpError("expects elements of f32 or f64, but the views have ")
+          << element;
+      return WalkResult::interrupt();
+    }
     for (Type type : op->getResultTypes())
-      if (getElement(type) != element) {
+      if (getElement(type) != element && !isa<DotOp>(op)) {
         op->emitOpError("expects elements of type ")
             << element << ", as the views have, but got " << type;
         return WalkResult::interrupt();

@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
+// RUN: kron-opt %s --split-input-file --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
 
 // Verify that many small groups with the batch first are left to multiply-adds: a thread
 // loads the weights of 16 bytes of results once, and the columns of their group for four rows
@@ -34,6 +34,8 @@ func.func @halves(%x: memref<25088x512x8xf16>, %k: memref<512x56x8xf16>, %y: mem
   return
 }
 
+// -----
+
 // Verify that results of one thread may belong to several groups, of an unknown number of
 // rows, and that weights may lie in any order.
 // CHECK-LABEL: llvm.func @parts_0(
@@ -52,6 +54,8 @@ func.func @parts(%x: memref<?x4096x1xf32>, %k: memref<4096x1x7xf32>, %y: memref<
   }
   return
 }
+
+// -----
 
 // Verify that a K of 12 or 16 f16 values goes to matrix instructions whose operands come from
 // memory as they are: a warp takes four tiles of 16 rows and all results of a group at a time.
@@ -77,6 +81,8 @@ func.func @deeper(%x: memref<25088x64x16xbf16>, %k: memref<64x24x16xbf16>, %y: m
   return
 }
 
+// -----
+
 // Verify that few rows, groups whose results fill a tile unless there are many, rows that are
 // no multiples of 16 bytes, and a sum that is added to are left to tiles of a group.
 // CHECK-LABEL: llvm.func @few_0(
@@ -92,6 +98,8 @@ func.func @few(%x: memref<1000x512x8xf16>, %k: memref<512x56x8xf16>, %y: memref<
   return
 }
 
+// -----
+
 // CHECK-LABEL: llvm.func @full_0(
 // CHECK:         mma.sync
 func.func @full(%x: memref<25088x64x8xf16>, %k: memref<64x64x8xf16>, %y: memref<25088x64x64xf16>) {
@@ -105,6 +113,8 @@ func.func @full(%x: memref<25088x64x8xf16>, %k: memref<64x64x8xf16>, %y: memref<
   return
 }
 
+// -----
+
 // CHECK-LABEL: llvm.func @ragged_0(
 // CHECK:         mma.sync
 func.func @ragged(%x: memref<25088x511x8xf16>, %k: memref<511x7x8xf16>, %y: memref<25088x511x7xf16>) {
@@ -117,6 +127,8 @@ func.func @ragged(%x: memref<25088x511x8xf16>, %k: memref<511x7x8xf16>, %y: memr
   }
   return
 }
+
+// -----
 
 // CHECK-LABEL: llvm.func @added_0(
 // CHECK:         mma.sync

@@ -31,15 +31,15 @@ func.func @two_types(%p: !llvm.ptr, %n: i64) {
 // -----
 
 gpu.module @kron_gpu {
-  gpu.func @k(%x: !tile.view<4x4xf16>) kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+  gpu.func @k(%x: !tile.view<4x4xi32>) kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
     gpu.return
   }
 }
 
-func.func @half(%p: !llvm.ptr, %n: i64) {
-  %v = tile.view %p : !llvm.ptr -> !tile.view<4x4xf16>
-  // expected-error @+1 {{expects views of f32 or f64}}
-  tile.launch @kron_gpu::@k tiles(%n) args(%v : !tile.view<4x4xf16>)
+func.func @integers(%p: !llvm.ptr, %n: i64) {
+  %v = tile.view %p : !llvm.ptr -> !tile.view<4x4xi32>
+  // expected-error @+1 {{expects views of f16, bf16, f32 or f64}}
+  tile.launch @kron_gpu::@k tiles(%n) args(%v : !tile.view<4x4xi32>)
   return
 }
 
@@ -88,5 +88,21 @@ func.func @twice(%p: !llvm.ptr, %n: i64) {
   tile.launch @kron_gpu::@k tiles(%n) args(%v : !tile.view<4x4xf32>)
   // expected-error @+1 {{expects a kernel that is launched once}}
   tile.launch @kron_gpu::@k tiles(%n) args(%v : !tile.view<4x4xf32>)
+  return
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @k(%x: !tile.view<4x4xf16>) kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    // expected-error @+1 {{expects elements of f32 or f64, but the views have 'f16'}}
+    %b = tile.alloc : !tile.buffer<4x4xf16>
+    gpu.return
+  }
+}
+
+func.func @host(%p: !llvm.ptr, %n: i64) {
+  %v = tile.view %p : !llvm.ptr -> !tile.view<4x4xf16>
+  tile.launch @kron_gpu::@k tiles(%n) args(%v : !tile.view<4x4xf16>)
   return
 }

@@ -449,3 +449,25 @@ gpu.module @kron_gpu {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c10_started(%x: !tile.view<?x32x2xf32, [64, 2, 1]>, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<4 of <2x32x2xf32> along 0>
+    %a = tile.acquire %r : !tile.ring<4 of <2x32x2xf32> along 0> -> !tile.buffer<2x32x2xf32>
+    tile.copy %x[0] to %a groups 2 bytes 4 : !tile.view<?x32x2xf32, [64, 2, 1]>, !tile.buffer<2x32x2xf32>
+    %b = tile.acquire %r : !tile.ring<4 of <2x32x2xf32> along 0> -> !tile.buffer<2x32x2xf32>
+    // All threads copy this position of the second buffer.
+    tile.copy %x[1] to %b part [0, 1] bytes 4 : !tile.view<?x32x2xf32, [64, 2, 1]>, !tile.buffer<2x32x2xf32>
+    %s = tile.wait %r pending 1 : !tile.ring<4 of <2x32x2xf32> along 0> -> !tile.buffer<2x32x2xf32>
+    tile.copy %x[1] to %b part [1, 2] groups 2 bytes 4 : !tile.view<?x32x2xf32, [64, 2, 1]>, !tile.buffer<2x32x2xf32>
+    %u = tile.wait %r pending 0 : !tile.ring<4 of <2x32x2xf32> along 0> -> !tile.buffer<2x32x2xf32>
+    tile.barrier groups 2
+    tile.for_boxes %v of 64 repeat {
+      // expected-error @+1 {{reads what other threads have copied: expects a tile.barrier behind the tile.wait}}
+      %w = tile.load %u[%v] along [2] : !tile.buffer<2x32x2xf32> -> !tile.fragment<1x2xf32>
+    }
+    gpu.return
+  }
+}

@@ -333,7 +333,7 @@ gpu.module @kron_gpu {
 gpu.module @kron_gpu {
   gpu.func @for_c1(%n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
     tile.for_boxes %u of 4 {
-      // expected-error @+1 {{expects to be in a gpu.func itself}}
+      // expected-error @+1 {{expects to be in a gpu.func itself, or in a tile.for_columns}}
       tile.for %t to %n {
       }
     }
@@ -720,6 +720,28 @@ gpu.module @kron_gpu {
 // -----
 
 gpu.module @kron_gpu {
+  gpu.func @copy_c3_stride(%x: !tile.view<?x8xf32, [10, 1]>, %r: !tile.ring<3 of <2x8xf32> along 0>) kernel {
+    %b = tile.acquire %r : !tile.ring<3 of <2x8xf32> along 0> -> !tile.buffer<2x8xf32>
+    // expected-error @+1 {{expects bytes of elements that lie together in '!tile.view<?x8xf32, [10, 1]>', but got 16}}
+    tile.copy %x[0] to %b bytes 16 : !tile.view<?x8xf32, [10, 1]>, !tile.buffer<2x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c3_size(%x: !tile.view<?x6xf32, [?, 1]>, %r: !tile.ring<3 of <2x8xf32> along 0>) kernel {
+    %b = tile.acquire %r : !tile.ring<3 of <2x8xf32> along 0> -> !tile.buffer<2x8xf32>
+    // expected-error @+1 {{expects bytes of elements that lie together in '!tile.view<?x6xf32, [?, 1]>', but got 16}}
+    tile.copy %x[0] to %b bytes 16 : !tile.view<?x6xf32, [?, 1]>, !tile.buffer<2x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
   gpu.func @copy_c6_b(%x: !tile.view<?x8xf32, [8, 1]>, %b: !tile.buffer<2x8xf32, #tile.layout<[9, 1]>>) kernel {
     // expected-error @+1 {{expects chunks of 16 bytes to lie together in '!tile.buffer<2x8xf32, #tile.layout<[9, 1]>>'}}
     tile.copy %x[0] to %b bytes 16 : !tile.view<?x8xf32, [8, 1]>, !tile.buffer<2x8xf32, #tile.layout<[9, 1]>>
@@ -870,6 +892,33 @@ gpu.module @kron_gpu {
 // -----
 
 gpu.module @kron_gpu {
+  gpu.func @load_c8_ring(%r: !tile.ring<3 of <2x8xf32> along 0>) kernel {
+    %b = tile.wait %r pending 0 : !tile.ring<3 of <2x8xf32> along 0> -> !tile.buffer<2x8xf32>
+    tile.for_boxes %u of 2 excess {
+      // expected-error @+1 {{expects no boxes in excess of a box's tile}}
+      %v = tile.load %b[%u] along [1] : !tile.buffer<2x8xf32> -> !tile.fragment<1x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c8_view(%x: !tile.view<?x8xf32, [8, 1]>, %n: i64) kernel {
+    tile.for %t to %n {
+      tile.for_boxes %u of 2 excess {
+        // expected-error @+1 {{expects no boxes in excess of a box's tile}}
+        %v = tile.load %x[%u] along [1] tile %t box [2, 8] : !tile.view<?x8xf32, [8, 1]> -> !tile.fragment<1x8xf32>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
   gpu.func @load_c13(%x: !tile.view<?x8xf32, [8, 1]>) kernel {
     tile.for_boxes %u of 2 repeat {
       // expected-error @+1 {{expects a tile and the sizes of a box of a view, and of nothing else}}
@@ -909,7 +958,19 @@ gpu.module @kron_gpu {
 gpu.module @kron_gpu {
   gpu.func @load_c14_rows(%b: !tile.buffer<2x8xf32>) kernel {
     tile.for_boxes %u of 2 order [1, 0] {
-      // expected-error @+1 {{expects boxes of rows in the tile's order}}
+      // expected-error @+1 {{expects boxes of rows in the tile's order, none of them repeated}}
+      %v = tile.load %b[%u] along [1] : !tile.buffer<2x8xf32> -> !tile.fragment<1x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c14_repeat(%b: !tile.buffer<2x8xf32>) kernel {
+    tile.for_boxes %u of 2 repeat {
+      // expected-error @+1 {{expects boxes of rows in the tile's order, none of them repeated}}
       %v = tile.load %b[%u] along [1] : !tile.buffer<2x8xf32> -> !tile.fragment<1x8xf32>
     }
     gpu.return
@@ -975,6 +1036,499 @@ gpu.module @kron_gpu {
     tile.for_boxes %u of 2 repeat {
       // expected-error @+1 {{expects to be in no tile.for_boxes but one that all threads go through once}}
       tile.copy %x[0] to %b bytes 4 : !tile.view<?x8xf32, [8, 1]>, !tile.buffer<2x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// Of columns that threads keep.
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_columns_c1(%n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for %t to %n {
+      // expected-error @+1 {{expects to be in a gpu.func itself}}
+      tile.for_columns %c of 10 by 10 atom <fma> {
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_columns_c2() kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    // expected-error @+1 {{expects a body with one argument of type index}}
+    "tile.for_columns"() <{count = 10 : i64, per_cta = 10 : i64, atom = #tile.atom<fma>}> ({
+      tile.yield
+    }) : () -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_columns_c3() kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    // expected-error @+1 {{expects a thread for each of 33 columns, but got 64 threads and 2 beside each other}}
+    tile.for_columns %c of 33 by 33 beside 2 atom <fma> {
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_columns_c3_warps() kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    // expected-error @+1 {{expects a warp for each of 4 columns, none beside each other, but got 64 threads and 1 beside each other}}
+    tile.for_columns %c of 4 by 4 atom <mma.m16n8k16> {
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_columns_c4() kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    // expected-error @+1 {{expects to work on views and registers only, but got tile.barrier}}
+    tile.for_columns %c of 10 by 10 atom <fma> {
+      tile.barrier
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_columns_yield() kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    // expected-error @+1 {{expects a body that ends with tile.yield}}
+    "tile.for_columns"() <{count = 10 : i64, per_cta = 10 : i64, atom = #tile.atom<fma>}> ({
+    ^bb0(%c: index):
+      gpu.return
+    }) : () -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_columns_c1(%f: !tile.view<8x10x4xf32, [1, 32, 8]>, %i: index) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    // expected-error @+1 {{expects columns of a tile.for_columns}}
+    %v = tile.load_columns %f[%i] bytes 16 : !tile.view<8x10x4xf32, [1, 32, 8]> -> !tile.fragment<1x8x4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_columns_c2(%f: !tile.view<8x10x4xf32>, %n: i64, %i: index) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 atom <fma> {
+      // expected-error @+1 {{expects a view with strides and 3 axes, three of known sizes, but got '!tile.view<8x10x4xf32>'}}
+      %v = tile.load_columns %f[%c] bytes 16 : !tile.view<8x10x4xf32> -> !tile.fragment<1x8x4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_columns_c2_rows(%f: !tile.view<8x10x4xf32, [1, 32, 8]>, %n: i64, %i: index) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 atom <fma> {
+      // expected-error @+1 {{expects a view with strides and 4 axes, three of known sizes, but got '!tile.view<8x10x4xf32, [1, 32, 8]>'}}
+      %v = tile.load_columns %f[%c, 0] bytes 16 : !tile.view<8x10x4xf32, [1, 32, 8]> -> !tile.fragment<1x8x4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_columns_c2_count(%f: !tile.view<8x10x4xf32, [1, 32, 8]>, %n: i64, %i: index) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 9 by 9 atom <fma> {
+      // expected-error @+1 {{expects 9 columns of 4 results each to be those of '!tile.view<8x10x4xf32, [1, 32, 8]>'}}
+      %v = tile.load_columns %f[%c] bytes 16 : !tile.view<8x10x4xf32, [1, 32, 8]> -> !tile.fragment<1x8x4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_columns_c3(%f: !tile.view<8x10x4xf32, [1, 32, 8]>, %n: i64, %i: index) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 atom <fma> {
+      // expected-error @+1 {{expects a fragment of rows, 8 positions and results, but got '!tile.fragment<1x4x4xf32>'}}
+      %v = tile.load_columns %f[%c] bytes 16 : !tile.view<8x10x4xf32, [1, 32, 8]> -> !tile.fragment<1x4x4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_columns_c3_rows(%f: !tile.view<8x10x4xf32, [1, 32, 8]>, %n: i64, %i: index) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 atom <fma> {
+      // expected-error @+1 {{expects elements of '!tile.view<8x10x4xf32, [1, 32, 8]>', and one row without a turn, but got '!tile.fragment<2x8x4xf32>'}}
+      %v = tile.load_columns %f[%c] bytes 16 : !tile.view<8x10x4xf32, [1, 32, 8]> -> !tile.fragment<2x8x4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_columns_c3_type(%f: !tile.view<8x10x4xf32, [1, 32, 8]>, %n: i64, %i: index) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 atom <fma> {
+      // expected-error @+1 {{expects elements of '!tile.view<8x10x4xf32, [1, 32, 8]>', and one row without a turn, but got '!tile.fragment<1x8x4xf64>'}}
+      %v = tile.load_columns %f[%c] bytes 16 : !tile.view<8x10x4xf32, [1, 32, 8]> -> !tile.fragment<1x8x4xf64>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_columns_c4(%x: !tile.view<?x8x10x4xf32, [?, 1, 8, 0]>, %n: i64, %i: index) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 atom <fma> {
+      // expected-error @+1 {{expects a tile of a tile.for in its tile.for_columns}}
+      %v = tile.load_columns %x[%c, %i + 1] bytes 16 : !tile.view<?x8x10x4xf32, [?, 1, 8, 0]> -> !tile.fragment<2x8x4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_columns_c5(%f: !tile.view<8x10x4xf32, [4, 32, 1]>, %n: i64, %i: index) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 atom <fma> {
+      // expected-error @+1 {{expects elements that follow each other to be loaded by 16 bytes, but got '!tile.view<8x10x4xf32, [4, 32, 1]>'}}
+      %v = tile.load_columns %f[%c] bytes 16 : !tile.view<8x10x4xf32, [4, 32, 1]> -> !tile.fragment<1x8x4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_columns_c6(%x: !tile.view<?x6x10x4xf32, [?, 1, 6, 0]>, %n: i64, %i: index) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 atom <fma> {
+      // expected-error @+1 {{expects bytes that divide 6 elements of '!tile.view<?x6x10x4xf32, [?, 1, 6, 0]>', but got 16}}
+      %v = tile.load_columns %x[%c, 0] bytes 16 : !tile.view<?x6x10x4xf32, [?, 1, 6, 0]> -> !tile.fragment<2x6x4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_columns_c6_rows(%x: !tile.view<?x8x10x4xf32, [82, 1, 8, 0]>, %n: i64, %i: index) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 atom <fma> {
+      // expected-error @+1 {{expects bytes that divide 8 elements of '!tile.view<?x8x10x4xf32, [82, 1, 8, 0]>', but got 16}}
+      %v = tile.load_columns %x[%c, 0] bytes 16 : !tile.view<?x8x10x4xf32, [82, 1, 8, 0]> -> !tile.fragment<2x8x4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_columns_c6_power(%x: !tile.view<?x8x10x4xf32, [?, 1, 8, 0]>, %n: i64, %i: index) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 atom <fma> {
+      // expected-error @+1 {{expects bytes that divide 8 elements of '!tile.view<?x8x10x4xf32, [?, 1, 8, 0]>', but got 12}}
+      %v = tile.load_columns %x[%c, 0] bytes 12 : !tile.view<?x8x10x4xf32, [?, 1, 8, 0]> -> !tile.fragment<2x8x4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_columns_c7(%f: !tile.view<16x2x24xf32, [1, 384, 16]>, %n: i64, %i: index) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 2 by 2 atom <mma.m16n8k16> {
+      // expected-error @+1 {{expects 16-bit elements, a multiple of 8 results of a group and of 32 of a column, but got '!tile.fragment<1x16x32xf32>' of '!tile.view<16x2x24xf32, [1, 384, 16]>'}}
+      %v = tile.load_columns %f[%c] bytes 8 : !tile.view<16x2x24xf32, [1, 384, 16]> -> !tile.fragment<1x16x32xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_columns_c7_k(%f: !tile.view<14x2x24xf16, [1, 336, 14]>, %n: i64, %i: index) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 2 by 2 atom <mma.m16n8k16> {
+      // expected-error @+1 {{expects K to be a multiple of 4 up to 16, by 8 bytes, tiles of 16 rows, and results that share the elements of rows, but got '!tile.fragment<1x14x32xf16>' of '!tile.view<14x2x24xf16, [1, 336, 14]>'}}
+      %v = tile.load_columns %f[%c] bytes 8 : !tile.view<14x2x24xf16, [1, 336, 14]> -> !tile.fragment<1x14x32xf16>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_columns_c7_rows(%x: !tile.view<?x16x2x24xf16, [?, 1, 16, 0]>, %n: i64, %i: index) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 2 by 2 atom <mma.m16n8k16> {
+      // expected-error @+1 {{expects K to be a multiple of 4 up to 16, by 8 bytes, tiles of 16 rows, and results that share the elements of rows, but got '!tile.fragment<8x16x32xf16>' of '!tile.view<?x16x2x24xf16, [?, 1, 16, 0]>'}}
+      %v = tile.load_columns %x[%c, 0] bytes 8 : !tile.view<?x16x2x24xf16, [?, 1, 16, 0]> -> !tile.fragment<8x16x32xf16>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_columns_c7_shared(%f: !tile.view<16x2x24xf16, [1, 16, 0]>, %n: i64, %i: index) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 2 by 2 atom <mma.m16n8k16> {
+      // expected-error @+1 {{expects K to be a multiple of 4 up to 16, by 8 bytes, tiles of 16 rows, and results that share the elements of rows, but got '!tile.fragment<1x16x32xf16>' of '!tile.view<16x2x24xf16, [1, 16, 0]>'}}
+      %v = tile.load_columns %f[%c] bytes 8 : !tile.view<16x2x24xf16, [1, 16, 0]> -> !tile.fragment<1x16x32xf16>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @dot_c1(%v: !tile.fragment<2x8x4xf32>, %w: !tile.fragment<1x8x4xf32>) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    // expected-error @+1 {{expects to be in a tile.for_columns of atom fma}}
+    %s = tile.dot %v, %w atom <fma> : !tile.fragment<2x8x4xf32>, !tile.fragment<1x8x4xf32> -> !tile.fragment<2x1x4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @dot_c1_atom(%v: !tile.fragment<2x8x4xf32>, %w: !tile.fragment<1x8x4xf32>) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 atom <fma> {
+      // expected-error @+1 {{expects to be in a tile.for_columns of atom mma.m16n8k16}}
+      %s = tile.dot %v, %w atom <mma.m16n8k16> : !tile.fragment<2x8x4xf32>, !tile.fragment<1x8x4xf32> -> !tile.fragment<2x1x4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @dot_c2(%v: !tile.fragment<2x8x4xf32>, %w: !tile.fragment<1x4x4xf32>) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 atom <fma> {
+      // expected-error @+1 {{expects weights for K and results of one row of '!tile.fragment<2x8x4xf32>', but got '!tile.fragment<1x4x4xf32>'}}
+      %s = tile.dot %v, %w atom <fma> : !tile.fragment<2x8x4xf32>, !tile.fragment<1x4x4xf32> -> !tile.fragment<2x1x4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @dot_c2_rows(%v: !tile.fragment<2x8x4xf32>, %w: !tile.fragment<2x8x4xf32>) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 atom <fma> {
+      // expected-error @+1 {{expects weights for K and results of one row of '!tile.fragment<2x8x4xf32>', but got '!tile.fragment<2x8x4xf32>'}}
+      %s = tile.dot %v, %w atom <fma> : !tile.fragment<2x8x4xf32>, !tile.fragment<2x8x4xf32> -> !tile.fragment<2x1x4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @dot_c2_type(%v: !tile.fragment<2x8x4xf16>, %w: !tile.fragment<1x8x4xf32>) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 atom <fma> {
+      // expected-error @+1 {{expects weights for K and results of one row of '!tile.fragment<2x8x4xf16>', but got '!tile.fragment<1x8x4xf32>'}}
+      %s = tile.dot %v, %w atom <fma> : !tile.fragment<2x8x4xf16>, !tile.fragment<1x8x4xf32> -> !tile.fragment<2x1x4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @dot_c3(%v: !tile.fragment<2x8x4xf16>, %w: !tile.fragment<1x8x4xf16>) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 atom <fma> {
+      // expected-error @+1 {{expects sums of type '!tile.fragment<2x1x4xf32>', but got '!tile.fragment<2x1x4xf16>'}}
+      %s = tile.dot %v, %w atom <fma> : !tile.fragment<2x8x4xf16>, !tile.fragment<1x8x4xf16> -> !tile.fragment<2x1x4xf16>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_c2_carried(%x: !tile.view<?x8x10x4xf32, [?, 1, 8, 0]>, %f: !tile.view<8x10x4xf32, [1, 32, 8]>, %y: !tile.view<?x1x10x4xf32, [?, 1, 4, 1]>, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 atom <fma> {
+      %a = tile.load_columns %x[%c, 0] bytes 16 : !tile.view<?x8x10x4xf32, [?, 1, 8, 0]> -> !tile.fragment<2x8x4xf32>
+      // expected-error @+1 {{expects a body with one argument of type index, and one for each carried fragment}}
+      "tile.for"(%n, %a) ({
+      ^bb0(%t: index):
+        tile.yield
+      }) : (i64, !tile.fragment<2x8x4xf32>) -> ()
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_c3(%x: !tile.view<?x8x10x4xf32, [?, 1, 8, 0]>, %f: !tile.view<8x10x4xf32, [1, 32, 8]>, %y: !tile.view<?x1x10x4xf32, [?, 1, 4, 1]>, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 atom <fma> {
+      %a = tile.load_columns %x[%c, 0] bytes 16 : !tile.view<?x8x10x4xf32, [?, 1, 8, 0]> -> !tile.fragment<2x8x4xf32>
+      // expected-error @+1 {{expects to carry fragments of types '!tile.fragment<2x8x4xf32>', but got '!tile.fragment<2x8x4xf32>' and}}
+      tile.for %t to %n carry(%v = %a : !tile.fragment<2x8x4xf32>) {
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_c4(%x: !tile.view<?x8x10x4xf32, [?, 1, 8, 0]>, %f: !tile.view<8x10x4xf32, [1, 32, 8]>, %y: !tile.view<?x1x10x4xf32, [?, 1, 4, 1]>, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 atom <fma> {
+      %a = tile.load_columns %x[%c, 0] bytes 16 : !tile.view<?x8x10x4xf32, [?, 1, 8, 0]> -> !tile.fragment<2x8x4xf32>
+      // expected-error @+1 {{expects to carry fragments from tile.load_columns of the same view, by as many bytes}}
+      tile.for %t to %n carry(%v = %a : !tile.fragment<2x8x4xf32>) {
+        %b = tile.load_columns %x[%c, %t + 1] bytes 8 : !tile.view<?x8x10x4xf32, [?, 1, 8, 0]> -> !tile.fragment<2x8x4xf32>
+        tile.yield %b : !tile.fragment<2x8x4xf32>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_c4_carried(%x: !tile.view<?x8x10x4xf32, [?, 1, 8, 0]>, %f: !tile.view<8x10x4xf32, [1, 32, 8]>, %y: !tile.view<?x1x10x4xf32, [?, 1, 4, 1]>, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 atom <fma> {
+      %a = tile.load_columns %x[%c, 0] bytes 16 : !tile.view<?x8x10x4xf32, [?, 1, 8, 0]> -> !tile.fragment<2x8x4xf32>
+      // expected-error @+1 {{expects to carry fragments from tile.load_columns of the same view, by as many bytes}}
+      tile.for %t to %n carry(%v = %a : !tile.fragment<2x8x4xf32>) {
+        tile.yield %v : !tile.fragment<2x8x4xf32>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @store_c9(%y: !tile.view<?x1x10x4xf32, [?, 1, 4, 1]>, %s: !tile.fragment<2x1x4xf32>, %n: i64, %b: f32) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 beside 2 atom <fma> {
+      tile.for %t to %n {
+        // expected-error @+1 {{expects columns along axis 1, 4 rows, and bytes 16 of dense rows, without beta, but got '!tile.view<?x1x10x4xf32, [?, 1, 4, 1]>'}}
+        tile.store %s[%c] to %y[%t] along [1] rows 2 bytes 16 : !tile.fragment<2x1x4xf32>, !tile.view<?x1x10x4xf32, [?, 1, 4, 1]>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @store_c9_axis(%y: !tile.view<?x1x10x4xf32, [?, 1, 4, 1]>, %s: !tile.fragment<2x1x4xf32>, %n: i64, %b: f32) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 beside 2 atom <fma> {
+      tile.for %t to %n {
+        // expected-error @+1 {{expects columns along axis 1, 4 rows, and bytes 16 of dense rows, without beta, but got '!tile.view<?x1x10x4xf32, [?, 1, 4, 1]>'}}
+        tile.store %s[%c] to %y[%t] along [0] rows 4 bytes 16 : !tile.fragment<2x1x4xf32>, !tile.view<?x1x10x4xf32, [?, 1, 4, 1]>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @store_c9_bytes(%y: !tile.view<?x1x10x4xf32, [?, 1, 4, 1]>, %s: !tile.fragment<2x1x4xf32>, %n: i64, %b: f32) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 beside 2 atom <fma> {
+      tile.for %t to %n {
+        // expected-error @+1 {{expects columns along axis 1, 4 rows, and bytes 16 of dense rows, without beta, but got '!tile.view<?x1x10x4xf32, [?, 1, 4, 1]>'}}
+        tile.store %s[%c] to %y[%t] along [1] rows 4 bytes 4 : !tile.fragment<2x1x4xf32>, !tile.view<?x1x10x4xf32, [?, 1, 4, 1]>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @store_c9_beta(%y: !tile.view<?x1x10x4xf32, [?, 1, 4, 1]>, %s: !tile.fragment<2x1x4xf32>, %n: i64, %b: f32) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 beside 2 atom <fma> {
+      tile.for %t to %n {
+        // expected-error @+1 {{expects columns along axis 1, 4 rows, and bytes 16 of dense rows, without beta, but got '!tile.view<?x1x10x4xf32, [?, 1, 4, 1]>'}}
+        tile.store %s[%c] to %y[%t] along [1] beta %b : f32 addend %y : !tile.view<?x1x10x4xf32, [?, 1, 4, 1]> rows 4 bytes 16 : !tile.fragment<2x1x4xf32>, !tile.view<?x1x10x4xf32, [?, 1, 4, 1]>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @store_c9_dense(%y: !tile.view<?x1x10x4xf32, [?, 1, 5, 1]>, %s: !tile.fragment<2x1x4xf32>, %n: i64, %b: f32) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 beside 2 atom <fma> {
+      tile.for %t to %n {
+        // expected-error @+1 {{expects columns along axis 1, 4 rows, and bytes 16 of dense rows, without beta, but got '!tile.view<?x1x10x4xf32, [?, 1, 5, 1]>'}}
+        tile.store %s[%c] to %y[%t] along [1] rows 4 bytes 16 : !tile.fragment<2x1x4xf32>, !tile.view<?x1x10x4xf32, [?, 1, 5, 1]>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @store_c9_rows(%y: !tile.view<?x1x10x4xf32, [42, 1, 4, 1]>, %s: !tile.fragment<2x1x4xf32>, %n: i64, %b: f32) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 beside 2 atom <fma> {
+      tile.for %t to %n {
+        // expected-error @+1 {{expects columns along axis 1, 4 rows, and bytes 16 of dense rows, without beta, but got '!tile.view<?x1x10x4xf32, [42, 1, 4, 1]>'}}
+        tile.store %s[%c] to %y[%t] along [1] rows 4 bytes 16 : !tile.fragment<2x1x4xf32>, !tile.view<?x1x10x4xf32, [42, 1, 4, 1]>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @store_c3_columns(%y: !tile.view<?x1x10x4xf32, [?, 1, 4, 1]>, %s: !tile.fragment<2x1x4xf32>, %n: i64, %a: f64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 atom <fma> {
+      tile.for %t to %n {
+        // expected-error @+1 {{expects alpha and beta of type 'f32', but got 'f64'}}
+        tile.store %s[%c] to %y[%t] along [1] alpha %a : f64 rows 2 bytes 16 : !tile.fragment<2x1x4xf32>, !tile.view<?x1x10x4xf32, [?, 1, 4, 1]>
+      }
     }
     gpu.return
   }

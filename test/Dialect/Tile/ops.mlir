@@ -119,3 +119,33 @@ func.func @host(%p: !llvm.ptr, %n: i64, %m: i64, %s: i64) {
   tile.launch @kron_gpu::@named tiles(%n) args(%v, %n : !tile.view<?x?x4xf64, [?, 40, 1]>, i64)
   return
 }
+
+// Verify those of columns that threads keep.
+gpu.module @kron_columns {
+  // CHECK-LABEL: gpu.func @columns(
+  // CHECK:         tile.for_columns %[[C:.*]] of 10 by 5 beside 2 atom <fma> {
+  // CHECK:           %[[W:.*]] = tile.load_columns %{{.*}}[%[[C]]] bytes 16 : <8x10x4xf32, [1, 32, 8]> -> <1x8x4xf32>
+  // CHECK:           %[[A:.*]] = tile.load_columns %{{.*}}[%[[C]], 0] bytes 16 : <?x8x10x4xf32, [?, 1, 8, 0]> -> <2x8x4xf32>
+  // CHECK:           tile.for %[[T:.*]] to %{{.*}} carry(%[[V:.*]] = %[[A]] : !tile.fragment<2x8x4xf32>) {
+  // CHECK:             %[[B:.*]] = tile.load_columns %{{.*}}[%[[C]], %[[T]] + 1] bytes 16
+  // CHECK:             %[[S:.*]] = tile.dot %[[V]], %[[W]] atom <fma> : <2x8x4xf32>, <1x8x4xf32> -> <2x1x4xf32>
+  // CHECK:             tile.store %[[S]][%[[C]]] to %{{.*}}[%[[T]]] along [1] rows 4 bytes 16
+  // CHECK:             tile.yield %[[B]] : !tile.fragment<2x8x4xf32>
+  // CHECK:         tile.for_columns %{{.*}} of 2 by 2 atom <mma.m16n8k16> {
+  gpu.func @columns(%x: !tile.view<?x8x10x4xf32, [?, 1, 8, 0]>, %f: !tile.view<8x10x4xf32, [1, 32, 8]>, %y: !tile.view<?x1x10x4xf32, [?, 1, 4, 1]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 8>} {
+    tile.for_columns %c of 10 by 5 beside 2 atom <fma> {
+      %w = tile.load_columns %f[%c] bytes 16 : !tile.view<8x10x4xf32, [1, 32, 8]> -> !tile.fragment<1x8x4xf32>
+      %a = tile.load_columns %x[%c, 0] bytes 16 : !tile.view<?x8x10x4xf32, [?, 1, 8, 0]> -> !tile.fragment<2x8x4xf32>
+      tile.for %t to %n carry(%v = %a : !tile.fragment<2x8x4xf32>) {
+        %b = tile.load_columns %x[%c, %t + 1] bytes 16 : !tile.view<?x8x10x4xf32, [?, 1, 8, 0]> -> !tile.fragment<2x8x4xf32>
+        %s = tile.dot %v, %w atom <fma> : !tile.fragment<2x8x4xf32>, !tile.fragment<1x8x4xf32> -> !tile.fragment<2x1x4xf32>
+        tile.store %s[%c] to %y[%t] along [1] rows 4 bytes 16 : !tile.fragment<2x1x4xf32>, !tile.view<?x1x10x4xf32, [?, 1, 4, 1]>
+        tile.yield %b : !tile.fragment<2x8x4xf32>
+      }
+    }
+    tile.for_columns %c of 2 by 2 atom <mma.m16n8k16> {
+    }
+    gpu.return
+  }
+}

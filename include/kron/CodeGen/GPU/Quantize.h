@@ -14,13 +14,17 @@
 
 namespace mlir::kron {
 
-/// Builds the kernel of both that the first of `plans` says, and its launch
-/// before `quantize`; erases them and the array between them. Where it wants
-/// more rows than there may be, the others are for `fused` alone.
+/// Where the first plan of `fused` is for both it and one of `quantizes`, but
+/// wants more rows than there may be: makes a branch of copies of both with
+/// that plan, and one of themselves with the other plans.
+void splitByRows(OpBuilder &builder, FusedOp fused,
+                 ArrayRef<QuantizeOp> quantizes);
+
+/// Builds the kernel of both that `plan` says, and its launch before
+/// `quantize`; erases them and the array between them.
 LogicalResult emitQuantizedKernel(OpBuilder &builder,
                                   gpu::GPUModuleOp gpuModule, FusedOp fused,
-                                  QuantizeOp quantize,
-                                  ArrayRef<GPUPlanAttr> plans,
+                                  QuantizeOp quantize, GPUPlanAttr plan,
                                   const GPUMachine &machine);
 
 /// Builds, before `op` (on memrefs, with a kernel), the kernel in `gpuModule`

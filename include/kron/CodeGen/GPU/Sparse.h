@@ -22,15 +22,6 @@ LogicalResult emitSparseKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                                FusedOp fused, GPUPlanAttr plan,
                                const GPUMachine &machine);
 
-/// Builds such a kernel of small groups.
-LogicalResult emitSmallGroups(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                              FusedOp fused, GPUPlanAttr plan,
-                              const GPUMachine &machine);
-
-/// Builds, for the host, whether the arrays of `fused` are aligned as a kernel
-/// of small groups by `plan` needs it.
-Value buildSmallGroupsTest(OpBuilder &builder, FusedOp fused, GPUPlanAttr plan);
-
 /// Builds such a kernel that applies all factors of `fused`, between which axes
 /// are regrouped, to a block of rows at a time. With `quantize`, which reads
 /// what `fused` would write, and which its plan has to name, rows are stored as

@@ -87,6 +87,8 @@ struct SmallGroupsPlan : SmallGroupsProblem, SmallGroupsChoices {
   int64_t getBlocks() const;
   /// Blocks of results of a group that warps take.
   int64_t getResultBlocks() const;
+  /// Bytes of shared memory: everything is in registers.
+  int64_t getSharedBytes() const { return 0; }
   /// Rows that a CTA takes at a time.
   int64_t getRows() const {
     return usesMma ? 16 * rowsAtOnce : getRowsBeside() * rowsAtOnce;

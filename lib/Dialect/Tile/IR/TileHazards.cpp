@@ -517,7 +517,8 @@ LogicalResult HazardCheck::check(Operation *op) {
         Block &body = loop->getRegion(0).front();
         return failure(failed(check(body)) || failed(check(body)));
       })
-      .Case([&](ForBoxesOp loop) { return check(loop->getRegion(0).front()); })
+      .Case<ForBoxesOp, ForColumnsOp>(
+          [&](auto loop) { return check(loop->getRegion(0).front()); })
       .Default([](Operation *) { return success(); });
 }
 
@@ -545,7 +546,7 @@ LogicalResult tile::verifyHazards(gpu::GPUFuncOp kernel) {
             .Case<AcquireOp, WaitOp, ReleaseOp, PrepareOp, ResizeOp>(
                 [](auto) { return 1; })
             .Default([](Operation *) { return 0; });
-    bool hasBody = !isa<ForOp, ForBoxesOp>(op) ||
+    bool hasBody = !isa<ForOp, ForBoxesOp, ForColumnsOp>(op) ||
                    (op->getNumRegions() == 1 && !op->getRegion(0).empty());
     return op->getNumOperands() >= least && hasBody ? WalkResult::advance()
                                                     : WalkResult::interrupt();

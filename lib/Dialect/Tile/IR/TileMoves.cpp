@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "TileRules.h"
+#include "TileShared.h"
+#include "kron/Dialect/Tile/IR/TileColumns.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -156,8 +158,7 @@ static LogicalResult verifyVectors(Operation *op, ViewType view,
   return success();
 }
 
-/// Whether `value` is the tile of a turn.
-static bool isTile(Value value) {
+bool tile::isTile(Value value) {
   auto loop = dyn_cast_or_null<ForOp>(value.getParentBlock()->getParentOp());
   return loop && value == loop.getTile();
 }
@@ -502,9 +503,10 @@ LogicalResult StoreOp::verify() {
     return emitOpError("expects a tile of a tile.for");
   for (Value scale : {getAlpha(), getBeta()})
     // store_c3
-    if (scale && scale.getType() != view.getElementType())
+    if (scale && scale.getType() != getSumType(view.getElementType()))
       return emitOpError("expects alpha and beta of type ")
-             << view.getElementType() << ", but got " << scale.getType();
+             << getSumType(view.getElementType()) << ", but got "
+             << scale.getType();
   bool isFragment = isa<FragmentType>(getSource().getType());
   // store_c4
   if (!isFragment && (getBoxes() || getAlong()))
@@ -516,5 +518,7 @@ LogicalResult StoreOp::verify() {
   if (bool(getBox()) != (isFragment && !getRows()))
     return emitOpError("expects sizes of a box for a fragment without rows, "
                        "and for nothing else");
+  if (isFragment && getColumnsLoop(getBoxes()))
+    return verifyStoredColumns(*this);
   return getRows() ? verifyStoredRows(*this) : verifyStoredBox(*this);
 }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kron/Dialect/Tile/IR/TileOps.h"
+#include "TileShared.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -32,6 +32,24 @@ static void printTurn(OpAsmPrinter &printer, Operation *, Value tile,
   if (tile)
     printer << tile << " + ";
   printer << ahead.getInt();
+}
+
+/// The same behind a comma, if there is one.
+static ParseResult
+parseNextTurn(OpAsmParser &parser,
+              std::optional<OpAsmParser::UnresolvedOperand> &tile,
+              IntegerAttr &ahead) {
+  if (failed(parser.parseOptionalComma()))
+    return success();
+  return parseTurn(parser, tile, ahead);
+}
+
+static void printNextTurn(OpAsmPrinter &printer, Operation *op, Value tile,
+                          IntegerAttr ahead) {
+  if (!ahead)
+    return;
+  printer << ", ";
+  printTurn(printer, op, tile, ahead);
 }
 
 #define GET_OP_CLASSES
@@ -252,20 +270,42 @@ LogicalResult PrepareOp::verify() {
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// Whether the body of a loop has its one argument; else an error.
-static LogicalResult verifyBody(Operation *op) {
+LogicalResult tile::verifyBody(Operation *op, TypeRange carried) {
   Block &body = op->getRegion(0).front();
-  if (body.getNumArguments() == 1 && body.getArgument(0).getType().isIndex())
-    return success();
-  // for_c2, for_boxes_c1
-  return op->emitOpError("expects a body with one argument of type index");
+  if (body.empty() || !isa<YieldOp>(body.back()))
+    return op->emitOpError("expects a body that ends with tile.yield");
+  // for_c2, for_boxes_c1, for_columns_c2
+  if (body.getNumArguments() != 1 + carried.size() ||
+      !body.getArgument(0).getType().isIndex())
+    return op->emitOpError("expects a body with one argument of type index")
+           << (carried.empty() ? "" : ", and one for each carried fragment");
+  // for_c3
+  if (body.getTerminator()->getOperandTypes() != carried ||
+      TypeRange(body.getArgumentTypes()).drop_front() != carried)
+    return op->emitOpError("expects to carry fragments of types ")
+           << carried << ", but got "
+           << TypeRange(body.getArgumentTypes()).drop_front() << " and "
+           << body.getTerminator()->getOperandTypes();
+  return success();
 }
 
 LogicalResult ForOp::verify() {
   // for_c1
-  if (!isa<gpu::GPUFuncOp>((*this)->getParentOp()))
-    return emitOpError("expects to be in a gpu.func itself");
-  return verifyBody(*this);
+  if (!isa<gpu::GPUFuncOp, ForColumnsOp>((*this)->getParentOp()))
+    return emitOpError("expects to be in a gpu.func itself, or in a "
+                       "tile.for_columns");
+  if (failed(verifyBody(*this, getInits().getTypes())))
+    return failure();
+  for (auto [init, next] : llvm::zip_equal(getInits(), getYielded())) {
+    auto first = init.getDefiningOp<LoadColumnsOp>();
+    auto later = next.getDefiningOp<LoadColumnsOp>();
+    // for_c4
+    if (!first || !later || first.getView() != later.getView() ||
+        first.getBytes() != later.getBytes())
+      return emitOpError("expects to carry fragments from tile.load_columns of "
+                         "the same view, by as many bytes");
+  }
+  return success();
 }
 
 LogicalResult ForBoxesOp::verify() {
@@ -275,7 +315,7 @@ LogicalResult ForBoxesOp::verify() {
   int64_t warps = getWarps();
   KernelAttr kernel = getKernel(*this);
   if (!warps || !kernel)
-    return verifyBody(*this);
+    return verifyBody(*this, TypeRange());
   int64_t own = kernel.getThreads() / 32;
   bool isPlain = !getExcess() && !getRepeat() && !getOrder();
   // for_boxes_c3
@@ -285,78 +325,100 @@ LogicalResult ForBoxesOp::verify() {
            << own << " warps of the CTA or of those of its cluster, without "
            << "excess, repeat and order, but got " << getCount()
            << " boxes for " << warps << " warps";
-  return verifyBody(*this);
+  return verifyBody(*this, TypeRange());
 }
 
-static ParseResult parseBody(OpAsmParser &parser, OperationState &result,
-                             OpAsmParser::Argument argument) {
-  argument.type = parser.getBuilder().getIndexType();
+/// Ends a body that leaves nothing for the next turn.
+void YieldOp::build(OpBuilder &, OperationState &) {}
+
+ParseResult tile::parseNumber(OpAsmParser &parser, OperationState &result,
+                              StringRef name) {
+  IntegerAttr number;
+  return parser.parseAttribute(number, parser.getBuilder().getI64Type(), name,
+                               result.attributes);
+}
+
+ParseResult tile::parseBody(OpAsmParser &parser, OperationState &result,
+                            MutableArrayRef<OpAsmParser::Argument> arguments) {
+  arguments.front().type = parser.getBuilder().getIndexType();
   Region *body = result.addRegion();
   if (parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
-      parser.parseRegion(*body, argument))
+      parser.parseRegion(*body, arguments))
     return failure();
+  // All loops end in the same way.
+  ForOp::ensureTerminator(*body, parser.getBuilder(), result.location);
   return success();
 }
 
-static void printBody(OpAsmPrinter &printer, Operation *op,
-                      ArrayRef<StringRef> elided) {
+void tile::printBody(OpAsmPrinter &printer, Operation *op,
+                     ArrayRef<StringRef> elided, bool yields) {
   printer.printOptionalAttrDictWithKeyword(op->getAttrs(), elided);
   printer << " ";
   printer.printRegion(op->getRegion(0), /*printEntryBlockArgs=*/false,
-                      /*printBlockTerminators=*/false);
+                      /*printBlockTerminators=*/yields);
 }
 
 ParseResult ForOp::parse(OpAsmParser &parser, OperationState &result) {
-  OpAsmParser::Argument tile;
+  SmallVector<OpAsmParser::Argument> arguments(1);
   OpAsmParser::UnresolvedOperand tiles;
+  auto parseCarried = [&]() -> ParseResult {
+    OpAsmParser::UnresolvedOperand init;
+    OpAsmParser::Argument &carried = arguments.emplace_back();
+    return failure(parser.parseArgument(carried) || parser.parseEqual() ||
+                   parser.parseOperand(init) ||
+                   parser.parseColonType(carried.type) ||
+                   parser.resolveOperand(init, carried.type, result.operands));
+  };
   Type type = parser.getBuilder().getI64Type();
-  if (parser.parseArgument(tile) || parser.parseKeyword("to") ||
+  if (parser.parseArgument(arguments.front()) || parser.parseKeyword("to") ||
       parser.parseOperand(tiles) ||
       (succeeded(parser.parseOptionalColon()) && parser.parseType(type)) ||
       parser.resolveOperand(tiles, type, result.operands) ||
-      parseBody(parser, result, tile))
+      (succeeded(parser.parseOptionalKeyword("carry")) &&
+       parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren,
+                                      parseCarried)))
     return failure();
-  ensureTerminator(*result.regions.front(), parser.getBuilder(),
-                   result.location);
-  return success();
+  return parseBody(parser, result, arguments);
 }
 
 void ForOp::print(OpAsmPrinter &printer) {
   printer << " " << getTile() << " to " << getTiles();
   if (!getTiles().getType().isInteger(64))
     printer << " : " << getTiles().getType();
-  printBody(printer, *this, {});
+  if (!getInits().empty()) {
+    printer << " carry(";
+    llvm::interleaveComma(
+        llvm::zip_equal(getCarried(), getInits()), printer, [&](auto pair) {
+          auto [carried, init] = pair;
+          printer << carried << " = " << init << " : " << init.getType();
+        });
+    printer << ")";
+  }
+  printBody(printer, *this, {}, /*yields=*/!getInits().empty());
 }
 
 ParseResult ForBoxesOp::parse(OpAsmParser &parser, OperationState &result) {
   OpAsmParser::Argument boxes;
-  Builder &builder = parser.getBuilder();
-  auto parseNumber = [&](StringRef name) -> ParseResult {
-    IntegerAttr number;
-    return parser.parseAttribute(number, builder.getI64Type(), name,
-                                 result.attributes);
-  };
   if (parser.parseArgument(boxes) || parser.parseKeyword("of") ||
-      parseNumber("count"))
+      parseNumber(parser, result, "count"))
     return failure();
   for (StringRef name : {"together", "unrolled"})
-    if (succeeded(parser.parseOptionalKeyword(name)) && parseNumber(name))
+    if (succeeded(parser.parseOptionalKeyword(name)) &&
+        parseNumber(parser, result, name))
       return failure();
   for (StringRef name : {"excess", "repeat"})
     if (succeeded(parser.parseOptionalKeyword(name)))
-      result.addAttribute(name, builder.getUnitAttr());
+      result.addAttribute(name, parser.getBuilder().getUnitAttr());
   if (succeeded(parser.parseOptionalKeyword("order"))) {
     Attribute order = DenseI64ArrayAttr::parse(parser, Type());
     if (!order)
       return failure();
     result.addAttribute("order", order);
   }
-  if (succeeded(parser.parseOptionalKeyword("warps")) && parseNumber("warps"))
+  if (succeeded(parser.parseOptionalKeyword("warps")) &&
+      parseNumber(parser, result, "warps"))
     return failure();
-  if (parseBody(parser, result, boxes))
-    return failure();
-  ensureTerminator(*result.regions.front(), builder, result.location);
-  return success();
+  return parseBody(parser, result, boxes);
 }
 
 void ForBoxesOp::print(OpAsmPrinter &printer) {

@@ -42,6 +42,9 @@ int64_t getThreads(Operation *op);
 /// Whether CTAs of that kernel share tiles.
 bool hasCluster(Operation *op);
 
+/// The type of sums of products of elements of type `element`.
+Type getSumType(Type element);
+
 /// Checks that no thread of `kernel` reads what is not there yet, or writes
 /// where others read or write.
 LogicalResult verifyHazards(gpu::GPUFuncOp kernel);

@@ -9,27 +9,8 @@
 #define KRON_DIALECT_TILE_IR_TILEOPS_TD
 
 include "kron/Dialect/Kron/IR/SingleOperand.td"
-include "kron/Dialect/Tile/IR/TileTypes.td"
+include "kron/Dialect/Tile/IR/TileColumns.td"
 include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
-include "mlir/IR/OpAsmInterface.td"
-include "mlir/IR/SymbolInterfaces.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
-
-class Tile_Op<string mnemonic, list<Trait> traits = []>
-    : Op<Tile_Dialect, mnemonic, traits>;
-
-/// What names the results of an operation, or the argument of a loop, have in
-/// printed text.
-def Tile_NamesResult
-    : DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>;
-def Tile_NamesArgument
-    : DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>;
-
-/// Elements that atoms of scalars compute with.
-def Tile_Scalar : AnyTypeOf<[F32, F64]>;
-
-class Tile_Count<string byDefault>
-    : DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, byDefault>;
 
 //===----------------------------------------------------------------------===//
 // Host
@@ -336,12 +317,18 @@ def Tile_ForOp
   let summary = "takes the tiles of this CTA, one after the other";
   let description = [{
     Tiles `i`, `i + CTAs`, ... below `tiles`, where i is the number of the CTA, or
-    of its cluster if these share tiles. They are counted in the type of `tiles`.
+    of its cluster if these share tiles; in `tile.for_columns`, i is the CTA's
+    number among those that keep the same columns, which are counted. Tiles are
+    counted in the type of `tiles`. `carry` names fragments that a turn leaves for
+    the next one: `inits` at first, then what `tile.yield` says.
 
     Constraints:
 
-    1. The loop is in the `gpu.func` itself.
-    2. Its body has one argument, the number of the tile.
+    1. The loop is in the `gpu.func` itself, or in a `tile.for_columns`.
+    2. Its body has an argument for the number of the tile, and one for each
+       carried fragment.
+    3. Fragments of the same types are carried on.
+    4. They are from `tile.load_columns`, of the same view and by as many bytes.
 
     Example:
 
@@ -349,14 +336,25 @@ def Tile_ForOp
     tile.for %t to %tiles {
       tile.copy %x[%t + 1] to %free rows 4 bytes 16 : ...
     }
+    tile.for %t to %tiles carry(%a = %first : !tile.fragment<2x8x4xf32>) {
+      %next = tile.load_columns %x[%c, %t + 1] bytes 16 : ...
+      tile.yield %next : !tile.fragment<2x8x4xf32>
+    }
     ```
   }];
-  let arguments = (ins AnyTypeOf<[I32, I64]>:$tiles);
+  let arguments = (ins AnyTypeOf<[I32, I64]>:$tiles, Variadic<Tile_Fragment>:$inits);
   let regions = (region SizedRegion<1>:$region);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::BlockArgument getTile() { return getBody()->getArgument(0); }
+    /// Fragments from the turn before, and those for the next one.
+    ::mlir::Block::BlockArgListType getCarried() {
+      return getBody()->getArguments().drop_front();
+    }
+    ::mlir::OperandRange getYielded() {
+      return getBody()->getTerminator()->getOperands();
+    }
   }];
 }
 
@@ -409,7 +407,10 @@ def Tile_ForBoxesOp
 
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator]> {
   let summary = "ends the body of a loop";
-  let assemblyFormat = "attr-dict";
+  let description = "`values` are fragments that a `tile.for` carries to its next turn.";
+  let arguments = (ins Variadic<Tile_Fragment>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+  let builders = [OpBuilder<(ins)>];
 }
 
 //===----------------------------------------------------------------------===//
@@ -566,19 +567,23 @@ def Tile_StoreOp
     which all threads store by `bytes` at a time, or a fragment whose boxes are
     `along` axes of the tile. Without `rows` the tile is a box, as of `tile.copy`,
     of the sizes of the buffer or of `box`; it is stored element by element, or
-    by the pairs that lanes have.
+    by the pairs that lanes have. The boxes of `tile.for_columns` are its columns,
+    and axis 1, which they are along, has one position: what follows it are groups
+    and their results, as of `tile.load_columns`.
 
     Constraints, beside those of `tile.copy` about view, addend and buffer, of
     `tile.load` about boxes, and of what it reads of a buffer:
 
     1. The addend lies as the view does, with or without gaps.
     2. The tile is that of a `tile.for`.
-    3. `alpha` and `beta` have the type of the elements.
+    3. `alpha` and `beta` have the accumulation type of the elements.
     4. A buffer has no boxes.
     5. A fragment has boxes, and axes that they are along.
     6. The view has no gaps then, if the tile has rows.
     7. The boxes of the loop are all of the tile.
     8. A fragment of a box, and nothing else, has its sizes.
+    9. Columns are along axis 1, have as many rows as the fragments of all threads
+       of a column, or the warp's, and go to dense rows by 16 bytes, without `beta`.
 
     Example:
 

@@ -19,7 +19,8 @@ include "mlir/IR/EnumAttr.td"
 def Tile_AtomKind
     : I32EnumAttr<"AtomKind", "what one instruction multiplies",
                   [I32EnumAttrCase<"Fma", 0, "fma">,
-                   I32EnumAttrCase<"Dmma", 1, "dmma.m16n8k8">]> {
+                   I32EnumAttrCase<"Dmma", 1, "dmma.m16n8k8">,
+                   I32EnumAttrCase<"MmaM16N8K16", 2, "mma.m16n8k16">]> {
   let cppNamespace = "::mlir::kron::tile";
   let genSpecializedAttr = 0;
 }
@@ -30,13 +31,16 @@ def Tile_AtomAttr : EnumAttr<Tile_Dialect, Tile_AtomKind, "atom"> {
   let description = [{
     - `fma`: one multiply-add of a thread. A thread holds whole boxes of a tile
       in a `!tile.fragment`, and all threads read the operand from shared
-      memory, the same element at once.
+      memory, the same element at once, or each thread holds weights of its own.
     - `dmma.m16n8k8`: f64, one `mma.sync` of a warp. A box is 16 fibres of 8
       positions, which the lanes share: lane (g, t) = (lane / 4, lane % 4) has
       two pairs of neighbours. Where the axis is the innermost one, they are
       positions 2t and 2t + 1 of fibres g and g + 8; along other axes positions
       t and t + 4 of fibres 2g and 2g + 1. The lanes have the operand in
       registers, in an order by which sums are where the values were.
+    - `mma.m16n8k16`: a warp multiplies 16 x K by K x 8 values of f16 or bf16, K up
+      to 16. Lane (g, q) = (lane / 4, lane % 4) holds positions 4 q to 4 q + 3 along K
+      of rows g and g + 8 and of result g, and two sums of each of these rows.
   }];
 }
 
