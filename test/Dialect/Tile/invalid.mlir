@@ -1551,3 +1551,17 @@ gpu.module @kron_gpu {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_columns_c4_buffer(%y: !tile.view<?x8xf32>, %b: !tile.buffer<4x8xf32>, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    // expected-error @+1 {{expects to work on views and registers only, but got tile.store}}
+    tile.for_columns %c of 10 by 10 atom <fma> {
+      tile.for %t to %n {
+        tile.store %b to %y[%t] rows 4 bytes 16 : !tile.buffer<4x8xf32>, !tile.view<?x8xf32>
+      }
+    }
+    gpu.return
+  }
+}

@@ -67,7 +67,9 @@ LogicalResult ForColumnsOp::verify() {
            << ", but got " << threads << " threads and " << beside
            << " beside each other";
   WalkResult result = getBody()->walk([&](Operation *op) {
-    if (isa<LoadColumnsOp, DotOp, StoreOp, ForOp, YieldOp>(op))
+    bool readsBuffer = llvm::any_of(
+        op->getOperandTypes(), [](Type type) { return isa<BufferType>(type); });
+    if (isa<LoadColumnsOp, DotOp, StoreOp, ForOp, YieldOp>(op) && !readsBuffer)
       return WalkResult::advance();
     // for_columns_c4
     emitOpError("expects to work on views and registers only, but got ")
