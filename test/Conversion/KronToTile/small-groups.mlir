@@ -74,6 +74,32 @@ func.func @warps(%x: memref<25088x64x12xbf16>, %k: memref<64x40x12xbf16>, %y: me
 
 // -----
 
+// Verify that a plan in front of one of tiles has a branch of its own, in which its
+// requirement holds.
+// CHECK-LABEL: func.func @behind
+// CHECK:         scf.if
+// CHECK:           kron.fused {{.*}}plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 5, row_tiles = 2,
+// CHECK:         } else {
+// CHECK:           scf.if
+// CHECK:             tile.launch @kron_gpu::@behind_0
+// CHECK:           } else {
+// CHECK:             kron.fused {{.*}}plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 2,
+func.func @behind(%x: memref<?x64x16xbf16>, %k: memref<64x24x16xbf16>, %y: memref<?x64x24xbf16>) {
+  kron.fused ins(%x, %k : memref<?x64x16xbf16>, memref<64x24x16xbf16>) outs(%y : memref<?x64x24xbf16>)
+      attributes {plan = #kron.dispatch<[
+        <kernel = sparse, min_rows = 30000, ctas_per_sm = 1, stages = 5, row_tiles = 2, row_warps = 4, result_tiles = 4, result_warps = 1, k_step = 32, warp_groups = 2, keeps_factor = 1>,
+        <kernel = small_groups, threads = 128, ctas_per_sm = 3, row_tiles = 4, result_tiles = 4>,
+        <kernel = sparse, ctas_per_sm = 2, stages = 5, row_tiles = 2, row_warps = 4, result_tiles = 4, result_warps = 1, k_step = 32>]>} {
+  ^bb0(%tx: tensor<?x64x16xbf16>, %tk: tensor<64x24x16xbf16>, %ty: tensor<?x64x24xbf16>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<?x64x16xbf16>) factor(%tk [1, q, p] : tensor<64x24x16xbf16>)
+         outs(%ty : tensor<?x64x24xbf16>) -> tensor<?x64x24xbf16>
+    kron.yield %0 : tensor<?x64x24xbf16>
+  }
+  return
+}
+
+// -----
+
 // Verify that what one kernel quantizes for many rows only is there twice, and that tiles are
 // made of what has its own kernel.
 // CHECK-LABEL: func.func @quantized

@@ -1533,3 +1533,57 @@ gpu.module @kron_gpu {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @dot_c4_rows(%f: !tile.view<16x2x24xf16, [1, 384, 16]>) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 2 by 2 atom <mma.m16n8k16> {
+      %w = tile.load_columns %f[%c] bytes 8 : !tile.view<16x2x24xf16, [1, 384, 16]> -> !tile.fragment<1x16x32xf16>
+      // expected-error @+1 {{expects tiles of 16 rows and weights as tile.load_columns loads them, but got '!tile.fragment<1x16x32xf16>' and '!tile.fragment<1x16x32xf16>'}}
+      %s = tile.dot %w, %w atom <mma.m16n8k16> : !tile.fragment<1x16x32xf16>, !tile.fragment<1x16x32xf16> -> !tile.fragment<1x1x32xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @dot_c4(%v: !tile.fragment<16x16x32xf16>, %f: !tile.view<16x2x24xf16, [1, 384, 16]>) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 2 by 2 atom <mma.m16n8k16> {
+      %w = tile.load_columns %f[%c] bytes 8 : !tile.view<16x2x24xf16, [1, 384, 16]> -> !tile.fragment<1x16x32xf16>
+      // expected-error @+1 {{expects tiles of 16 rows and weights as tile.load_columns loads them, but got '!tile.fragment<16x16x32xf16>' and '!tile.fragment<1x16x32xf16>'}}
+      %s = tile.dot %v, %w atom <mma.m16n8k16> : !tile.fragment<16x16x32xf16>, !tile.fragment<1x16x32xf16> -> !tile.fragment<16x1x32xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c1_columns(%y: !tile.view<?x1x10x8xf16, [?, 1, 8, 1]>, %s: !tile.fragment<2x1x8xf16>, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    tile.for_columns %c of 10 by 10 atom <fma> {
+      tile.for %t to %n {
+        // expected-error @+1 {{expects elements of type 'f32', but got '!tile.fragment<2x1x8xf16>'}}
+        tile.store %s[%c] to %y[%t] along [1] rows 2 bytes 16 : !tile.fragment<2x1x8xf16>, !tile.view<?x1x10x8xf16, [?, 1, 8, 1]>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_columns_c4_buffer(%y: !tile.view<?x8xf32>, %b: !tile.buffer<4x8xf32>, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    // expected-error @+1 {{expects to work on views and registers only, but got tile.store}}
+    tile.for_columns %c of 10 by 10 atom <fma> {
+      tile.for %t to %n {
+        tile.store %b to %y[%t] rows 4 bytes 16 : !tile.buffer<4x8xf32>, !tile.view<?x8xf32>
+      }
+    }
+    gpu.return
+  }
+}

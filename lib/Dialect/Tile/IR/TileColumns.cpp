@@ -67,7 +67,9 @@ LogicalResult ForColumnsOp::verify() {
            << ", but got " << threads << " threads and " << beside
            << " beside each other";
   WalkResult result = getBody()->walk([&](Operation *op) {
-    if (isa<LoadColumnsOp, DotOp, StoreOp, ForOp, YieldOp>(op))
+    bool readsBuffer = llvm::any_of(
+        op->getOperandTypes(), [](Type type) { return isa<BufferType>(type); });
+    if (isa<LoadColumnsOp, DotOp, StoreOp, ForOp, YieldOp>(op) && !readsBuffer)
       return WalkResult::advance();
     // for_columns_c4
     emitOpError("expects to work on views and registers only, but got ")
@@ -208,6 +210,11 @@ LogicalResult tile::verifyStoredColumns(StoreOp op) {
   ForColumnsOp loop = getColumnsLoop(op.getBoxes());
   auto fragment = cast<FragmentType>(op.getSource().getType());
   ViewType view = op.getView().getType();
+  Type sum = getSumType(view.getElementType());
+  // copy_c1
+  if (fragment.getElementType() != sum)
+    return op.emitOpError("expects elements of type ")
+           << sum << ", but got " << fragment;
   if (failed(verifyColumns(op, view, fragment, loop, 4)))
     return failure();
   ColumnLayout layout(view, fragment.getShape()[2]);
@@ -256,6 +263,17 @@ LogicalResult DotOp::verify() {
       fragment.getBox() != weights.getBox() || fragment.getBox().size() != 2)
     return emitOpError("expects weights for K and results of one row of ")
            << fragment << ", but got " << weights;
+  auto isLoaded = [](Value value) {
+    Operation *parent = value.getParentBlock()->getParentOp();
+    return value.getDefiningOp<LoadColumnsOp>() ||
+           (isa<BlockArgument>(value) && isa_and_nonnull<ForOp>(parent));
+  };
+  // dot_c4
+  if (loop.isOfWarps() && (fragment.getShape().front() % 16 != 0 ||
+                           !isLoaded(getFragment()) || !isLoaded(getWeights())))
+    return emitOpError("expects tiles of 16 rows and weights as "
+                       "tile.load_columns loads them, but got ")
+           << fragment << " and " << weights;
   auto expected = FragmentType::get(
       getContext(), {fragment.getShape().front(), 1, fragment.getShape()[2]},
       getSumType(fragment.getElementType()));

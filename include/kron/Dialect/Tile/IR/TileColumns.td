@@ -124,6 +124,8 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, Tile_NamesResult]> {
     2. Fragment and weights have the same elements and the same boxes, of K and
        results, and the weights have one.
     3. The sums have one position instead of K, of the accumulation type.
+    4. With an atom of warps, fragment and weights are from `tile.load_columns`, or
+       carried, and the fragment has tiles of 16 rows.
 
     Example:
 
