@@ -15,7 +15,7 @@ from test_pairwise import FUNCTIONS, NAMES, expected
 
 import kron
 
-#: Tiles have 64 columns.
+#: Register tiles of the vector code have 48 or 24 columns of B, tiles of the reference 64; few columns of V are up to 12 or 6.
 SIZES = (0, 1, 2, 3, 7, 13, 31)
 COLUMNS = (0, 1, 5, 63, 64, 65, 127, 128, 131)
 ACCUMULATIONS = ("sum", "max", "logsumexp")
@@ -145,6 +145,34 @@ def test_gaussian_kernel(batch):
     result = function(x, y, v, g, np.zeros(exponents.shape[:-1] + (4,), np.float32))
     errors = np.abs(terms) * (154 + 40 * exponents)[..., :, None, :] * 2.0**-24
     assert np.all(np.abs(result - terms.sum(-1)) <= errors.sum(-1))
+
+
+@pytest.mark.parametrize("c", [2, 20])
+@pytest.mark.parametrize("accumulation", ACCUMULATIONS)
+def test_nothing_stays_of_an_earlier_call(accumulation, c):
+    """Lanes of rows of B that do not exist hold what scratch held: NaN here."""
+    rng = np.random.default_rng()
+    function = compiled("abs_diff", accumulation, np.float32)
+    filled = [np.full(shape, np.nan, np.float32) for shape in ((9, 5), (100, 5), (100, c), (9, c))]
+    assert np.all(np.isnan(function(*filled)))
+    for n in (1, 17, 50):
+        a, b, v = (rng.standard_normal(shape).astype(np.float32) for shape in ((9, 5), (n, 5), (n, c)))
+        check(1, accumulation, np.float32, function(a, b, v, np.zeros((9, c), np.float32)), a, b, v)
+
+
+@pytest.mark.parametrize("c", [3, 40])
+def test_infinite_distances_have_no_weight(c):
+    """exp(-infinity) is 0 of every value, in the last register tile as well."""
+    rng = np.random.default_rng()
+    tail = ("epilogue { ^bb0(%s: f64): %n = arith.negf %s : f64 %r = math.exp %n : f64 "
+            "kron.pairwise_yield %r : f64 }")
+    function = compiled("square_diff", "sum", np.float64, tail=tail)
+    x, y, v = (rng.standard_normal(shape) for shape in ((17, 4), (61, 4), (61, c)))
+    y[[5, 60]] = np.inf
+    weights = np.exp(-expected(2, x, y))
+    assert np.all(weights[:, [5, 60]] == 0)
+    result = function(x, y, v, np.zeros((17, c)))
+    np.testing.assert_allclose(result, weights @ v, rtol=1e-11, atol=1e-12)
 
 
 def test_one_array_on_both_sides():

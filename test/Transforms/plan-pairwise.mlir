@@ -86,6 +86,45 @@ func.func @given_row_block(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
   return
 }
 
+// Verify that a product with few columns, or an open number of them, has sums with lanes along N for as many, fewer if a
+// vector has fewer lanes, and that blocks have fewer rows where columns may be many.
+// NARROW-LABEL: func @apply(
+// NARROW: lane_columns = 1, n_tiles = 8, column_block = 1>
+// NARROW: lane_columns = 6, n_tiles = 8, column_block = 16>
+// CHECK-LABEL: func @apply(
+// CHECK: rows = 8, vectors = 3, row_block = 256, k_block = 1360, lane_columns = 1, n_tiles = 8, column_block = 1>
+// CHECK: rows = 8, vectors = 3, row_block = 128, k_block = 1360, lane_columns = 12, n_tiles = 8, column_block = 16>
+// CHECK: rows = 8, vectors = 3, row_block = 128, k_block = 1360, lane_columns = 12, n_tiles = 8, column_block = 256>
+func.func @apply(%a: memref<?x?xf32>, %v: memref<?x1xf32>, %w: memref<?x16xf32>, %x: memref<?x?xf32>, %y: memref<?x1xf32>, %z: memref<?x16xf32>) {
+  kron.pairwise_apply abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) values(%v : memref<?x1xf32>) outs(%y : memref<?x1xf32>)
+  kron.pairwise_apply abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) values(%w : memref<?x16xf32>) outs(%z : memref<?x16xf32>)
+  kron.pairwise_apply abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) values(%a : memref<?x?xf32>) outs(%x : memref<?x?xf32>)
+  return
+}
+
+// Verify that blocks have no more rows than the result, nor tiles more vectors than N.
+// CHECK-LABEL: func @apply_small(
+// CHECK: rows = 5, vectors = 2, row_block = 5, k_block = 2048, lane_columns = 3, n_tiles = 8, column_block = 3>
+func.func @apply_small(%a: memref<5x8xf32>, %b: memref<20x8xf32>, %v: memref<20x3xf32>, %y: memref<5x3xf32>) {
+  kron.pairwise_apply dot ins(%a, %b : memref<5x8xf32>, memref<20x8xf32>) values(%v : memref<20x3xf32>) outs(%y : memref<5x3xf32>)
+  return
+}
+
+// Verify that fields of a partial plan of a product stay, and others follow from them.
+// CHECK-LABEL: func @apply_given(
+// CHECK: lane_columns = 300, n_tiles = 2, column_block = 300>
+// CHECK: lane_columns = 4, n_tiles = 8, column_block = 4>
+// CHECK: row_block = 256, k_block = 1360, lane_columns = 20, n_tiles = 8, column_block = 20>
+func.func @apply_given(%a: memref<?x?xf32>, %w: memref<?x16xf32>, %x: memref<?x?xf32>, %z: memref<?x16xf32>) {
+  kron.pairwise_apply dot ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) values(%a : memref<?x?xf32>) outs(%x : memref<?x?xf32>)
+      {plan = #kron.pairwise_plan<lane_columns = 300, n_tiles = 2>}
+  kron.pairwise_apply dot ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) values(%a : memref<?x?xf32>) outs(%x : memref<?x?xf32>)
+      {plan = #kron.pairwise_plan<column_block = 4>}
+  kron.pairwise_apply dot ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) values(%w : memref<?x16xf32>) outs(%z : memref<?x16xf32>)
+      {plan = #kron.pairwise_plan<lane_columns = 20>}
+  return
+}
+
 // Verify that what the code generator does not take has no plan.
 // CHECK-LABEL: func @f80(
 // CHECK-NOT: plan

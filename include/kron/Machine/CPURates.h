@@ -65,8 +65,8 @@ struct CPURates {
   int64_t stepL1Bytes = 1 << 15, stepL2Bytes = 1 << 18;
   int64_t l1Sets = 64, l1Ways = 8, pages = 32;
   /// Multiply-adds of vectors that transposing an element takes as long as, and
-  /// those in place of one on a short axis that is no power of two; and how many
-  /// times as fast two fused regions with columns outside have to look.
+  /// those in place of one on a short axis that is no power of two; and how
+  /// many times as fast two fused regions with columns outside have to look.
   double transposedElementSlots = 1.5, oddGroupSlots = 2;
   double columnsOutsideGain = 1.05;
   /// Multiply-adds of two units with a latency of four cycles.
@@ -82,6 +82,12 @@ struct CPURates {
   int64_t narrowLongPairRows = 2, narrowLongPairVectors = 2;
   int64_t pairBlockRows = 256;
   int64_t pairCacheShare = 4, mostPairPositions = 4096;
+  /// Of kron.pairwise_apply: columns up to which sums have lanes along N, for
+  /// each lane; rows of a block with more columns, columns at a time, and
+  /// register tiles along N whose values are in scratch.
+  double pairLaneColumns = 0.75;
+  int64_t pairApplyRows = 128;
+  int64_t pairColumnBlock = 256, pairScratchTiles = 8;
   /// Multiply-adds below which a range of tiles is not worth a thread.
   int64_t threadFmas = 1 << 16;
 

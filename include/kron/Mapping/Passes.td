@@ -125,7 +125,7 @@ def KronFuse : Pass<"kron-fuse"> {
 }
 
 def KronPlan : Pass<"kron-plan"> {
-  let summary = "Choose how every kron.fused and kron.pairwise is mapped to the machine";
+  let summary = "Choose how every kron.fused and function of pairs is mapped to the machine";
   let description = [{
     Writes a `#kron.cpu_plan`, a `#kron.gpu_plan` or a `#kron.dispatch` on every
     `kron.fused`, and on a GPU on every `kron.ksmm_grad` that has kernels. It
@@ -140,8 +140,9 @@ def KronPlan : Pass<"kron-plan"> {
     copies. A partial plan is a
     constraint: its fields stay, the others are chosen. A value that is none for
     the fused region is an error with its reason. A complete plan stays as it is.
-    A `kron.pairwise` gets a `#kron.pairwise_plan` in the same way: register
-    tiles, blocks of rows, and how much of K is packed at a time.
+    A `kron.pairwise` or `kron.pairwise_apply` gets a `#kron.pairwise_plan` in the
+    same way: register tiles, blocks of rows, how much of K is packed at a time,
+    and how columns are multiplied.
 
     On a GPU every kind of kernel has a planner, which chooses all fields of the
     kind or says why it does not take the fused region (type, precision, sizes,
@@ -177,7 +178,7 @@ def KronPlan : Pass<"kron-plan"> {
     Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
            "What the plans are for: cpu or cuda">,
     Option<"pairwiseOnly", "pairwise-only", "bool", /*default=*/"false",
-           "Plan kron.pairwise alone, for target=cpu: it becomes code earlier">,
+           "Plan functions of pairs alone, for target=cpu: they become code earlier">,
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512",
            "Width of the CPU's vector registers in bits: 128, 256 or 512">,
     Option<"cacheBytes", "cache-bytes", "int64_t", /*default=*/"32768",

@@ -1,12 +1,12 @@
-//===- PairwiseBuilder.h - Blocks of a kron.pairwise ------------*- C++ -*-===//
+//===- PairwiseBuilder.h - Blocks of functions of pairs ---------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
 //
-// The result is cut into columns as wide as a register tile, and these into
-// blocks of rows, which threads share:
+// The values of pairs are cut into columns as wide as a register tile, and
+// these into blocks of rows:
 //
 //            <- width ->                    for every k block:
 //      +----+----+----+----+                  pack B, [k][width], unless the
@@ -14,7 +14,12 @@
 //      +----+----+----+----+                  for every `rows` rows of A:
 //      |    |    |    |    |                    acc[r][v] = reduce over k of
 //      +----+----+----+----+                      inner(A(r, k), B[k][v])
-//        N in lanes                             epilogue, store (or keep sums)
+//        N in lanes                             epilogue, and what the
+//        operation
+//                                               does with them (or keep sums)
+//
+// Threads share the blocks of a kron.pairwise, which stores the values, and
+// rows of blocks of a kron.pairwise_apply, which multiplies them.
 //
 // A is read from where it lies, one element at a time, which is broadcast, but
 // for elements that have another type than sums: of those, the rows of a
@@ -33,8 +38,8 @@
 
 namespace mlir::kron {
 
-/// A, B or the result: strides of the batch of the result (0 where it
-/// stretches), of its rows, and of K (of the result: of columns).
+/// A, B, the values or the result: strides of the batch of the result (0 where
+/// it stretches), of its rows (of the values: of N), and of the other axis.
 struct PairwiseMatrix {
   Value base;
   SmallVector<Int> batch;
@@ -56,12 +61,16 @@ struct PairwiseArrays {
   Int sizeM, sizeN, sizeK;
   PairwiseMatrix lhs, rhs, init;
   SmallVector<PairwiseParameter> params;
+  /// What only kron.pairwise_apply has: its values, their columns, and rows of
+  /// a block.
+  PairwiseMatrix values;
+  Int sizeC, blockRows;
 };
 
-/// A block of the result, and what it is computed from: matrices start where
-/// the block does.
+/// A block of values of pairs, and what it is computed from: matrices start
+/// where the block does.
 struct PairwiseBlock {
-  PairwiseMatrix lhs, rhs, init;
+  PairwiseMatrix lhs, rhs, init, values;
   Int rows, columns;
   /// One value each.
   SmallVector<Value> params;
@@ -76,57 +85,118 @@ struct PairwiseSlice {
 
 class PairwiseBuilder {
 public:
-  PairwiseBuilder(OpBuilder &builder, SymbolTable &symbols, PairwiseOp op);
+  PairwiseBuilder(OpBuilder &builder, SymbolTable &symbols, PairOpInterface op,
+                  PairwisePlanAttr plan);
+  virtual ~PairwiseBuilder() = default;
 
   WorkspaceBytes emit();
 
-private:
+protected:
+  struct Tile {
+    int64_t rows, vectors;
+    /// The first row, in the block.
+    Int row;
+    /// Of vectors of which only a part exists; null: all of them are whole.
+    SmallVector<Value> masks;
+    PairwiseMatrix lhs;
+  };
+
   //===--------------------------------------------------------------------===//
-  // The operation, and blocks (PairwiseEmitter.cpp)
+  // What operations differ in
   //===--------------------------------------------------------------------===//
 
-  void planScratch();
-  PairwiseArrays collectArrays(Emitter &emitter);
+  /// Adds to the arrays, outside of the body.
+  virtual void addArrays(Emitter &emitter, PairwiseArrays &arrays) {}
+  /// What threads share: the number of parts, and the multiply-adds of one.
+  virtual Int countParts(Emitter &emitter, const PairwiseArrays &arrays) = 0;
+  virtual Int countFmas(Emitter &emitter, const PairwiseArrays &arrays) = 0;
+  /// One part; `begin` is the first of the range that the thread computes.
+  virtual void emitPart(Emitter &emitter, const PairwiseArrays &arrays,
+                        Int number, Value begin) = 0;
+  /// What is done with the reduced values of a tile.
+  virtual void emitResults(Emitter &emitter, const PairwiseBlock &block,
+                           const Tile &tile, ArrayRef<Value> sums) = 0;
+
+  //===--------------------------------------------------------------------===//
+  // Blocks (PairwiseBuilder.cpp)
+  //===--------------------------------------------------------------------===//
+
   PairwiseMatrix getMatrix(Emitter &emitter, Value array, unsigned rowsDim,
                            unsigned innerDim);
-  void emitBody(func::FuncOp body, SmallVectorImpl<Value> &captures);
-  void emitBlock(Emitter &emitter, const PairwiseArrays &arrays, Int number,
-                 Value begin);
-  PairwiseBlock getBlock(Emitter &emitter, const PairwiseArrays &arrays,
-                         Int rowBlock, Int column, Int batch);
+  /// Moves `matrix` by `row` rows and `inner` positions of the other axis.
+  static void moveMatrix(Emitter &emitter, PairwiseMatrix &matrix, Int row,
+                         Int inner = 0);
+  /// What has `size` positions, from `first` on: at most `most`.
+  static Int getExtent(Emitter &emitter, Int size, Int first, int64_t most);
+  /// All values of position `batch` of the batch.
+  PairwiseBlock getBatch(Emitter &emitter, const PairwiseArrays &arrays,
+                         Int batch);
+  static Int countBatch(Emitter &emitter, const PairwiseArrays &arrays);
+  /// `isPacked`: whether B is packed already; null: it is not.
   void emitSlices(Emitter &emitter, const PairwiseBlock &block, Int sizeK,
                   Value isPacked);
-  /// The grain of the parallel loop over blocks of a result of `rows` x
-  /// `columns`.
-  Int getGrain(Emitter &emitter, Int rows, Int columns);
 
   //===--------------------------------------------------------------------===//
   // Copies (PairwisePacking.cpp)
   //===--------------------------------------------------------------------===//
 
-  /// Packs the columns of `block` at the start of the scratch, [k][width].
-  void packColumns(Emitter &emitter, const PairwiseBlock &block,
-                   const PairwiseSlice &slice);
-  void packContiguousColumns(Emitter &emitter, const PairwiseBlock &block,
-                             const PairwiseSlice &slice, Value from);
-  void packTransposed(Emitter &emitter, const PairwiseBlock &block,
-                      const PairwiseSlice &slice, Value from);
-  /// `rows` rows of A from `from` on in the type of sums.
-  PairwiseMatrix convertRows(Emitter &emitter, const PairwiseMatrix &lhs,
-                             const PairwiseSlice &slice, int64_t rows);
+  /// Packs `columns` rows of `matrix`, a width at most, with `count` positions
+  /// of the other axis: as [position][width].
+  void packPanel(Emitter &emitter, const PairwiseMatrix &matrix, Int columns,
+                 Int count, Value to);
 
   //===--------------------------------------------------------------------===//
   // Register tiles (PairwiseTile.cpp)
   //===--------------------------------------------------------------------===//
 
-  struct Tile {
-    int64_t rows, vectors;
-    /// The first row, in the block.
-    Int row;
-    /// Of vectors that are stored in part; null: all of them are whole.
-    SmallVector<Value> masks;
-    PairwiseMatrix lhs;
-  };
+  /// Adds the function of two elements to a sum.
+  using Reduce = function_ref<Value(Value, Value, Value)>;
+
+  /// `sums` with what `count` positions of a packed `panel` add to them.
+  SmallVector<Value> emitSums(Emitter &emitter, Value panel, Int count,
+                              const Tile &tile, SmallVector<Value> sums,
+                              Reduce reduce);
+  /// Calls `body(row, count)` for all rows in tiles of those of a register
+  /// tile, then of one.
+  void forRowTiles(Emitter &emitter, Int rows,
+                   function_ref<void(Int, int64_t)> body);
+  /// The parameters in all lanes.
+  SmallVector<Value> broadcastParams(Emitter &emitter,
+                                     const PairwiseBlock &block);
+  /// Stores the first `count` lanes of `vector`, with this `mask` if these are
+  /// not all, along the second axis of `matrix`.
+  void storeRow(Emitter &emitter, const PairwiseMatrix &matrix, Value vector,
+                Int count, Value mask, Value to);
+
+  OpBuilder &builder;
+  Location loc;
+  PairOpInterface op;
+  RuntimeCalls runtime;
+  PairwisePlanAttr plan;
+  Type accumulator;
+  int64_t lanes, width;
+  /// Of the scratch, in elements of the accumulation type.
+  int64_t scratchElements = 0;
+  Value scratch;
+
+private:
+  void planScratch();
+  PairwiseArrays collectArrays(Emitter &emitter);
+  void emitBody(func::FuncOp body, PairwiseArrays arrays,
+                SmallVectorImpl<Value> &captures);
+  /// The grain of the parallel loop over parts of `fmas` multiply-adds.
+  Int getGrain(Emitter &emitter, Int fmas);
+
+  void packContiguous(Emitter &emitter, const PairwiseMatrix &matrix,
+                      Int columns, Int count, Value panel);
+  void packTransposed(Emitter &emitter, const PairwiseMatrix &matrix,
+                      Int columns, Int count, Value panel);
+  /// Packs the columns of `block` at the start of the scratch.
+  void packColumns(Emitter &emitter, const PairwiseBlock &block,
+                   const PairwiseSlice &slice);
+  /// `rows` rows of A from `from` on in the type of sums.
+  PairwiseMatrix convertRows(Emitter &emitter, const PairwiseMatrix &lhs,
+                             const PairwiseSlice &slice, int64_t rows);
 
   void emitColumns(Emitter &emitter, const PairwiseBlock &block,
                    const PairwiseSlice &slice);
@@ -134,39 +204,36 @@ private:
                 const PairwiseSlice &slice, int64_t vectors, bool isWhole);
   void emitTile(Emitter &emitter, const PairwiseBlock &block,
                 const PairwiseSlice &slice, Tile tile);
-  SmallVector<Value> emitSums(Emitter &emitter, const PairwiseBlock &block,
-                              const PairwiseSlice &slice, const Tile &tile);
-  void emitStep(Emitter &emitter, const Tile &tile, Int position,
-                ValueRange params, MutableArrayRef<Value> sums);
+  SmallVector<Value> emitReducedValues(Emitter &emitter,
+                                       const PairwiseBlock &block,
+                                       const PairwiseSlice &slice,
+                                       const Tile &tile);
+  void emitStep(Emitter &emitter, Value panel, const Tile &tile, Int position,
+                MutableArrayRef<Value> sums, Reduce reduce);
   Value emitReduced(Emitter &emitter, Value lhs, Value rhs, Value sum,
                     ValueRange params);
-  void emitResults(Emitter &emitter, const PairwiseBlock &block,
-                   const Tile &tile, ArrayRef<Value> sums);
-  void storeLanes(Emitter &emitter, const PairwiseBlock &block, Value vector,
-                  int64_t first, Value to);
-  /// The parameters in all lanes.
-  SmallVector<Value> broadcastParams(Emitter &emitter,
-                                     const PairwiseBlock &block);
+  void storeLanes(Emitter &emitter, const PairwiseMatrix &matrix, Value vector,
+                  Int count, Value to);
   /// Where the sums of a vector of the tile are kept between slices.
   Value getKeptSum(Emitter &emitter, const Tile &tile, int64_t row,
                    int64_t vector);
 
-  OpBuilder &builder;
-  Location loc;
-  PairwiseOp op;
-  RuntimeCalls runtime;
-  PairwisePlanAttr plan;
-  Type accumulator;
-  int64_t lanes, width;
   /// Positions of K that a slice has at most, and that the packed part of B has
   /// room for; whether K may need several slices.
   int64_t sliceK = 0, packedK = 0;
   bool hasSlices = false;
-  /// Offsets in the scratch, in elements of the accumulation type: the packed
-  /// part of B lies at its start.
-  int64_t sumsOffset = 0, convertedOffset = 0, scratchElements = 0;
-  Value scratch;
+  /// In the scratch: the packed part of B lies at its start.
+  int64_t sumsOffset = 0, convertedOffset = 0;
 };
+
+/// Calls `emitThen` where `condition` holds, else `emitElse`.
+void emitChoice(Emitter &emitter, Value condition,
+                function_ref<void()> emitThen, function_ref<void()> emitElse);
+
+/// The code of kron.pairwise_apply (PairwiseApply.cpp).
+std::unique_ptr<PairwiseBuilder> createApplyBuilder(OpBuilder &builder,
+                                                    SymbolTable &symbols,
+                                                    PairwiseApplyOp op);
 
 } // namespace mlir::kron
 

@@ -1,187 +1,67 @@
-//===- PairwiseEmitter.cpp - CPU code of one kron.pairwise ------*- C++ -*-===//
+//===- PairwiseEmitter.cpp - CPU code of one function of pairs --*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
 //
-// What is outside of blocks: arrays, the loop over blocks that threads share,
-// and slices of K.
+// kron.pairwise, whose blocks are stored where they are complete. Blocks are
+// numbered down the columns, so that a thread packs a column once.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Captures.h"
-#include "FusedBuilder.h"
+#include "kron/CodeGen/CPU/PairwiseEmitter.h"
 #include "PairwiseBuilder.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "kron/Dialect/Kron/Utils/PairScalars.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Multiply-adds that are worth a thread, as kronRtParallelFor counts them.
-static constexpr int64_t kThreadFmas = 1 << 16;
+namespace {
+class MatrixBuilder : public PairwiseBuilder {
+public:
+  MatrixBuilder(OpBuilder &builder, SymbolTable &symbols, PairwiseOp op)
+      : PairwiseBuilder(builder, symbols, op, op.getPlanAttr()) {}
 
-PairwiseBuilder::PairwiseBuilder(OpBuilder &builder, SymbolTable &symbols,
-                                 PairwiseOp op)
-    : builder(builder), loc(op.getLoc()), op(op), runtime(symbols),
-      plan(op.getPlanAttr()), accumulator(op.getAccumulatorType()) {
-  lanes = plan.getVectorBits() / accumulator.getIntOrFloatBitWidth();
-  width = plan.getVectors() * lanes;
+private:
+  Int countParts(Emitter &emitter, const PairwiseArrays &arrays) override;
+  Int countFmas(Emitter &emitter, const PairwiseArrays &arrays) override;
+  void emitPart(Emitter &emitter, const PairwiseArrays &arrays, Int number,
+                Value begin) override;
+  void emitResults(Emitter &emitter, const PairwiseBlock &block,
+                   const Tile &tile, ArrayRef<Value> sums) override;
+};
+} // namespace
+
+Int MatrixBuilder::countParts(Emitter &emitter, const PairwiseArrays &arrays) {
+  Int blocks = emitter.mul(emitter.ceilDiv(arrays.sizeM, plan.getRowBlock()),
+                           emitter.ceilDiv(arrays.sizeN, width));
+  return emitter.mul(blocks, countBatch(emitter, arrays));
 }
 
-void PairwiseBuilder::planScratch() {
-  int64_t sizeK =
-      cast<MemRefType>(op.getLhs().getType()).getDimSize(op.getReducedDim(0));
-  sliceK = plan.getKBlock();
-  hasSlices = ShapedType::isDynamic(sizeK) || sizeK > sliceK;
-  if (!hasSlices)
-    sliceK = sizeK;
-  packedK = llvm::alignTo(sliceK, lanes);
-  sumsOffset = packedK * width;
-  convertedOffset = sumsOffset + (hasSlices ? plan.getRowBlock() * width : 0);
-  bool converts = getElementType(op.getLhs()) != accumulator;
-  int64_t convertedRows = llvm::alignTo(plan.getRows(), lanes);
-  scratchElements = convertedOffset + (converts ? convertedRows * packedK : 0);
+Int MatrixBuilder::countFmas(Emitter &emitter, const PairwiseArrays &arrays) {
+  Int pairs = emitter.mul(emitter.min(plan.getRowBlock(), arrays.sizeM),
+                          emitter.min(width, arrays.sizeN));
+  return emitter.mul(pairs, arrays.sizeK);
 }
 
-//===----------------------------------------------------------------------===//
-// Arrays
-//===----------------------------------------------------------------------===//
-
-/// Strides of the batch of the result in `array`, which has `rank` dimensions
-/// of it, aligned at the right.
-static SmallVector<Int> getBatchStrides(Value array, const StageArray &strided,
-                                        unsigned rank, unsigned resultRank) {
-  SmallVector<Int> strides(resultRank, 0);
-  auto shape = cast<MemRefType>(array.getType()).getShape();
-  for (unsigned dim = 0; dim < rank; ++dim)
-    if (shape[dim] != 1)
-      strides[resultRank - rank + dim] = strided.strides[dim];
-  return strides;
-}
-
-PairwiseMatrix PairwiseBuilder::getMatrix(Emitter &emitter, Value array,
-                                          unsigned rowsDim, unsigned innerDim) {
-  StageArray strided = getFusedArray(emitter, array);
-  unsigned resultRank = cast<MemRefType>(op.getInit().getType()).getRank() - 2;
-  unsigned rank = cast<MemRefType>(array.getType()).getRank() - 2;
-  return {strided.base, getBatchStrides(array, strided, rank, resultRank),
-          strided.strides[rowsDim], strided.strides[innerDim], strided.element};
-}
-
-PairwiseArrays PairwiseBuilder::collectArrays(Emitter &emitter) {
-  PairwiseArrays arrays;
-  SmallVector<Int> sizes = getArraySizes(emitter, op.getInit());
-  unsigned batchRank = sizes.size() - 2;
-  arrays.batch.assign(sizes.begin(), sizes.begin() + batchRank);
-  arrays.sizeM = sizes[batchRank];
-  arrays.sizeN = sizes[batchRank + 1];
-  arrays.sizeK = getArraySizes(emitter, op.getLhs())[op.getReducedDim(0)];
-  arrays.lhs =
-      getMatrix(emitter, op.getLhs(), op.getRowsDim(0), op.getReducedDim(0));
-  arrays.rhs =
-      getMatrix(emitter, op.getRhs(), op.getRowsDim(1), op.getReducedDim(1));
-  arrays.init = getMatrix(emitter, op.getInit(), batchRank, batchRank + 1);
-  for (Value param : op.getParams()) {
-    if (!isa<MemRefType>(param.getType())) {
-      arrays.params.push_back({param, std::nullopt});
-      continue;
-    }
-    StageArray array = getFusedArray(emitter, param);
-    unsigned rank = array.strides.size();
-    arrays.params.push_back(
-        {array.base, getBatchStrides(param, array, rank, batchRank)});
-  }
-  return arrays;
-}
-
-//===----------------------------------------------------------------------===//
-// Blocks
-//===----------------------------------------------------------------------===//
-
-/// What a block has of `size` positions, from `first` on: at most `most`.
-static Int getExtent(Emitter &emitter, Int size, Int first, int64_t most) {
-  if (size.isConstant() && size.getConstant() % most == 0)
-    return most;
-  return emitter.min(most, emitter.sub(size, first));
-}
-
-PairwiseBlock PairwiseBuilder::getBlock(Emitter &emitter,
-                                        const PairwiseArrays &arrays,
-                                        Int rowBlock, Int column, Int batch) {
-  Int firstRow = emitter.mul(rowBlock, plan.getRowBlock());
-  Int firstColumn = emitter.mul(column, width);
-  PairwiseBlock block{arrays.lhs, arrays.rhs, arrays.init, {}, {}, {}};
-  block.rows = getExtent(emitter, arrays.sizeM, firstRow, plan.getRowBlock());
-  block.columns = getExtent(emitter, arrays.sizeN, firstColumn, width);
-  auto move = [&](Value &base, Int position, Int stride, Type element) {
-    base = emitter.offsetPointer(base, emitter.mul(position, stride), element);
-  };
-  move(block.lhs.base, firstRow, block.lhs.row, block.lhs.element);
-  move(block.rhs.base, firstColumn, block.rhs.row, block.rhs.element);
-  move(block.init.base, firstRow, block.init.row, block.init.element);
-  move(block.init.base, firstColumn, block.init.inner, block.init.element);
-  for (const PairwiseParameter &param : arrays.params)
-    block.params.push_back(param.value);
-  for (unsigned dim = arrays.batch.size(); dim-- > 0;) {
-    Int position = dim > 0 ? emitter.rem(batch, arrays.batch[dim]) : batch;
-    if (dim > 0)
-      batch = emitter.floorDiv(batch, arrays.batch[dim]);
-    for (PairwiseMatrix *matrix : {&block.lhs, &block.rhs, &block.init})
-      move(matrix->base, position, matrix->batch[dim], matrix->element);
-    for (auto [value, param] : llvm::zip(block.params, arrays.params))
-      if (param.batch)
-        move(value, position, (*param.batch)[dim], accumulator);
-  }
-  for (auto [value, param] : llvm::zip(block.params, arrays.params))
-    if (param.batch)
-      value = emitter.loadScalar(value);
-  return block;
-}
-
-void PairwiseBuilder::emitSlices(Emitter &emitter, const PairwiseBlock &block,
-                                 Int sizeK, Value isPacked) {
-  if (hasSlices) {
-    // One at least: an empty sum is a result, too.
-    Value one = emitter.materialize(1, 64);
-    Value slices = arith::MaxSIOp::create(
-        builder, loc, emitter.materialize(emitter.ceilDiv(sizeK, sliceK), 64),
-        one);
-    Value last = emitter.materialize(emitter.sub(Int(slices), 1));
-    emitter.forLoop(0, Int(slices), 1, [&](Int number) {
-      Int start = emitter.mul(number, sliceK);
-      PairwiseSlice slice{start, emitter.min(sliceK, emitter.sub(sizeK, start)),
-                          emitter.equal(number, 0),
-                          emitter.equal(number, Int(last))};
-      packColumns(emitter, block, slice);
-      emitColumns(emitter, block, slice);
-    });
-    return;
-  }
-  PairwiseSlice slice{0, sizeK, nullptr, nullptr};
-  if (!isPacked) {
-    packColumns(emitter, block, slice);
-  } else {
-    auto choice =
-        scf::IfOp::create(builder, loc, isPacked, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(choice.elseBlock());
-    packColumns(emitter, block, slice);
-  }
-  emitColumns(emitter, block, slice);
-}
-
-void PairwiseBuilder::emitBlock(Emitter &emitter, const PairwiseArrays &arrays,
-                                Int number, Value begin) {
+void MatrixBuilder::emitPart(Emitter &emitter, const PairwiseArrays &arrays,
+                             Int number, Value begin) {
   Int rowBlocks = emitter.ceilDiv(arrays.sizeM, plan.getRowBlock());
   Int columns = emitter.ceilDiv(arrays.sizeN, width);
   Int rowBlock = emitter.rem(number, rowBlocks);
   Int rest = emitter.floorDiv(number, rowBlocks);
-  Int column = emitter.rem(rest, columns);
-  Int batch = emitter.floorDiv(rest, columns);
-  PairwiseBlock block = getBlock(emitter, arrays, rowBlock, column, batch);
+  Int firstRow = emitter.mul(rowBlock, plan.getRowBlock());
+  Int firstColumn = emitter.mul(emitter.rem(rest, columns), width);
+  PairwiseBlock block =
+      getBatch(emitter, arrays, emitter.floorDiv(rest, columns));
+  block.rows = getExtent(emitter, arrays.sizeM, firstRow, plan.getRowBlock());
+  block.columns = getExtent(emitter, arrays.sizeN, firstColumn, width);
+  moveMatrix(emitter, block.lhs, firstRow);
+  moveMatrix(emitter, block.rhs, firstColumn);
+  moveMatrix(emitter, block.init, firstRow, firstColumn);
   Value isPacked;
-  if (!hasSlices && !rowBlock.is(0)) {
+  if (!rowBlock.is(0)) {
     Value isBelow = emitter.less(0, rowBlock);
     Value isLater = emitter.less(Int(begin), number);
     isPacked = arith::AndIOp::create(builder, loc, isBelow, isLater);
@@ -189,99 +69,33 @@ void PairwiseBuilder::emitBlock(Emitter &emitter, const PairwiseArrays &arrays,
   emitSlices(emitter, block, arrays.sizeK, isPacked);
 }
 
-//===----------------------------------------------------------------------===//
-// The body, and its call
-//===----------------------------------------------------------------------===//
-
-static void enter(Captures &captures, PairwiseMatrix &matrix) {
-  captures.enter(matrix.base);
-  captures.enter(matrix.batch);
-  captures.enter(matrix.row);
-  captures.enter(matrix.inner);
+void MatrixBuilder::emitResults(Emitter &emitter, const PairwiseBlock &block,
+                                const Tile &tile, ArrayRef<Value> sums) {
+  const PairwiseMatrix &init = block.init;
+  SmallVector<Value> params;
+  if (!op.getEpilogue().empty())
+    params = broadcastParams(emitter, block);
+  for (int64_t row = 0; row < tile.rows; ++row)
+    for (int64_t vector = 0; vector < tile.vectors; ++vector) {
+      Value result = emitPairEpilogue(
+          builder, loc, op, sums[row * tile.vectors + vector], params);
+      int64_t first = vector * lanes;
+      PairwiseMatrix target = init;
+      moveMatrix(emitter, target, emitter.add(tile.row, row), first);
+      storeRow(emitter, init, result, emitter.sub(block.columns, first),
+               tile.masks.empty() ? Value() : tile.masks[vector], target.base);
+    }
 }
 
-static void enter(Captures &captures, PairwiseArrays &arrays) {
-  captures.enter(arrays.batch);
-  for (Int *size : {&arrays.sizeM, &arrays.sizeN, &arrays.sizeK})
-    captures.enter(*size);
-  for (PairwiseMatrix *matrix : {&arrays.lhs, &arrays.rhs, &arrays.init})
-    enter(captures, *matrix);
-  for (PairwiseParameter &param : arrays.params) {
-    captures.enter(param.value);
-    if (param.batch)
-      captures.enter(*param.batch);
-  }
-}
-
-void PairwiseBuilder::emitBody(func::FuncOp body,
-                               SmallVectorImpl<Value> &captures) {
-  Emitter outer(builder, loc, accumulator);
-  PairwiseArrays arrays = collectArrays(outer);
-  OpBuilder::InsertionGuard guard(builder);
-  Block *entry = body.addEntryBlock();
-  builder.setInsertionPointToStart(entry);
-  Emitter emitter(builder, loc, accumulator);
-  emitter.has16BitConversion = has16BitConversion(plan.getVectorBits());
-  Value begin = entry->getArgument(0), end = entry->getArgument(1);
-  scratch = entry->getArgument(2);
-  Captures entered(builder, loc, entry->getArgument(3), captures);
-  enter(entered, arrays);
-  emitter.forLoop(Int(begin), Int(end), 1, [&](Int number) {
-    emitBlock(emitter, arrays, number, begin);
-  });
-  func::ReturnOp::create(builder, loc);
-}
-
-Int PairwiseBuilder::getGrain(Emitter &emitter, Int rows, Int columns) {
-  Int sizeK = getArraySizes(emitter, op.getLhs())[op.getReducedDim(0)];
-  Int pairs = emitter.mul(emitter.min(plan.getRowBlock(), rows),
-                          emitter.min(width, columns));
-  pairs = emitter.mul(pairs, sizeK);
-  if (!pairs.isConstant()) {
-    Value one = emitter.materialize(1, 64);
-    auto getMax = [&](Int number) -> Value {
-      return arith::MaxSIOp::create(builder, loc,
-                                    emitter.materialize(number, 64), one);
-    };
-    return getMax(emitter.floorDiv(kThreadFmas, getMax(pairs)));
-  }
-  int64_t number = std::max<int64_t>(1, pairs.getConstant());
-  return number > kThreadFmas / 2 ? -std::max<int64_t>(1, number / kThreadFmas)
-                                  : kThreadFmas / number;
-}
-
-WorkspaceBytes PairwiseBuilder::emit() {
-  builder.setInsertionPoint(op);
-  planScratch();
-  std::string name =
-      (op->getParentOfType<func::FuncOp>().getSymName() + "_pairwise").str();
-  func::FuncOp body = runtime.createBody(builder, loc, name);
-  // LLVM IR keeps the mark: lib/Target optimizes explicit kernels lightly.
-  body->setAttr("passthrough", builder.getStrArrayAttr({kKernelFunctionAttr}));
-  SmallVector<Value> captures;
-  emitBody(body, captures);
-
-  Emitter emitter(builder, loc, accumulator);
-  Type i64 = builder.getI64Type();
-  Value slots = RuntimeCalls::reserveStack(builder, loc, i64, captures.size());
-  for (auto [index, value] : llvm::enumerate(captures)) {
-    Value slot = LLVM::GEPOp::create(builder, loc, slots.getType(), i64, slots,
-                                     LLVM::GEPArg(static_cast<int32_t>(index)));
-    LLVM::StoreOp::create(builder, loc, value, slot);
-  }
-  SmallVector<Int> sizes = getArraySizes(emitter, op.getInit());
-  Int columns = sizes.pop_back_val(), rows = sizes.pop_back_val();
-  Int count = emitter.mul(emitter.ceilDiv(rows, plan.getRowBlock()),
-                          emitter.ceilDiv(columns, width));
-  for (Int size : sizes)
-    count = emitter.mul(count, size);
-  runtime.parallelFor(emitter, count, getGrain(emitter, rows, columns), body,
-                      slots, scratchElements * emitter.getElementBytes());
-  return runtime.getWorkspace();
+static std::unique_ptr<PairwiseBuilder>
+createBuilder(OpBuilder &builder, SymbolTable &symbols, PairOpInterface op) {
+  if (auto apply = dyn_cast<PairwiseApplyOp>(op.getOperation()))
+    return createApplyBuilder(builder, symbols, apply);
+  return std::make_unique<MatrixBuilder>(builder, symbols,
+                                         cast<PairwiseOp>(op.getOperation()));
 }
 
 WorkspaceBytes kron::emitPairwiseOp(OpBuilder &builder, SymbolTable &symbols,
-                                    PairwiseOp op) {
-  OpBuilder::InsertionGuard guard(builder);
-  return PairwiseBuilder(builder, symbols, op).emit();
+                                    PairOpInterface op) {
+  return createBuilder(builder, symbols, op)->emit();
 }

@@ -1,4 +1,4 @@
-//===- PairwisePacking.cpp - Copies of a kron.pairwise ----------*- C++ -*-===//
+//===- PairwisePacking.cpp - Copies of functions of pairs -------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Lanes of columns that do not exist hold anything: their results are not
-// stored. The same goes for positions of K behind the last one, which packed
+// used. The same goes for positions of K behind the last one, which packed
 // parts have room for up to a whole vector.
 //
 //===----------------------------------------------------------------------===//
@@ -32,21 +32,20 @@ static void forVectors(Emitter &emitter, Int count, int64_t lanes,
 }
 
 //===----------------------------------------------------------------------===//
-// B
+// B, and the values of a kron.pairwise_apply
 //===----------------------------------------------------------------------===//
 
 /// Columns lie next to each other.
-void PairwiseBuilder::packContiguousColumns(Emitter &emitter,
-                                            const PairwiseBlock &block,
-                                            const PairwiseSlice &slice,
-                                            Value from) {
+void PairwiseBuilder::packContiguous(Emitter &emitter,
+                                     const PairwiseMatrix &matrix, Int columns,
+                                     Int count, Value panel) {
   VectorType type = emitter.getVectorType(lanes);
-  Type stored = block.rhs.element;
-  emitter.forLoop(0, slice.count, 1, [&](Int k) {
-    Value row =
-        emitter.offsetPointer(from, emitter.mul(k, block.rhs.inner), stored);
-    Value to = emitter.offsetPointer(scratch, emitter.mul(k, width));
-    forVectors(emitter, block.columns, lanes, [&](Int first, Value mask) {
+  Type stored = matrix.element;
+  emitter.forLoop(0, count, 1, [&](Int position) {
+    Value row = emitter.offsetPointer(
+        matrix.base, emitter.mul(position, matrix.inner), stored);
+    Value to = emitter.offsetPointer(panel, emitter.mul(position, width));
+    forVectors(emitter, columns, lanes, [&](Int first, Value mask) {
       Value vector = emitter.loadVector(
           type, emitter.offsetPointer(row, first, stored), mask, stored);
       emitter.storeVector(vector, emitter.offsetPointer(to, first), nullptr);
@@ -54,58 +53,60 @@ void PairwiseBuilder::packContiguousColumns(Emitter &emitter,
   });
 }
 
-/// Positions of K lie next to each other: squares of as many columns as there
-/// are lanes are transposed in registers. Columns behind the last one repeat
-/// it.
+/// Positions lie next to each other: squares of as many columns as there are
+/// lanes are transposed in registers. Columns behind the last one repeat it.
 void PairwiseBuilder::packTransposed(Emitter &emitter,
-                                     const PairwiseBlock &block,
-                                     const PairwiseSlice &slice, Value from) {
+                                     const PairwiseMatrix &matrix, Int columns,
+                                     Int count, Value panel) {
   VectorType type = emitter.getVectorType(lanes);
-  Type stored = block.rhs.element;
-  Int last = emitter.sub(block.columns, 1);
-  emitter.forLoop(0, block.columns, lanes, [&](Int column) {
+  Type stored = matrix.element;
+  Int last = emitter.sub(columns, 1);
+  emitter.forLoop(0, columns, lanes, [&](Int column) {
     SmallVector<Value> rows;
     for (int64_t index = 0; index < lanes; ++index) {
       Int number = emitter.min(emitter.add(column, index), last);
       rows.push_back(emitter.offsetPointer(
-          from, emitter.mul(number, block.rhs.row), stored));
+          matrix.base, emitter.mul(number, matrix.row), stored));
     }
-    Value to = emitter.offsetPointer(scratch, column);
-    forVectors(emitter, slice.count, lanes, [&](Int first, Value mask) {
+    Value to = emitter.offsetPointer(panel, column);
+    forVectors(emitter, count, lanes, [&](Int first, Value mask) {
       SmallVector<Value> square;
       for (Value row : rows)
         square.push_back(emitter.loadVector(
             type, emitter.offsetPointer(row, first, stored), mask, stored));
       transposeSquare(emitter, square, /*unit=*/1);
       for (auto [index, vector] : llvm::enumerate(square)) {
-        Int k = emitter.add(first, index);
+        Int position = emitter.add(first, index);
         emitter.storeVector(
-            vector, emitter.offsetPointer(to, emitter.mul(k, width)), nullptr);
+            vector, emitter.offsetPointer(to, emitter.mul(position, width)),
+            nullptr);
       }
+    });
+  });
+}
+
+void PairwiseBuilder::packPanel(Emitter &emitter, const PairwiseMatrix &matrix,
+                                Int columns, Int count, Value to) {
+  if (matrix.inner.is(1))
+    return packTransposed(emitter, matrix, columns, count, to);
+  if (matrix.row.is(1))
+    return packContiguous(emitter, matrix, columns, count, to);
+  emitter.forLoop(0, count, 1, [&](Int position) {
+    emitter.forLoop(0, columns, 1, [&](Int column) {
+      PairwiseMatrix from = matrix;
+      moveMatrix(emitter, from, column, position);
+      Int offset = emitter.add(emitter.mul(position, width), column);
+      emitter.storeScalar(emitter.loadScalar(from.base, matrix.element),
+                          emitter.offsetPointer(to, offset));
     });
   });
 }
 
 void PairwiseBuilder::packColumns(Emitter &emitter, const PairwiseBlock &block,
                                   const PairwiseSlice &slice) {
-  const PairwiseMatrix &rhs = block.rhs;
-  Value from = emitter.offsetPointer(
-      rhs.base, emitter.mul(slice.start, rhs.inner), rhs.element);
-  if (rhs.inner.is(1))
-    return packTransposed(emitter, block, slice, from);
-  if (rhs.row.is(1))
-    return packContiguousColumns(emitter, block, slice, from);
-  emitter.forLoop(0, slice.count, 1, [&](Int k) {
-    emitter.forLoop(0, block.columns, 1, [&](Int column) {
-      Int offset =
-          emitter.add(emitter.mul(k, rhs.inner), emitter.mul(column, rhs.row));
-      Value value = emitter.loadScalar(
-          emitter.offsetPointer(from, offset, rhs.element), rhs.element);
-      emitter.storeScalar(
-          value, emitter.offsetPointer(
-                     scratch, emitter.add(emitter.mul(k, width), column)));
-    });
-  });
+  PairwiseMatrix rhs = block.rhs;
+  moveMatrix(emitter, rhs, 0, slice.start);
+  packPanel(emitter, rhs, block.columns, slice.count, scratch);
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- PairwiseTile.cpp - Register tiles of a kron.pairwise -----*- C++ -*-===//
+//===- PairwiseTile.cpp - Register tiles of pairs ---------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -73,10 +73,11 @@ Value PairwiseBuilder::emitReduced(Emitter &emitter, Value lhs, Value rhs,
 // The loop over K
 //===----------------------------------------------------------------------===//
 
-void PairwiseBuilder::emitStep(Emitter &emitter, const Tile &tile, Int position,
-                               ValueRange params, MutableArrayRef<Value> sums) {
+void PairwiseBuilder::emitStep(Emitter &emitter, Value panel, const Tile &tile,
+                               Int position, MutableArrayRef<Value> sums,
+                               Reduce reduce) {
   VectorType type = emitter.getVectorType(lanes);
-  Value packed = emitter.offsetPointer(scratch, emitter.mul(position, width));
+  Value packed = emitter.offsetPointer(panel, emitter.mul(position, width));
   SmallVector<Value> rhs;
   for (int64_t vector = 0; vector < tile.vectors; ++vector)
     rhs.push_back(emitter.loadVector(
@@ -89,10 +90,35 @@ void PairwiseBuilder::emitStep(Emitter &emitter, const Tile &tile, Int position,
     Value lhs = broadcast(emitter, type, element);
     for (int64_t vector = 0; vector < tile.vectors; ++vector) {
       Value &sum = sums[row * tile.vectors + vector];
-      sum = emitReduced(emitter, lhs, rhs[vector], sum, params);
+      sum = reduce(lhs, rhs[vector], sum);
     }
   }
 }
+
+SmallVector<Value> PairwiseBuilder::emitSums(Emitter &emitter, Value panel,
+                                             Int count, const Tile &tile,
+                                             SmallVector<Value> sums,
+                                             Reduce reduce) {
+  if (count.isConstant() &&
+      count.getConstant() * tile.rows * tile.vectors <= kMaxUnrolledValues) {
+    for (int64_t k = 0; k < count.getConstant(); ++k)
+      emitStep(emitter, panel, tile, k, sums, reduce);
+    return sums;
+  }
+  auto loop = scf::ForOp::create(builder, loc, emitter.materialize(0, 64),
+                                 emitter.materialize(count, 64),
+                                 emitter.materialize(1, 64), sums);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> next(loop.getRegionIterArgs());
+  emitStep(emitter, panel, tile, Int(loop.getInductionVar()), next, reduce);
+  scf::YieldOp::create(builder, loc, next);
+  return SmallVector<Value>(loop.getResults());
+}
+
+//===----------------------------------------------------------------------===//
+// Values of pairs
+//===----------------------------------------------------------------------===//
 
 Value PairwiseBuilder::getKeptSum(Emitter &emitter, const Tile &tile,
                                   int64_t row, int64_t vector) {
@@ -101,10 +127,10 @@ Value PairwiseBuilder::getKeptSum(Emitter &emitter, const Tile &tile,
       emitter.offsetPointer(scratch, sumsOffset + vector * lanes), offset);
 }
 
-SmallVector<Value> PairwiseBuilder::emitSums(Emitter &emitter,
-                                             const PairwiseBlock &block,
-                                             const PairwiseSlice &slice,
-                                             const Tile &tile) {
+SmallVector<Value>
+PairwiseBuilder::emitReducedValues(Emitter &emitter, const PairwiseBlock &block,
+                                   const PairwiseSlice &slice,
+                                   const Tile &tile) {
   VectorType type = emitter.getVectorType(lanes);
   Value start = arith::ConstantOp::create(
       builder, loc, DenseElementsAttr::get(type, getReductionStart(op)));
@@ -119,92 +145,80 @@ SmallVector<Value> PairwiseBuilder::emitSums(Emitter &emitter,
   SmallVector<Value> params;
   if (!op.getInner())
     params = broadcastParams(emitter, block);
-  if (slice.count.isConstant() &&
-      slice.count.getConstant() * tile.rows * tile.vectors <=
-          kMaxUnrolledValues) {
-    for (int64_t k = 0; k < slice.count.getConstant(); ++k)
-      emitStep(emitter, tile, k, params, sums);
-    return sums;
-  }
-  auto loop = scf::ForOp::create(builder, loc, emitter.materialize(0, 64),
-                                 emitter.materialize(slice.count, 64),
-                                 emitter.materialize(1, 64), sums);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  SmallVector<Value> next(loop.getRegionIterArgs());
-  emitStep(emitter, tile, Int(loop.getInductionVar()), params, next);
-  scf::YieldOp::create(builder, loc, next);
-  return SmallVector<Value>(loop.getResults());
+  return emitSums(emitter, scratch, slice.count, tile, std::move(sums),
+                  [&](Value lhs, Value rhs, Value sum) {
+                    return emitReduced(emitter, lhs, rhs, sum, params);
+                  });
 }
 
 //===----------------------------------------------------------------------===//
 // Results
 //===----------------------------------------------------------------------===//
 
-/// Stores those lanes of `vector`, of columns from `first` on, that exist, one
-/// by one.
-void PairwiseBuilder::storeLanes(Emitter &emitter, const PairwiseBlock &block,
-                                 Value vector, int64_t first, Value to) {
+/// Stores the first `count` lanes of `vector` one by one.
+void PairwiseBuilder::storeLanes(Emitter &emitter, const PairwiseMatrix &matrix,
+                                 Value vector, Int count, Value to) {
   Value buffer = RuntimeCalls::reserveStack(builder, loc, accumulator, lanes);
   emitter.storeVector(vector, buffer, nullptr);
-  Int count = emitter.min(lanes, emitter.sub(block.columns, first));
-  emitter.forLoop(0, count, 1, [&](Int lane) {
+  emitter.forLoop(0, emitter.min(lanes, count), 1, [&](Int lane) {
     Value value = emitter.loadScalar(emitter.offsetPointer(buffer, lane));
-    emitter.storeScalar(
-        value,
-        emitter.offsetPointer(to, emitter.mul(lane, block.init.inner),
-                              block.init.element),
-        block.init.element);
+    emitter.storeScalar(value,
+                        emitter.offsetPointer(to,
+                                              emitter.mul(lane, matrix.inner),
+                                              matrix.element),
+                        matrix.element);
   });
 }
 
-void PairwiseBuilder::emitResults(Emitter &emitter, const PairwiseBlock &block,
-                                  const Tile &tile, ArrayRef<Value> sums) {
-  const PairwiseMatrix &init = block.init;
-  SmallVector<Value> params;
-  if (!op.getEpilogue().empty())
-    params = broadcastParams(emitter, block);
-  for (int64_t row = 0; row < tile.rows; ++row) {
-    Value to = emitter.offsetPointer(
-        init.base, emitter.mul(emitter.add(tile.row, row), init.row),
-        init.element);
-    for (int64_t vector = 0; vector < tile.vectors; ++vector) {
-      Value result = emitPairEpilogue(
-          builder, loc, op, sums[row * tile.vectors + vector], params);
-      int64_t first = vector * lanes;
-      Value target = emitter.offsetPointer(to, emitter.mul(first, init.inner),
-                                           init.element);
-      if (init.inner.is(1))
-        emitter.storeVector(result, target,
-                            tile.masks.empty() ? Value() : tile.masks[vector],
-                            init.element);
-      else
-        storeLanes(emitter, block, result, first, target);
-    }
-  }
+void PairwiseBuilder::storeRow(Emitter &emitter, const PairwiseMatrix &matrix,
+                               Value vector, Int count, Value mask, Value to) {
+  if (matrix.inner.is(1))
+    emitter.storeVector(vector, to, mask, matrix.element);
+  else
+    storeLanes(emitter, matrix, vector, count, to);
 }
 
 void PairwiseBuilder::emitTile(Emitter &emitter, const PairwiseBlock &block,
                                const PairwiseSlice &slice, Tile tile) {
-  SmallVector<Value> sums = emitSums(emitter, block, slice, tile);
+  SmallVector<Value> sums = emitReducedValues(emitter, block, slice, tile);
   if (!slice.isLast)
     return emitResults(emitter, block, tile, sums);
-  auto choice =
-      scf::IfOp::create(builder, loc, slice.isLast, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(choice.thenBlock());
-  emitResults(emitter, block, tile, sums);
-  builder.setInsertionPointToStart(choice.elseBlock());
-  for (auto [index, sum] : llvm::enumerate(sums))
-    emitter.storeVector(
-        sum,
-        getKeptSum(emitter, tile, index / tile.vectors, index % tile.vectors),
-        nullptr);
+  emitChoice(
+      emitter, slice.isLast, [&] { emitResults(emitter, block, tile, sums); },
+      [&] {
+        for (auto [index, sum] : llvm::enumerate(sums)) {
+          auto number = static_cast<int64_t>(index);
+          Value kept = getKeptSum(emitter, tile, number / tile.vectors,
+                                  number % tile.vectors);
+          emitter.storeVector(sum, kept, nullptr);
+        }
+      });
 }
 
 //===----------------------------------------------------------------------===//
 // Blocks
 //===----------------------------------------------------------------------===//
+
+void PairwiseBuilder::forRowTiles(Emitter &emitter, Int rows,
+                                  function_ref<void(Int, int64_t)> body) {
+  int64_t most = plan.getRows();
+  Int whole = emitter.mul(emitter.floorDiv(rows, most), most);
+  emitter.forLoop(0, whole, most, [&](Int row) { body(row, most); });
+  if (most > 1)
+    emitter.forLoop(whole, rows, 1, [&](Int row) { body(row, 1); });
+}
+
+void kron::emitChoice(Emitter &emitter, Value condition,
+                      function_ref<void()> emitThen,
+                      function_ref<void()> emitElse) {
+  auto choice = scf::IfOp::create(emitter.builder, emitter.loc, condition,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(emitter.builder);
+  emitter.builder.setInsertionPointToStart(choice.thenBlock());
+  emitThen();
+  emitter.builder.setInsertionPointToStart(choice.elseBlock());
+  emitElse();
+}
 
 void PairwiseBuilder::emitRows(Emitter &emitter, const PairwiseBlock &block,
                                const PairwiseSlice &slice, int64_t vectors,
@@ -215,36 +229,14 @@ void PairwiseBuilder::emitRows(Emitter &emitter, const PairwiseBlock &block,
       masks.push_back(emitter.firstLanes(
           lanes, emitter.sub(block.columns, vector * lanes)));
   PairwiseMatrix lhs = block.lhs;
-  lhs.base = emitter.offsetPointer(
-      lhs.base, emitter.mul(slice.start, lhs.inner), lhs.element);
-  int64_t most = plan.getRows();
-  Int whole = emitter.mul(emitter.floorDiv(block.rows, most), most);
-  auto emitRowsOf = [&](Int begin, Int end, int64_t rows) {
-    emitter.forLoop(begin, end, rows, [&](Int row) {
-      PairwiseMatrix first = lhs;
-      first.base = emitter.offsetPointer(lhs.base, emitter.mul(row, lhs.row),
-                                         lhs.element);
-      if (first.element != accumulator)
-        first = convertRows(emitter, first, slice, rows);
-      emitTile(emitter, block, slice, {rows, vectors, row, masks, first});
-    });
-  };
-  emitRowsOf(0, whole, most);
-  if (most > 1)
-    emitRowsOf(whole, block.rows, 1);
-}
-
-/// Calls `emitThen` where `condition` holds, else `emitElse`.
-static void emitChoice(Emitter &emitter, Value condition,
-                       function_ref<void()> emitThen,
-                       function_ref<void()> emitElse) {
-  auto choice = scf::IfOp::create(emitter.builder, emitter.loc, condition,
-                                  /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(emitter.builder);
-  emitter.builder.setInsertionPointToStart(choice.thenBlock());
-  emitThen();
-  emitter.builder.setInsertionPointToStart(choice.elseBlock());
-  emitElse();
+  moveMatrix(emitter, lhs, 0, slice.start);
+  forRowTiles(emitter, block.rows, [&](Int row, int64_t rows) {
+    PairwiseMatrix first = lhs;
+    moveMatrix(emitter, first, row);
+    if (first.element != accumulator)
+      first = convertRows(emitter, first, slice, rows);
+    emitTile(emitter, block, slice, {rows, vectors, row, masks, first});
+  });
 }
 
 void PairwiseBuilder::emitColumns(Emitter &emitter, const PairwiseBlock &block,

@@ -53,9 +53,6 @@ static LogicalResult lowerOp(Operation *op) {
 static std::optional<std::string> getFallbackReason(Operation *op, bool onGPU) {
   if (onGPU && isa<PairOpInterface>(op))
     return "no code generator for GPUs takes functions of pairs";
-  if (isa<PairOpInterface>(op) && !isa<PairwiseOp>(op))
-    return "no code generator takes products with functions of pairs, nor "
-           "their derivatives";
   auto getReason = onGPU ? getGPUUnsupportedReason : getCPUUnsupportedReason;
   auto fused = dyn_cast<FusedOp>(op);
   if (!fused)

@@ -14,6 +14,7 @@
 
 #include "Lowering.h"
 #include "PairTiles.h"
+#include "kron/Dialect/Kron/Utils/PairScalars.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -101,19 +102,6 @@ static Value emitFunction(OpBuilder &builder, Location loc, Value value) {
   return emitConversion(builder, loc, OpTy::create(builder, loc, value), type);
 }
 
-/// What terms are less `maximum`: 0 where that is infinite or NaN, such that
-/// these come through exp and log, and no infinity is taken from itself.
-static Value emitReference(OpBuilder &builder, Location loc, Value maximum) {
-  Type type = maximum.getType();
-  Value zero = emitZero(builder, loc, type);
-  Value size = math::AbsFOp::create(builder, loc, maximum);
-  Value infinity =
-      arith::ConstantOp::create(builder, loc, getScalarAttr(type, kInfinity));
-  Value isFinite = arith::CmpFOp::create(
-      builder, loc, arith::CmpFPredicate::OLT, size, infinity);
-  return arith::SelectOp::create(builder, loc, isFinite, maximum, zero);
-}
-
 /// `sums` of exponentials less the maxima so far, which those of the tile may
 /// exceed.
 void ApplyLowering::emitLogarithms(const PairArray &matrix, Value &sums,
@@ -130,7 +118,7 @@ void ApplyLowering::emitLogarithms(const PairArray &matrix, Value &sums,
         Value most =
             arith::MaximumFOp::create(b, loc, elements[0], elements[1]);
         Value change = arith::SubFOp::create(b, loc, elements[0],
-                                             emitReference(b, loc, most));
+                                             emitFiniteOrZero(b, loc, most));
         return emitMul(b, loc, sum, emitFunction<math::ExpOp>(b, loc, change));
       });
   maxima = columns.emit(like(ofTile), like(maxima), /*reductions=*/{},
@@ -148,7 +136,7 @@ void ApplyLowering::emitLogarithms(const PairArray &matrix, Value &sums,
           Value sum) {
         Value term = emitMul(b, loc, elements[0], elements[1]);
         term = arith::SubFOp::create(b, loc, term,
-                                     emitReference(b, loc, elements[2]));
+                                     emitFiniteOrZero(b, loc, elements[2]));
         return emitAdd(b, loc, sum, emitFunction<math::ExpOp>(b, loc, term));
       });
 }
@@ -167,7 +155,7 @@ Value ApplyLowering::emitStore(Value results, Value maxima) {
       [&](OpBuilder &b, Location loc, ValueRange elements, ValueRange, Value) {
         Value result = elements[0];
         if (isLogarithm())
-          result = emitAdd(b, loc, emitReference(b, loc, elements[1]),
+          result = emitAdd(b, loc, emitFiniteOrZero(b, loc, elements[1]),
                            emitFunction<math::LogOp>(b, loc, result));
         return emitConversion(b, loc, result, element);
       });

@@ -1,4 +1,4 @@
-//===- PairwiseToVector.cpp - kron.pairwise to CPU vector code --*- C++ -*-===//
+//===- PairwiseToVector.cpp - Functions of pairs as vector code -*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A thin MLIR pass over CodeGen/CPU, apart from that for kron.fused: it runs
-// earlier, since what regions of kron.pairwise compute has to be lowered after
-// it.
+// earlier, since what regions of functions of pairs compute has to be lowered
+// after it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,22 +29,23 @@ using namespace mlir;
 using namespace mlir::kron;
 
 /// What keeps the emitter from taking `op`; success if nothing does.
-static LogicalResult checkPairwiseOp(PairwiseOp op) {
+static LogicalResult checkPairwiseOp(PairOpInterface op) {
   if (!isa<MemRefType>(op.getInit().getType()))
-    return op.emitOpError(
+    return op->emitOpError(
         "expects memref operands: run --kron-bufferize first");
   if (std::optional<std::string> reason = getCPUUnsupportedReason(op))
-    return op.emitOpError("cannot become vector code: ") << *reason;
-  PairwisePlanAttr plan = op.getPlanAttr();
-  if (!plan || !plan.isComplete()) {
-    InFlightDiagnostic error = op.emitOpError(
+    return op->emitOpError("cannot become vector code: ") << *reason;
+  auto plan = dyn_cast_if_present<PairwisePlanAttr>(
+      op->getInherentAttr(kPlanAttrName).value_or(Attribute()));
+  if (!plan || !plan.isComplete(isa<PairwiseApplyOp>(op.getOperation()))) {
+    InFlightDiagnostic error = op->emitOpError(
         "expects a complete plan for a CPU: run --kron-plan first");
     if (plan)
       error << "; found " << plan;
     return error;
   }
   if (!op->getParentOfType<func::FuncOp>())
-    return op.emitOpError("expects to be inside a func.func");
+    return op->emitOpError("expects to be inside a func.func");
   return success();
 }
 
@@ -55,15 +56,15 @@ struct ConvertPairwiseToVectorPass
 
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
-    SmallVector<PairwiseOp> ops;
-    getOperation().walk([&](PairwiseOp op) { ops.push_back(op); });
+    SmallVector<PairOpInterface> ops;
+    getOperation().walk([&](PairOpInterface op) { ops.push_back(op); });
     OpBuilder builder(&getContext());
-    for (PairwiseOp op : ops) {
+    for (PairOpInterface op : ops) {
       if (failed(checkPairwiseOp(op)))
         return signalPassFailure();
       auto function = op->getParentOfType<func::FuncOp>();
       raiseWorkspace(function, emitPairwiseOp(builder, symbols, op));
-      op.erase();
+      op->erase();
     }
   }
 };

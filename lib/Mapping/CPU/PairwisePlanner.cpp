@@ -10,6 +10,11 @@
 // share of the second-level cache: every element of it is used once per row
 // tile, which hides how far away it lies.
 //
+// Of a kron.pairwise_apply a block has all of N, and its sums are in scratch: a
+// register tile adds to them once per column where lanes are along N, so that
+// they should stay in the first-level cache, or are multiplied like a matrix
+// with the columns in the lanes.
+//
 //===----------------------------------------------------------------------===//
 
 #include "kron/Mapping/CPU/PairwisePlanner.h"
@@ -18,6 +23,7 @@
 #include "kron/Machine/CPURates.h"
 #include "kron/Plan/CPU/Support.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -25,7 +31,7 @@ using namespace mlir::kron;
 
 /// Whether a function of a pair takes a few instructions, and no registers for
 /// coefficients.
-static bool isShort(PairwiseOp op) {
+static bool isShort(PairOpInterface op) {
   if (!op.getInner()) {
     auto operations = op.getInnerBody().front().without_terminator();
     return llvm::none_of(operations, [](Operation &inside) {
@@ -35,12 +41,12 @@ static bool isShort(PairwiseOp op) {
                  inside);
     });
   }
-  return !op.getExponent() ||
+  return !op.getExponentAttr() ||
          isProductOfRoots(op.getExponentAttr().getValueAsDouble());
 }
 
 /// Rows and vectors of a register tile.
-static std::pair<int64_t, int64_t> chooseTile(PairwiseOp op,
+static std::pair<int64_t, int64_t> chooseTile(PairOpInterface op,
                                               int64_t vectorBits) {
   bool isWide = vectorBits == 512;
   const CPURates &rates = kCPURates;
@@ -52,19 +58,25 @@ static std::pair<int64_t, int64_t> chooseTile(PairwiseOp op,
                 : std::pair(rates.narrowPairRows, rates.narrowPairVectors);
 }
 
-void kron::planForCPU(PairwiseOp op, const CPUPlannerOptions &options) {
-  if (getCPUUnsupportedReason(op))
-    return;
-  PairwisePlanAttr given = op.getPlanAttr();
-  if (!given)
-    given = PairwisePlanAttr::get(op.getContext(), 0, 0, 0, 0, 0);
-  auto choose = [](int64_t value, int64_t chosen) {
-    return value ? value : chosen;
-  };
+namespace {
+/// What a tile is chosen for.
+struct PairSizes {
+  int64_t rows, columns;
+};
+} // namespace
+
+/// What a plan gives, if it does, else what is chosen.
+static int64_t choose(int64_t given, int64_t chosen) {
+  return given ? given : chosen;
+}
+
+/// `given` with the fields that kron.pairwise has.
+static PairwisePlanAttr planTiles(PairOpInterface op, PairwisePlanAttr given,
+                                  const CPUPlannerOptions &options,
+                                  PairSizes sizes, int64_t blockRows) {
   int64_t bits = choose(given.getVectorBits(), options.vectorBits);
   int64_t elementBits = op.getAccumulatorType().getIntOrFloatBitWidth();
   int64_t lanes = bits / elementBits;
-  auto shape = cast<ShapedType>(op.getInit().getType()).getShape();
   auto [rows, vectors] = chooseTile(op, bits);
   auto limit = [](int64_t chosen, int64_t size, int64_t unit) {
     if (ShapedType::isDynamic(size))
@@ -76,25 +88,90 @@ void kron::planForCPU(PairwiseOp op, const CPUPlannerOptions &options) {
     rows = std::clamp<int64_t>(kMostAccumulators / number, 1, rows);
   if (int64_t number = given.getRows())
     vectors = std::clamp<int64_t>(kMostAccumulators / number, 1, vectors);
-  rows = limit(rows, *(shape.end() - 2), 1);
+  rows = limit(rows, sizes.rows, 1);
   while (given.getRowBlock() % rows)
     --rows;
   rows = choose(given.getRows(), rows);
-  vectors = choose(given.getVectors(), limit(vectors, shape.back(), lanes));
+  vectors = choose(given.getVectors(), limit(vectors, sizes.columns, lanes));
   int64_t rowBlock =
-      choose(given.getRowBlock(), llvm::alignTo(kCPURates.pairBlockRows, rows));
+      choose(given.getRowBlock(), llvm::alignTo(blockRows, rows));
   // A share of the cache for the packed part, whole vectors of it.
   int64_t bytes = vectors * bits / 8;
   int64_t positions = options.caches.l2Bytes / kCPURates.pairCacheShare / bytes;
   int64_t kBlock = choose(given.getKBlock(),
                           std::clamp<int64_t>(positions / lanes * lanes, lanes,
                                               kCPURates.mostPairPositions));
-  op.setPlanAttr(PairwisePlanAttr::get(op.getContext(), bits, rows, vectors,
-                                       rowBlock, kBlock));
+  return PairwisePlanAttr::get(op.getContext(), bits, rows, vectors, rowBlock,
+                               kBlock, given.getLaneColumns(),
+                               given.getNTiles(), given.getColumnBlock());
+}
+
+/// The size of a dimension of `array`, which is open or known.
+static int64_t getSize(Value array, unsigned dim) {
+  return cast<ShapedType>(array.getType()).getDimSize(dim);
+}
+
+/// The rows of the result, and its columns.
+static PairSizes getResultSizes(PairOpInterface op) {
+  unsigned rank = cast<ShapedType>(op.getInit().getType()).getRank();
+  return {getSize(op.getInit(), rank - 2), getSize(op.getInit(), rank - 1)};
+}
+
+static PairwisePlanAttr planForCPU(PairwiseOp op, PairwisePlanAttr given,
+                                   const CPUPlannerOptions &options) {
+  return planTiles(op, given, options, getResultSizes(op),
+                   kCPURates.pairBlockRows);
+}
+
+static PairwisePlanAttr planForCPU(PairwiseApplyOp op, PairwisePlanAttr given,
+                                   const CPUPlannerOptions &options) {
+  const CPURates &rates = kCPURates;
+  PairSizes sizes = getResultSizes(op);
+  int64_t columns =
+      std::exchange(sizes.columns, getSize(op.getRhs(), op.getRowsDim(1)));
+  bool isKnown = !ShapedType::isDynamic(columns);
+  int64_t columnBlock = given.getColumnBlock();
+  if (!columnBlock) {
+    columnBlock = std::max(rates.pairColumnBlock, given.getLaneColumns());
+    if (isKnown)
+      columnBlock = std::clamp<int64_t>(
+          columns, std::max<int64_t>(1, given.getLaneColumns()), columnBlock);
+  }
+  int64_t bits = choose(given.getVectorBits(), options.vectorBits);
+  int64_t lanes = bits / op.getAccumulatorType().getIntOrFloatBitWidth();
+  auto fewColumns =
+      static_cast<int64_t>(static_cast<double>(lanes) * rates.pairLaneColumns);
+  int64_t laneColumns = choose(given.getLaneColumns(),
+                               std::clamp<int64_t>(fewColumns, 1, columnBlock));
+  bool isFew = isKnown && columns <= laneColumns;
+  int64_t blockRows = isFew ? rates.pairBlockRows : rates.pairApplyRows;
+  // No more scratch than a small result needs.
+  if (!ShapedType::isDynamic(sizes.rows))
+    blockRows = std::clamp<int64_t>(sizes.rows, 1, blockRows);
+  PairwisePlanAttr plan = planTiles(op, given, options, sizes, blockRows);
+  return PairwisePlanAttr::get(
+      op.getContext(), plan.getVectorBits(), plan.getRows(), plan.getVectors(),
+      plan.getRowBlock(), plan.getKBlock(), laneColumns,
+      choose(given.getNTiles(), rates.pairScratchTiles), columnBlock);
+}
+
+void kron::planForCPU(PairOpInterface op, const CPUPlannerOptions &options) {
+  if (getCPUUnsupportedReason(op))
+    return;
+  StringAttr name = StringAttr::get(op.getContext(), kPlanAttrName);
+  auto given = dyn_cast_if_present<PairwisePlanAttr>(
+      op->getInherentAttr(name).value_or(Attribute()));
+  if (!given)
+    given = PairwisePlanAttr::get(op.getContext(), 0, 0, 0, 0, 0, 0, 0, 0);
+  PairwisePlanAttr plan =
+      llvm::TypeSwitch<Operation *, PairwisePlanAttr>(op)
+          .Case<PairwiseOp, PairwiseApplyOp>(
+              [&](auto known) { return ::planForCPU(known, given, options); });
+  op->setInherentAttr(name, plan);
   remark::analysis(op.getLoc(),
                    remark::RemarkOpts::name("Plan").category("kron-plan"))
-      << remark::add("{0}", op.getPlanAttr()) << remark::metric("Rows", rows)
-      << remark::metric("Vectors", vectors)
-      << remark::metric("RowBlock", rowBlock)
-      << remark::metric("KBlock", kBlock);
+      << remark::add("{0}", plan) << remark::metric("Rows", plan.getRows())
+      << remark::metric("Vectors", plan.getVectors())
+      << remark::metric("RowBlock", plan.getRowBlock())
+      << remark::metric("KBlock", plan.getKBlock());
 }

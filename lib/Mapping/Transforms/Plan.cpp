@@ -80,7 +80,7 @@ struct KronPlanPass : kron::impl::KronPlanBase<KronPlanPass> {
     WalkResult result = getOperation()->walk([&](Operation *op) {
       if (auto fused = dyn_cast<FusedOp>(op); fused && !pairwiseOnly)
         return WalkResult(kron::planForCPU(fused, options));
-      if (auto pairwise = dyn_cast<PairwiseOp>(op))
+      if (auto pairwise = dyn_cast<PairOpInterface>(op))
         kron::planForCPU(pairwise, options);
       return WalkResult::advance();
     });

@@ -22,7 +22,8 @@ static bool hasVectorKernel(Type element) {
   return element.isF32() || element.isF64();
 }
 
-/// Whether there is code for `op`, of a region of kron.pairwise, on vectors.
+/// Whether there is code for `op`, of a region of a function of pairs, on
+/// vectors.
 static bool hasVectorForm(Operation &op) {
   return op.getName().getDialectNamespace() != "math" ||
          isa<math::AbsFOp, math::CeilOp, math::CopySignOp, math::CosOp,
@@ -33,7 +34,10 @@ static bool hasVectorForm(Operation &op) {
              math::TanhOp, math::TruncOp>(op);
 }
 
-static std::optional<std::string> getUnsupportedReason(PairwiseOp op) {
+static std::optional<std::string> getUnsupportedReason(PairOpInterface op) {
+  if (!isa<PairwiseOp, PairwiseApplyOp>(op.getOperation()) ||
+      !op.getDirections().empty())
+    return "derivatives of functions of pairs have no vector kernel";
   Type element = getElementType(op.getInit());
   std::string reason;
   llvm::raw_string_ostream os(reason);
@@ -51,8 +55,8 @@ static std::optional<std::string> getUnsupportedReason(PairwiseOp op) {
 }
 
 std::optional<std::string> kron::getCPUUnsupportedReason(Operation *op) {
-  if (auto pairwise = dyn_cast<PairwiseOp>(op))
-    return getUnsupportedReason(pairwise);
+  if (auto pairs = dyn_cast<PairOpInterface>(op))
+    return getUnsupportedReason(pairs);
   auto scaled = dyn_cast<ScaledOpInterface>(op);
   if (!scaled)
     return std::nullopt;

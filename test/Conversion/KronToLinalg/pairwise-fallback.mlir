@@ -41,3 +41,20 @@ func.func @others(%a: memref<4x8xf32>, %y: memref<4x4xf32>, %b: memref<4x8xf80>,
   kron.pairwise dot ins(%b, %b : memref<4x8xf80>, memref<4x8xf80>) outs(%z : memref<4x4xf80>)
   return
 }
+
+// -----
+
+// Verify that products are taken, too, but no derivatives.
+// CHECK-LABEL: func.func @products(
+// CHECK: kron.pairwise_apply dot accumulate(max)
+// CHECK-NOT: kron.pairwise
+// REMARK: Reason="derivatives of functions of pairs have no vector kernel", Remark="kron.pairwise_apply takes the slow path"
+// REMARK: Reason="derivatives of functions of pairs have no vector kernel", Remark="kron.pairwise_tangent takes the slow path"
+func.func @products(%a: memref<4x8xf32>, %v: memref<4x2xf32>, %y: memref<4x2xf32>, %z: memref<4x4xf32>) {
+  kron.pairwise_apply dot accumulate(max) ins(%a, %a : memref<4x8xf32>, memref<4x8xf32>) values(%v : memref<4x2xf32>) outs(%y : memref<4x2xf32>)
+  kron.pairwise_apply dot ins(%a, %a : memref<4x8xf32>, memref<4x8xf32>) values(%v : memref<4x2xf32>)
+      along(%a, %a : memref<4x8xf32>, memref<4x8xf32>) outs(%y : memref<4x2xf32>)
+  kron.pairwise_tangent dot ins(%a, %a : memref<4x8xf32>, memref<4x8xf32>) along(%a, %a : memref<4x8xf32>, memref<4x8xf32>)
+      outs(%z : memref<4x4xf32>)
+  return
+}

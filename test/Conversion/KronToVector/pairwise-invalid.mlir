@@ -35,3 +35,21 @@ func.func @function(%a: memref<4x8xf32>, %y: memref<4x4xf32>) {
       }
   return
 }
+
+// -----
+
+func.func @plan_of_pairwise(%a: memref<4x8xf32>, %v: memref<4x2xf32>, %y: memref<4x2xf32>) {
+  // expected-error @+1 {{'kron.pairwise_apply' op expects a complete plan for a CPU: run --kron-plan first; found #kron.pairwise_plan<vector_bits = 512, rows = 4, vectors = 1, row_block = 4, k_block = 8>}}
+  kron.pairwise_apply dot ins(%a, %a : memref<4x8xf32>, memref<4x8xf32>) values(%v : memref<4x2xf32>) outs(%y : memref<4x2xf32>)
+      {plan = #kron.pairwise_plan<vector_bits = 512, rows = 4, vectors = 1, row_block = 4, k_block = 8>}
+  return
+}
+
+// -----
+
+func.func @derivative(%a: memref<4x8xf32>, %y: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pairwise_tangent' op cannot become vector code: derivatives of functions of pairs have no vector kernel}}
+  kron.pairwise_tangent dot ins(%a, %a : memref<4x8xf32>, memref<4x8xf32>) along(%a, %a : memref<4x8xf32>, memref<4x8xf32>)
+      outs(%y : memref<4x4xf32>)
+  return
+}

@@ -247,3 +247,18 @@ func.func @pairwise_registers() attributes {s = #kron.pairwise_plan<rows = 9, ve
 
 // expected-error @+1 {{expects row_block to be a multiple of rows, but got 12 and 8}}
 func.func @pairwise_multiple() attributes {s = #kron.pairwise_plan<rows = 8, row_block = 12>} { return }
+
+// -----
+
+// expected-error @+1 {{expects lane_columns to be in [0, 4096], but got 4097}}
+func.func @pairwise_lane_columns() attributes {s = #kron.pairwise_plan<lane_columns = 4097>} { return }
+
+// -----
+
+// expected-error @+1 {{expects n_tiles to be in [0, 4096], but got -1}}
+func.func @pairwise_n_tiles() attributes {s = #kron.pairwise_plan<n_tiles = -1>} { return }
+
+// -----
+
+// expected-error @+1 {{expects column_block to be lane_columns at least, but got 4 and 8}}
+func.func @pairwise_column_block() attributes {s = #kron.pairwise_plan<lane_columns = 8, column_block = 4>} { return }

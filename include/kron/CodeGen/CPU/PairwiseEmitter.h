@@ -1,4 +1,4 @@
-//===- PairwiseEmitter.h - CPU code of one kron.pairwise --------*- C++ -*-===//
+//===- PairwiseEmitter.h - CPU code of functions of pairs -----*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -18,7 +18,7 @@ namespace mlir::kron {
 /// of the result, and a call that spreads the blocks over the threads. The
 /// caller erases `op`.
 WorkspaceBytes emitPairwiseOp(OpBuilder &builder, SymbolTable &symbols,
-                              PairwiseOp op);
+                              PairOpInterface op);
 
 } // namespace mlir::kron
 

@@ -1,4 +1,4 @@
-//===- PairwisePlanner.h - How a kron.pairwise is mapped to a CPU *- C++ -*-==//
+//===- PairwisePlanner.h - How pairs are mapped to a CPU -*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -15,7 +15,7 @@ namespace mlir::kron {
 
 /// Completes the plan of `op`, if the code generator takes it: fields that it
 /// has already stay, and others fit them. A remark says what was chosen.
-void planForCPU(PairwiseOp op, const CPUPlannerOptions &options);
+void planForCPU(PairOpInterface op, const CPUPlannerOptions &options);
 
 } // namespace mlir::kron
 

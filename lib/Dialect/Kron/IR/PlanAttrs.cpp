@@ -404,16 +404,20 @@ LogicalResult CPUPlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 LogicalResult
 PairwisePlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                          int64_t vectorBits, int64_t rows, int64_t vectors,
-                         int64_t rowBlock, int64_t kBlock) {
+                         int64_t rowBlock, int64_t kBlock, int64_t laneColumns,
+                         int64_t nTiles, int64_t columnBlock) {
   if (!llvm::is_contained({0, 128, 256, 512}, vectorBits))
     return emitError() << "expects vector_bits to be 128, 256 or 512, but got "
                        << vectorBits;
-  constexpr int64_t kMostPositions = 1 << 16;
+  constexpr int64_t kMostPositions = 1 << 16, kMostColumns = 1 << 12;
   std::tuple<StringRef, int64_t, int64_t> fields[] = {
       {"rows", rows, kMostAccumulators},
       {"vectors", vectors, kMostAccumulators},
       {"row_block", rowBlock, kMostPositions},
-      {"k_block", kBlock, kMostPositions}};
+      {"k_block", kBlock, kMostPositions},
+      {"lane_columns", laneColumns, kMostColumns},
+      {"n_tiles", nTiles, kMostColumns},
+      {"column_block", columnBlock, kMostColumns}};
   for (auto [name, value, most] : fields)
     if (value < 0 || value > most)
       return emitError() << "expects " << name << " to be in [0, " << most
@@ -425,6 +429,10 @@ PairwisePlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (rows && rowBlock % rows)
     return emitError() << "expects row_block to be a multiple of rows, but got "
                        << rowBlock << " and " << rows;
+  if (columnBlock && laneColumns > columnBlock)
+    return emitError() << "expects column_block to be lane_columns at least, "
+                          "but got "
+                       << columnBlock << " and " << laneColumns;
   return success();
 }
 

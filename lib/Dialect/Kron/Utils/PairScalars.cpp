@@ -181,6 +181,18 @@ Value kron::emitReduction(OpBuilder &builder, Location loc, PairOpInterface op,
   return emitAdd(builder, loc, reduced, value);
 }
 
+Value kron::emitFiniteOrZero(OpBuilder &builder, Location loc, Value value) {
+  Type type = value.getType(), element = getElementTypeOrSelf(type);
+  Value size = math::AbsFOp::create(builder, loc, value);
+  double infinity = std::numeric_limits<double>::infinity();
+  Value isFinite = arith::CmpFOp::create(
+      builder, loc, arith::CmpFPredicate::OLT, size,
+      emitNumber(builder, loc, type, getScalarAttr(element, infinity)));
+  return arith::SelectOp::create(
+      builder, loc, isFinite, value,
+      emitNumber(builder, loc, type, getScalarAttr(element, 0)));
+}
+
 Value kron::emitPairEpilogue(OpBuilder &builder, Location loc,
                              PairOpInterface op, Value reduced,
                              ValueRange params) {

@@ -176,7 +176,7 @@ def Kron_CPUPlanAttr : AttrDef<Kron_Dialect, "CPUPlan"> {
 
 def Kron_PairwisePlanAttr : AttrDef<Kron_Dialect, "PairwisePlan"> {
   let mnemonic = "pairwise_plan";
-  let summary = "how a kron.pairwise is mapped to a CPU";
+  let summary = "how a kron.pairwise or kron.pairwise_apply is mapped to a CPU";
   let description = [{
     Written by `--kron-plan` or by hand, read by `--convert-pairwise-to-vector`;
     it changes no code by itself and never changes the meaning of the operation
@@ -195,6 +195,17 @@ def Kron_PairwisePlanAttr : AttrDef<Kron_Dialect, "PairwisePlan"> {
     - `k_block`: positions of K that are packed at a time; sums are kept from one
       block to the next.
 
+    Threads share blocks of `row_block` rows of a `kron.pairwise_apply`, with all of
+    N. Its plan says more, and is complete with these fields only:
+
+    - `lane_columns`: columns of the result up to which the values of a register
+      tile are multiplied by the vectors while they are in registers, into sums
+      with lanes along N.
+    - `n_tiles`: for more columns, register tiles along N whose values are in
+      scratch at a time, to be multiplied like a matrix.
+    - `column_block`: columns of such a matrix product at a time, `lane_columns`
+      at least; all values are computed anew for the next ones.
+
     Example: `#kron.pairwise_plan<vector_bits = 512, rows = 8, vectors = 3, row_block = 256, k_block = 1024>`
   }];
   let parameters = (ins
@@ -202,14 +213,19 @@ def Kron_PairwisePlanAttr : AttrDef<Kron_Dialect, "PairwisePlan"> {
     DefaultValuedParameter<"int64_t", "0", "rows of a register tile">:$rows,
     DefaultValuedParameter<"int64_t", "0", "vectors of a register tile">:$vectors,
     DefaultValuedParameter<"int64_t", "0", "rows of a block">:$row_block,
-    DefaultValuedParameter<"int64_t", "0", "positions of K of a slice">:$k_block);
+    DefaultValuedParameter<"int64_t", "0", "positions of K of a slice">:$k_block,
+    DefaultValuedParameter<"int64_t", "0", "columns with lanes along N">:$lane_columns,
+    DefaultValuedParameter<"int64_t", "0", "register tiles along N in scratch">:$n_tiles,
+    DefaultValuedParameter<"int64_t", "0", "columns at a time">:$column_block);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Whether every field is there.
-    bool isComplete() const {
+    /// Whether every field of a kron.pairwise is there, or of a
+    /// kron.pairwise_apply.
+    bool isComplete(bool isApply) const {
+      bool hasColumns = getLaneColumns() && getNTiles() && getColumnBlock();
       return getVectorBits() && getRows() && getVectors() && getRowBlock() &&
-             getKBlock();
+             getKBlock() && (hasColumns || !isApply);
     }
   }];
 }

@@ -186,6 +186,10 @@ def Kron_PairwiseApplyOp : Kron_PairOp<"pairwise_apply", [
 
     `Y` may not alias anything that is read.
 
+    On a CPU `F` is never in memory but for a block that stays in cache (`plan`,
+    `--convert-pairwise-to-vector`). With directions, and on a GPU, the lowering
+    to linalg is what runs, with a remark of category `kron-fallback`.
+
     Constraints:
 
     1. Either `inner` is a function of `kron.pairwise` or there is a region
@@ -227,7 +231,8 @@ def Kron_PairwiseApplyOp : Kron_PairOp<"pairwise_apply", [
          Variadic<Kron_PairParameter>:$directions, Kron_FloatArray:$init),
     pairFunction,
     (ins DefaultValuedAttr<Kron_TransposeAttr, "Transpose::N">:$trans_values,
-         DefaultValuedAttr<Kron_PairAccumulation, "PairAccumulation::Sum">:$accumulation));
+         DefaultValuedAttr<Kron_PairAccumulation, "PairAccumulation::Sum">:$accumulation,
+         OptionalAttr<Kron_PairwisePlanAttr>:$plan));
   let assemblyFormat = [{
     ($inner^)? (`(` $exponent^ `)`)? (`reduce` `(` $reduction^ `)`)?
     (`accumulate` `(` $accumulation^ `)`)?

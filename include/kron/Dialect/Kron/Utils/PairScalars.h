@@ -34,6 +34,11 @@ Value emitPair(OpBuilder &builder, Location loc, PairOpInterface op, Value lhs,
 Value emitReduction(OpBuilder &builder, Location loc, PairOpInterface op,
                     Value reduced, Value value);
 
+/// `value`, or 0 if it is infinite or NaN: what exponentials are made less of,
+/// such that these come through exp and log, and no infinity is taken from
+/// itself.
+Value emitFiniteOrZero(OpBuilder &builder, Location loc, Value value);
+
 /// The result for a reduced value: `reduced` itself without an epilogue.
 Value emitPairEpilogue(OpBuilder &builder, Location loc, PairOpInterface op,
                        Value reduced, ValueRange params);

@@ -1,0 +1,428 @@
+//===- PairwiseApply.cpp - CPU code of one kron.pairwise_apply --*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Threads share rows of the result, all of N at a time. With few columns the
+// values of pairs never leave registers: for every column they are multiplied
+// by a vector of it, and added to sums that have lanes along N, too, and lie in
+// the scratch. With many, and where terms are summed, the values of some
+// register tiles along N go to the scratch, and are multiplied there by a
+// packed part of V, whose columns are in the lanes.
+//
+//          N in lanes             C in lanes
+//       +----+----+----+         +----+----+
+//       | values of    |  row    | packed  |  N
+//       | pairs        |  block  | V       |
+//       +----+----+----+         +----+----+
+//
+//===----------------------------------------------------------------------===//
+
+#include "Arithmetic.h"
+#include "PairwiseBuilder.h"
+#include "PairwiseTerms.h"
+#include "kron/Dialect/Kron/Utils/PairScalars.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+namespace {
+class ApplyBuilder : public PairwiseBuilder {
+public:
+  ApplyBuilder(OpBuilder &builder, SymbolTable &symbols, PairwiseApplyOp op);
+
+private:
+  //===--------------------------------------------------------------------===//
+  // Parts
+  //===--------------------------------------------------------------------===//
+
+  void addArrays(Emitter &emitter, PairwiseArrays &arrays) override;
+  Int getBlockRows(Emitter &emitter, const PairwiseArrays &arrays);
+  Int countParts(Emitter &emitter, const PairwiseArrays &arrays) override;
+  Int countFmas(Emitter &emitter, const PairwiseArrays &arrays) override;
+  void emitPart(Emitter &emitter, const PairwiseArrays &arrays, Int number,
+                Value begin) override;
+  void emitResults(Emitter &emitter, const PairwiseBlock &block,
+                   const Tile &tile, ArrayRef<Value> sums) override;
+
+  /// The values of pairs `block`, of which a column of register tiles starts at
+  /// `first`.
+  PairwiseBlock getStrip(Emitter &emitter, const PairwiseBlock &block,
+                         Int first);
+  /// Sets all sums of `count` vectors to their start.
+  void fillSums(Emitter &emitter, Int count);
+
+  //===--------------------------------------------------------------------===//
+  // Few columns
+  //===--------------------------------------------------------------------===//
+
+  void emitFew(Emitter &emitter, const PairwiseBlock &block, Int sizeK);
+  void emitTerms(Emitter &emitter, const Tile &tile, ArrayRef<Value> computed);
+  void storeFew(Emitter &emitter, const PairwiseBlock &block);
+  /// Where the vectors that `row` and `column` have are.
+  Value getFewSums(Emitter &emitter, Int row, Int column);
+
+  //===--------------------------------------------------------------------===//
+  // Many columns
+  //===--------------------------------------------------------------------===//
+
+  void emitMany(Emitter &emitter, const PairwiseBlock &block, Int sizeK);
+  /// Adds the products of `count` values of each row and V to the sums.
+  void emitProducts(Emitter &emitter, const PairwiseBlock &block, Int count);
+  void emitProduct(Emitter &emitter, Int count, Int first, const Tile &tile);
+  void storeMany(Emitter &emitter, const PairwiseBlock &block);
+  Value getManySums(Emitter &emitter, Int row, Int column);
+
+  PairwiseApplyOp apply;
+  PairwiseTerms terms;
+  /// Columns of a part at most; whether they may be few or many.
+  int64_t blockColumns;
+  bool mayBeFew, mayBeMany;
+  /// Positions of N whose values are in the scratch, and elements of a row of
+  /// sums of many columns.
+  int64_t blockN, rowOfSums;
+  /// In the scratch.
+  int64_t panelOffset, fewSumsOffset, pairsOffset, manySumsOffset;
+
+  /// Of the part that is emitted: columns, where its sums are, and where the
+  /// values of a column of register tiles go; null: nowhere.
+  Int columns;
+  Value sums, pairs;
+};
+} // namespace
+
+ApplyBuilder::ApplyBuilder(OpBuilder &builder, SymbolTable &symbols,
+                           PairwiseApplyOp op)
+    : PairwiseBuilder(builder, symbols, op, op.getPlanAttr()), apply(op),
+      terms(op.getAccumulation()), blockN(plan.getNTiles() * width) {
+  auto type = cast<MemRefType>(op.getInit().getType());
+  int64_t sizeC = type.getShape().back();
+  bool isKnown = !ShapedType::isDynamic(sizeC);
+  bool isSum = op.getAccumulation() == PairAccumulation::Sum;
+  int64_t fewColumns = plan.getLaneColumns();
+  mayBeFew = !isSum || !isKnown || sizeC <= fewColumns;
+  mayBeMany = isSum && !(isKnown && sizeC <= fewColumns);
+  blockColumns = isSum ? plan.getColumnBlock() : fewColumns;
+  if (isKnown) {
+    blockColumns = std::clamp<int64_t>(sizeC, 1, blockColumns);
+    fewColumns = std::min(fewColumns, blockColumns);
+  }
+  rowOfSums = llvm::alignTo(blockColumns, lanes);
+  panelOffset = scratchElements;
+  int64_t rows = plan.getRowBlock();
+  if (mayBeFew) {
+    fewSumsOffset = panelOffset + llvm::alignTo(fewColumns, lanes) * width;
+    int64_t numSums = rows * fewColumns * terms.getNumVectors();
+    scratchElements = fewSumsOffset + numSums * lanes;
+  }
+  if (mayBeMany) {
+    pairsOffset = panelOffset + blockN * width;
+    manySumsOffset = pairsOffset + rows * blockN;
+    scratchElements =
+        std::max(scratchElements, manySumsOffset + rows * rowOfSums);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+static Int emitCeilDiv(Emitter &emitter, Int lhs, Int rhs) {
+  return emitter.floorDiv(emitter.add(lhs, emitter.sub(rhs, 1)), rhs);
+}
+
+static Int emitMax(Emitter &emitter, Int lhs, int64_t rhs) {
+  if (lhs.isConstant())
+    return std::max(lhs.getConstant(), rhs);
+  Value number =
+      arith::MaxSIOp::create(emitter.builder, emitter.loc, lhs.getValue(),
+                             emitter.materialize(rhs, 64));
+  return Int(number);
+}
+
+/// Fewer rows than the plan says where threads would have none, but whole
+/// register tiles.
+Int ApplyBuilder::getBlockRows(Emitter &emitter, const PairwiseArrays &arrays) {
+  Int others = emitter.mul(countBatch(emitter, arrays),
+                           emitter.ceilDiv(arrays.sizeC, blockColumns));
+  Int threads(runtime.getNumThreads(emitter));
+  Int parts = emitCeilDiv(emitter, threads, emitMax(emitter, others, 1));
+  Int tiles = emitter.ceilDiv(emitCeilDiv(emitter, arrays.sizeM, parts),
+                              plan.getRows());
+  Int rows = emitter.mul(emitMax(emitter, tiles, 1), plan.getRows());
+  return emitter.min(rows, plan.getRowBlock());
+}
+
+void ApplyBuilder::addArrays(Emitter &emitter, PairwiseArrays &arrays) {
+  Value values = apply.getValues();
+  unsigned rank = cast<MemRefType>(values.getType()).getRank();
+  bool isTransposed = apply.getTransValues() != Transpose::N;
+  unsigned dimN = rank - (isTransposed ? 1 : 2);
+  arrays.values = getMatrix(emitter, values, dimN, 2 * rank - 3 - dimN);
+  arrays.sizeC = getArraySizes(emitter, apply.getInit()).back();
+  arrays.blockRows = getBlockRows(emitter, arrays);
+}
+
+Int ApplyBuilder::countParts(Emitter &emitter, const PairwiseArrays &arrays) {
+  Int blocks = emitter.mul(emitCeilDiv(emitter, arrays.sizeM, arrays.blockRows),
+                           emitter.ceilDiv(arrays.sizeC, blockColumns));
+  return emitter.mul(blocks, countBatch(emitter, arrays));
+}
+
+Int ApplyBuilder::countFmas(Emitter &emitter, const PairwiseArrays &arrays) {
+  Int values =
+      emitter.mul(emitter.min(arrays.blockRows, arrays.sizeM), arrays.sizeN);
+  Int each = emitter.add(arrays.sizeK, emitter.min(arrays.sizeC, blockColumns));
+  return emitter.mul(values, each);
+}
+
+PairwiseBlock ApplyBuilder::getStrip(Emitter &emitter,
+                                     const PairwiseBlock &block, Int first) {
+  PairwiseBlock strip = block;
+  strip.columns = getExtent(emitter, block.columns, first, width);
+  moveMatrix(emitter, strip.rhs, first);
+  moveMatrix(emitter, strip.values, first);
+  return strip;
+}
+
+void ApplyBuilder::emitPart(Emitter &emitter, const PairwiseArrays &arrays,
+                            Int number, Value begin) {
+  Int rowBlocks = emitCeilDiv(emitter, arrays.sizeM, arrays.blockRows);
+  Int columnBlocks = emitter.ceilDiv(arrays.sizeC, blockColumns);
+  Int rest = emitter.floorDiv(number, rowBlocks);
+  Int firstRow = emitter.mul(emitter.rem(number, rowBlocks), arrays.blockRows);
+  Int firstColumn = emitter.mul(emitter.rem(rest, columnBlocks), blockColumns);
+  PairwiseBlock block =
+      getBatch(emitter, arrays, emitter.floorDiv(rest, columnBlocks));
+  block.rows =
+      emitter.min(arrays.blockRows, emitter.sub(arrays.sizeM, firstRow));
+  moveMatrix(emitter, block.lhs, firstRow);
+  moveMatrix(emitter, block.init, firstRow, firstColumn);
+  moveMatrix(emitter, block.values, 0, firstColumn);
+  columns = getExtent(emitter, arrays.sizeC, firstColumn, blockColumns);
+  auto emitThose = [&] { emitFew(emitter, block, arrays.sizeK); };
+  if (!mayBeMany)
+    return emitThose();
+  if (!mayBeFew)
+    return emitMany(emitter, block, arrays.sizeK);
+  emitChoice(
+      emitter, emitter.less(plan.getLaneColumns(), columns),
+      [&] { emitMany(emitter, block, arrays.sizeK); }, emitThose);
+}
+
+void ApplyBuilder::fillSums(Emitter &emitter, Int count) {
+  SmallVector<Value> starts =
+      terms.getStarts(emitter, emitter.getVectorType(lanes));
+  emitter.forLoop(0, count, 1, [&](Int number) {
+    for (auto [index, start] : llvm::enumerate(starts)) {
+      Int offset = emitter.add(emitter.mul(number, starts.size()), index);
+      emitter.storeVector(
+          start, emitter.offsetPointer(sums, emitter.mul(offset, lanes)),
+          nullptr);
+    }
+  });
+}
+
+void ApplyBuilder::emitResults(Emitter &emitter, const PairwiseBlock &block,
+                               const Tile &tile, ArrayRef<Value> reduced) {
+  SmallVector<Value> params;
+  if (!op.getEpilogue().empty())
+    params = broadcastParams(emitter, block);
+  // One row at a time leaves most registers to the epilogue.
+  bool isOneColumn = !pairs && columns.is(1);
+  SmallVector<Value> values;
+  for (int64_t row = 0; row < tile.rows; ++row) {
+    for (Value value : reduced.slice(row * tile.vectors, tile.vectors))
+      values.push_back(emitPairEpilogue(builder, loc, op, value, params));
+    if (!isOneColumn)
+      continue;
+    Tile single = tile;
+    single.rows = 1;
+    single.row = emitter.add(tile.row, row);
+    emitTerms(emitter, single, values);
+    values.clear();
+  }
+  if (isOneColumn)
+    return;
+  if (!pairs)
+    return emitTerms(emitter, tile, values);
+  for (auto [index, value] : llvm::enumerate(values)) {
+    auto number = static_cast<int64_t>(index);
+    Int row = emitter.add(tile.row, number / tile.vectors);
+    Value to = emitter.offsetPointer(pairs, number % tile.vectors * lanes);
+    emitter.storeVector(
+        value, emitter.offsetPointer(to, emitter.mul(row, blockN)), nullptr);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Few columns
+//===----------------------------------------------------------------------===//
+
+Value ApplyBuilder::getFewSums(Emitter &emitter, Int row, Int column) {
+  Int number = emitter.add(emitter.mul(row, columns), column);
+  return emitter.offsetPointer(
+      sums, emitter.mul(number, terms.getNumVectors() * lanes));
+}
+
+void ApplyBuilder::emitFew(Emitter &emitter, const PairwiseBlock &block,
+                           Int sizeK) {
+  sums = emitter.offsetPointer(scratch, fewSumsOffset);
+  pairs = nullptr;
+  fillSums(emitter, emitter.mul(block.rows, columns));
+  Value panel = emitter.offsetPointer(scratch, panelOffset);
+  emitter.forLoop(0, block.columns, width, [&](Int first) {
+    PairwiseBlock strip = getStrip(emitter, block, first);
+    packPanel(emitter, strip.values, strip.columns, columns, panel);
+    emitSlices(emitter, strip, sizeK, nullptr);
+  });
+  storeFew(emitter, block);
+}
+
+void ApplyBuilder::emitTerms(Emitter &emitter, const Tile &tile,
+                             ArrayRef<Value> computed) {
+  VectorType type = emitter.getVectorType(lanes);
+  Value panel = emitter.offsetPointer(scratch, panelOffset);
+  emitter.forLoop(0, columns, 1, [&](Int column) {
+    Value packed = emitter.offsetPointer(panel, emitter.mul(column, width));
+    SmallVector<Value> values;
+    for (int64_t vector = 0; vector < tile.vectors; ++vector)
+      values.push_back(emitter.loadVector(
+          type, emitter.offsetPointer(packed, vector * lanes), nullptr));
+    for (int64_t row = 0; row < tile.rows; ++row) {
+      Value at = getFewSums(emitter, emitter.add(tile.row, row), column);
+      SmallVector<Value> old;
+      for (int64_t index = 0; index < terms.getNumVectors(); ++index)
+        old.push_back(emitter.loadVector(
+            type, emitter.offsetPointer(at, index * lanes), nullptr));
+      SmallVector<Value> added = terms.add(
+          emitter, old, computed.slice(row * tile.vectors, tile.vectors),
+          values, tile.masks);
+      for (auto [index, value] : llvm::enumerate(added))
+        emitter.storeVector(value, emitter.offsetPointer(at, index * lanes),
+                            nullptr);
+    }
+  });
+}
+
+void ApplyBuilder::storeFew(Emitter &emitter, const PairwiseBlock &block) {
+  VectorType type = emitter.getVectorType(lanes);
+  emitter.forLoop(0, block.rows, 1, [&](Int row) {
+    emitter.forLoop(0, columns, 1, [&](Int column) {
+      Value at = getFewSums(emitter, row, column);
+      SmallVector<Value> vectors;
+      for (int64_t index = 0; index < terms.getNumVectors(); ++index)
+        vectors.push_back(emitter.loadVector(
+            type, emitter.offsetPointer(at, index * lanes), nullptr));
+      PairwiseMatrix to = block.init;
+      moveMatrix(emitter, to, row, column);
+      emitter.storeScalar(terms.reduce(emitter, vectors), to.base, to.element);
+    });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Many columns
+//===----------------------------------------------------------------------===//
+
+Value ApplyBuilder::getManySums(Emitter &emitter, Int row, Int column) {
+  return emitter.offsetPointer(
+      emitter.offsetPointer(sums, emitter.mul(row, rowOfSums)), column);
+}
+
+void ApplyBuilder::emitMany(Emitter &emitter, const PairwiseBlock &block,
+                            Int sizeK) {
+  sums = emitter.offsetPointer(scratch, manySumsOffset);
+  Value matrix = emitter.offsetPointer(scratch, pairsOffset);
+  fillSums(emitter, emitter.mul(block.rows, rowOfSums / lanes));
+  emitter.forLoop(0, block.columns, blockN, [&](Int first) {
+    Int count = getExtent(emitter, block.columns, first, blockN);
+    PairwiseBlock part = block;
+    part.columns = count;
+    moveMatrix(emitter, part.rhs, first);
+    moveMatrix(emitter, part.values, first);
+    emitter.forLoop(0, count, width, [&](Int column) {
+      pairs = emitter.offsetPointer(matrix, column);
+      emitSlices(emitter, getStrip(emitter, part, column), sizeK, nullptr);
+    });
+    emitProducts(emitter, part, count);
+  });
+  storeMany(emitter, block);
+}
+
+/// Calls `body` with the vectors that `count` lanes need, `most` at most.
+static void forVectorCount(Emitter &emitter, Int count, int64_t lanes,
+                           int64_t most, function_ref<void(int64_t)> body) {
+  if (count.isConstant())
+    return body(llvm::divideCeil(count.getConstant(), lanes));
+  if (most == 1)
+    return body(1);
+  emitChoice(
+      emitter, emitter.less((most - 1) * lanes, count), [&] { body(most); },
+      [&] { forVectorCount(emitter, count, lanes, most - 1, body); });
+}
+
+void ApplyBuilder::emitProducts(Emitter &emitter, const PairwiseBlock &block,
+                                Int count) {
+  Value matrix = emitter.offsetPointer(scratch, pairsOffset);
+  Value panel = emitter.offsetPointer(scratch, panelOffset);
+  emitter.forLoop(0, columns, width, [&](Int first) {
+    // Its columns are what is in the lanes.
+    PairwiseMatrix values = block.values;
+    moveMatrix(emitter, values, 0, first);
+    std::swap(values.row, values.inner);
+    Int extent = getExtent(emitter, columns, first, width);
+    packPanel(emitter, values, extent, count, panel);
+    forVectorCount(
+        emitter, extent, lanes, plan.getVectors(), [&](int64_t vectors) {
+          forRowTiles(emitter, block.rows, [&](Int row, int64_t rows) {
+            PairwiseMatrix lhs{matrix, {}, blockN, 1, accumulator};
+            moveMatrix(emitter, lhs, row);
+            emitProduct(emitter, count, first, {rows, vectors, row, {}, lhs});
+          });
+        });
+  });
+}
+
+void ApplyBuilder::emitProduct(Emitter &emitter, Int count, Int first,
+                               const Tile &tile) {
+  SmallVector<Value> at, old;
+  for (int64_t row = 0; row < tile.rows; ++row)
+    for (int64_t vector = 0; vector < tile.vectors; ++vector) {
+      at.push_back(getManySums(emitter, emitter.add(tile.row, row),
+                               emitter.add(first, vector * lanes)));
+      old.push_back(
+          emitter.loadVector(emitter.getVectorType(lanes), at.back(), nullptr));
+    }
+  Value panel = emitter.offsetPointer(scratch, panelOffset);
+  SmallVector<Value> added =
+      emitSums(emitter, panel, count, tile, std::move(old),
+               [&](Value lhs, Value rhs, Value sum) {
+                 return emitMultiplyAdd(emitter, lhs, rhs, sum);
+               });
+  for (auto [pointer, value] : llvm::zip(at, added))
+    emitter.storeVector(value, pointer, nullptr);
+}
+
+void ApplyBuilder::storeMany(Emitter &emitter, const PairwiseBlock &block) {
+  emitter.forLoop(0, block.rows, 1, [&](Int row) {
+    emitter.forLoop(0, columns, lanes, [&](Int column) {
+      Value vector =
+          emitter.loadVector(emitter.getVectorType(lanes),
+                             getManySums(emitter, row, column), nullptr);
+      PairwiseMatrix to = block.init;
+      moveMatrix(emitter, to, row, column);
+      Int left = emitter.sub(columns, column);
+      storeRow(emitter, to, vector, left, emitter.firstLanes(lanes, left),
+               to.base);
+    });
+  });
+}
+
+std::unique_ptr<PairwiseBuilder> kron::createApplyBuilder(OpBuilder &builder,
+                                                          SymbolTable &symbols,
+                                                          PairwiseApplyOp op) {
+  return std::make_unique<ApplyBuilder>(builder, symbols, op);
+}
