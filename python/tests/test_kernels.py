@@ -213,6 +213,7 @@ def test_functions_of_rows(name):
     matrix = kernel(a, b, function, **parameters)
     np.testing.assert_allclose(matrix.to_dense(), wanted, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(matrix.mT.to_dense(), np.transpose(wanted), rtol=1e-12, atol=1e-13)
+    np.testing.assert_array_equal(matrix.mT.mT.to_dense(), matrix.to_dense())
 
 
 def test_functions_with_names_are_functions_of_rows():
@@ -312,16 +313,17 @@ BAD = {
     "some": (ValueError, "expects lengthscale to be positive and finite, but got",
              lambda x: kernel(x, x, lengthscale=np.array([1.0, 0.0, 2.0]))),
     "tiny": (ValueError,
-             "expects lengthscale to be more than 1.08e-19, whose square is none in float32, but got 1e-30", lambda x: kernel(x.astype(np.float32), None, lengthscale=1e-30)),
+             "expects lengthscale to be more than 1.08e-19, whose square is none in float32, but got 1e-30",
+             lambda x: kernel(x.astype(np.float32), None, lengthscale=1e-30)),
     "shape": (ValueError, r"expects lengthscale to be a number, or to have shape \[..., 1, 3\] or \[..., 1, 1\], "
               r"but got \(2,\)", lambda x: kernel(x, x, lengthscale=np.ones(2))),
     "rows": (ValueError, r"expects lengthscale .* but got \(4, 3\)",
              lambda x: kernel(x, x, lengthscale=np.ones((4, 3)))),
     "batch": (ValueError, r"expects the leading axes of alpha to broadcast with \(2,\), but got \(3,\)",
               lambda x: kernel(np.stack([x] * 2), None, "rational_quadratic", alpha=np.ones(3))),
-    "text": (TypeError, "expects lengthscale to be a number or an array, but got str",
+    "text": (TypeError, "expects lengthscale to be a number or a NumPy array, but got str",
              lambda x: kernel(x, x, lengthscale="1")),
-    "bool": (TypeError, "expects lengthscale to be a number or an array, but got bool",
+    "bool": (TypeError, "expects lengthscale to be a number or a NumPy array, but got bool",
              lambda x: kernel(x, x, lengthscale=True)),
     "complex": (TypeError, "expects lengthscale to have real elements, but got complex128",
                 lambda x: kernel(x, x, lengthscale=np.ones(3) + 0j)),

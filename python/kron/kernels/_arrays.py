@@ -75,44 +75,65 @@ def accumulator_of(array):
     return "float64" if element_of(array) == "f64" else "float32"
 
 
-def values_are_known(array):
-    """Whether elements can be looked at without waiting for a GPU, outside of PyTorch's tracing."""
+def namespace(array):
+    """The module of the array's library."""
+    return sys.modules["torch"] if is_tensor(array) else np
+
+
+def cast(array, dtype):
+    """The array in a type of its library."""
+    return array.to(dtype) if is_tensor(array) else array.astype(dtype, copy=False)
+
+
+def host_values(array):
+    """The elements as an array of NumPy; None where that would wait for a GPU, or PyTorch traces."""
     if not is_tensor(array):
-        return True
+        return array
     import torch
 
-    return (not torch.compiler.is_compiling() and not torch._C._are_functorch_transforms_active()
-            and not array.is_meta and not array.is_cuda)
+    if torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active() or array.device.type != "cpu":
+        return None
+    return array.detach().numpy()
 
 
 def hyper_parameter(value, name, like):
     """A number or an array as one of the library, device and accumulation type of `like`."""
     dtype = accumulator_of(like)
-    if isinstance(value, (bool, np.bool_)) or not (isinstance(value, (numbers.Real, np.ndarray)) or is_tensor(value)):
-        raise TypeError(f"expects {name} to be a number or an array, but got {type(value).__name__}")
-    if is_tensor(like):
-        import torch
-
-        if is_tensor(value) and value.ndim and value.device != like.device:
-            raise ValueError(f"expects {name} on {like.device} as a, but it is on {value.device}")
-        if isinstance(value, np.ndarray) and value.ndim:
-            raise TypeError(f"expects {name} to be a number or a tensor, but got ndarray")
-        return torch.as_tensor(value, dtype=getattr(torch, dtype), device=like.device)
-    if is_tensor(value):
-        raise TypeError(f"expects {name} to be a number or a NumPy array, but got {type(value).__name__}")
-    if isinstance(value, np.ndarray) and value.dtype.kind not in "fiu":
+    # PyTorch's tracing cannot ask numbers whether they are tensors.
+    is_number = isinstance(value, numbers.Real)
+    takes_tensors = is_tensor(like)
+    is_array = isinstance(value, np.ndarray) and (value.ndim == 0 or not takes_tensors)
+    if isinstance(value, (bool, np.bool_)) or not (is_number or is_array or takes_tensors and is_tensor(value)):
+        raise TypeError(f"expects {name} to be a number or a {'tensor' if takes_tensors else 'NumPy array'}, but got "
+                        f"{type(value).__name__}")
+    if is_array and value.dtype.kind not in "fiu":
         raise TypeError(f"expects {name} to have real elements, but got {value.dtype}")
-    return np.asarray(value, dtype)
+    if not takes_tensors:
+        return np.asarray(value, dtype)
+    import torch
+
+    if not is_number and not is_array:
+        if value.ndim and value.device != like.device:
+            raise ValueError(f"expects {name} on {like.device} as a, but it is on {value.device}")
+        if value.is_complex() or value.dtype == torch.bool:
+            raise TypeError(f"expects {name} to have real elements, but got {value.dtype}")
+    return torch.as_tensor(value, dtype=getattr(torch, dtype), device=like.device)
 
 
 def check_positive(array, name, shown):
     """Refuses values whose squares are not positive, finite elements of their type."""
-    if not values_are_known(array):
+    values = host_values(array)
+    if values is None:
         return
-    values = array.detach().numpy() if is_tensor(array) else array
     if not np.all((values > 0) & np.isfinite(values)):
         raise ValueError(f"expects {name} to be positive and finite, but got {shown}")
     least = math.sqrt(np.finfo(values.dtype).tiny)
     if not np.all(values > least):
         raise ValueError(f"expects {name} to be more than {least:.3g}, whose square is none in "
                          f"{values.dtype}, but got {shown}")
+
+
+def check_not_negative(array, name, shown):
+    values = host_values(array)
+    if values is not None and not np.all((values >= 0) & np.isfinite(values)):
+        raise ValueError(f"expects {name} to be finite and not negative, but got {shown}")

@@ -23,8 +23,7 @@ def _length_scales(value, a):
 
 def _divided(array, scales):
     """Rows in units of length scales, in their own type."""
-    result = array / scales
-    return result.to(array.dtype) if _arrays.is_tensor(array) else result.astype(array.dtype, copy=False)
+    return _arrays.cast(array / scales, array.dtype)
 
 
 def _check_names(given, names, defaults, shown):

@@ -5,7 +5,7 @@ A function is the text of a _trace.PairFunction; `arrays` are x, y and hyper-par
 SPDX-License-Identifier: MIT
 """
 
-from kron.kernels import _distance, _programs
+from kron.kernels import _cg, _distance, _programs
 from kron.kernels._arrays import is_tensor
 from kron.kernels._trace import PairFunction
 
@@ -33,3 +33,12 @@ def apply(function, arrays, values):
     if is_tensor(arrays[0]):
         return _tensors().apply(function, arrays, values)
     return _programs.apply(PairFunction.parse(function), arrays, values)
+
+
+def solve(matrix, rhs, noise, options):
+    """X with (K + noise I) X = `rhs` for a Kernel of rows with themselves."""
+    if is_tensor(rhs):
+        from kron.torch import _pairwise_solve
+
+        return _pairwise_solve.solve(matrix, rhs, noise, options)
+    return _cg.solve(matrix, rhs, noise, options)

@@ -250,8 +250,9 @@ class PairFunction:
         return cls(*text.split("\n"))
 
     def swapped(self):
-        """The function of y and x."""
-        return PairFunction(self.keyword, self.inner.replace("%x: T, %y: T", "%y: T, %x: T"), self.epilogue)
+        """The function of y and x: the region takes them the other way around."""
+        inner = re.sub(r"^\^bb0\((%\w+: T), (%\w+: T)", r"^bb0(\2, \1", self.inner)
+        return PairFunction(self.keyword, inner, self.epilogue)
 
     def typed(self, accumulator):
         """(keyword, regions) in the accumulation type."""

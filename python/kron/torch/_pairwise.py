@@ -99,7 +99,7 @@ def _fake_grad(arrays, weights, directions, needs, function):
 # ----------------------------------------------------------------------------------
 
 
-def _gradients(arrays, weights, directions, needs, function):
+def gradients(arrays, weights, directions, needs, function):
     """Gradients by the arrays that need one, and None for the others."""
     if not any(needs):
         return [None] * len(arrays)
@@ -126,13 +126,13 @@ def _setup_pairwise(ctx, inputs, output):
 
 def _by_directions(arrays, weights, directions, needs, function):
     """A derivative along directions is linear in them."""
-    return _gradients(arrays, weights, [], needs, function) if directions else []
+    return gradients(arrays, weights, [], needs, function) if directions else []
 
 
 def _pairwise_backward(ctx, grad):
     arrays, directions, _ = _saved(ctx)
     needs, needs_directions = ctx.needs_input_grad[:2]
-    return (_gradients(arrays, [grad], directions, needs, ctx.function),
+    return (gradients(arrays, [grad], directions, needs, ctx.function),
             _by_directions(arrays, [grad], directions, needs_directions, ctx.function), None)
 
 
@@ -154,7 +154,7 @@ def _apply_backward(ctx, grad):
     by_values = None
     if needs_values:
         by_values = _transposed_apply(arrays, grad, directions, ctx.function, values.shape)
-    return (_gradients(arrays, [grad, values], directions, needs, ctx.function), by_values,
+    return (gradients(arrays, [grad, values], directions, needs, ctx.function), by_values,
             _by_directions(arrays, [grad, values], directions, needs_directions, ctx.function), None)
 
 
@@ -182,7 +182,7 @@ def _grad_backward(ctx, grads):
             by_weights[0] = _dispatch.pairwise_apply(arrays, right, along, ctx.function).sum_to_size(left.shape)
         if needs_weights[1]:
             by_weights[1] = _transposed_apply(arrays, left, along, ctx.function, right.shape)
-    return (_gradients(arrays, weights, along, needs, ctx.function), by_weights,
+    return (gradients(arrays, weights, along, needs, ctx.function), by_weights,
             [None] * len(directions), None, None)
 
 
