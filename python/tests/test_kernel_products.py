@@ -10,11 +10,10 @@ import pathlib
 import resource
 import warnings
 
-import ml_dtypes
 import numpy as np
 import pytest
 import reference
-from test_kernels import KERNELS, cauchy, weighted
+from test_kernels import KERNELS, cauchy, check_close, weighted
 from test_pairwise import NAMES
 
 from kron.kernels import _cg, kernel
@@ -26,13 +25,8 @@ COLUMNS = (0, 1, 7, 63, 64, 65, 131)
 def check_product(name, result, a, b, v, lengthscale, **parameters):
     """`v` is an array of matrices."""
     value, exponent = KERNELS[name][0](a, b, lengthscale, **parameters)
-    wanted = value @ reference.wide(v)
-    assert result.shape == wanted.shape and result.dtype == a.dtype
-    accumulator = 2.0**-53 if a.dtype == np.float64 else 2.0**-24
-    own = float(ml_dtypes.finfo(a.dtype).eps) / 2
-    roundings = (a.shape[-1] + 32) * exponent + 16 + b.shape[-2]
-    bound = (roundings * value) @ np.abs(reference.wide(v)) * accumulator + own * np.abs(wanted)
-    assert np.all(np.abs(reference.wide(result) - wanted) <= bound + float(ml_dtypes.finfo(a.dtype).smallest_normal))
+    sizes = ((a.shape[-1] + 32) * exponent + 16 + b.shape[-2]) * value
+    check_close(result, value @ reference.wide(v), a.dtype, sizes @ np.abs(reference.wide(v)))
 
 
 @pytest.mark.parametrize("dtype", NAMES)

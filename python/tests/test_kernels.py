@@ -62,16 +62,19 @@ KERNELS = {
 }
 
 
-def check(name, result, a, b, lengthscale, **parameters):
-    dtype = a.dtype
-    wanted, exponent = KERNELS[name][0](a, b, lengthscale, **parameters)
+def check_close(result, wanted, dtype, roundings):
+    """`roundings` are of the accumulation type, absolute."""
     assert result.shape == wanted.shape and result.dtype == dtype
     accumulator = 2.0**-53 if dtype == np.float64 else 2.0**-24
-    own = float(ml_dtypes.finfo(dtype).eps) / 2
-    bound = (((a.shape[-1] + 32) * exponent + 16) * accumulator + own) * wanted
+    bound = roundings * accumulator + float(ml_dtypes.finfo(dtype).eps) / 2 * np.abs(wanted)
     # Results below the smallest normal element lose bits, or are 0.
     bound += float(ml_dtypes.finfo(dtype).smallest_normal)
     assert np.all(np.abs(reference.wide(result) - wanted) <= bound)
+
+
+def check(name, result, a, b, lengthscale, **parameters):
+    wanted, exponent = KERNELS[name][0](a, b, lengthscale, **parameters)
+    check_close(result, wanted, a.dtype, ((a.shape[-1] + 32) * exponent + 16) * wanted)
 
 
 @pytest.mark.parametrize("dtype", NAMES)
