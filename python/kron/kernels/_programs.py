@@ -156,17 +156,17 @@ def _matrices(arrays):
     return tuple(_pattern(array.shape, 2) for array in arrays)
 
 
-def _run(write, function, arrays, directions, others, *details):
+def _run(write, function, arrays, directions, others, *details, out=None):
     x = arrays[0]
     program = _compiled(write, _jit._device_of(x), function, element_of(x), _patterns(arrays),
                         _patterns(directions), *details)
-    return program(*arrays, *directions, *others)
+    return program(*arrays, *directions, *others, out=out)
 
 
-def pairwise(function, arrays, directions=()):
-    """F of `arrays`, which are x, y and hyper-parameters, as a matrix; along `directions`, if there
-    are any, its derivative."""
-    return _run(_pairwise_text, function, arrays, directions, ())
+def pairwise(function, arrays, directions=(), out=None):
+    """F of `arrays`, which are x, y and hyper-parameters, as a matrix, in `out` if that is given;
+    along `directions`, if there are any, its derivative."""
+    return _run(_pairwise_text, function, arrays, directions, (), out=out)
 
 
 def apply(function, arrays, values, directions=()):
