@@ -191,7 +191,8 @@ def _grad_backward(ctx, grads):
 # ----------------------------------------------------------------------------------
 
 
-def _cores(arrays):
+def cores_of(arrays):
+    """Axes behind the batch of x, y and hyper-parameters."""
     return [2, 2, *[0] * (len(arrays) - 2)][:len(arrays)]
 
 
@@ -209,7 +210,7 @@ def _mapped(array, dim, core, rank, size):
     return array.reshape(array.shape[0], *[1] * missing, *array.shape[1:])
 
 
-class _Mapping:
+class Mapping:
     """Lists of arrays with mapped axes, brought to one rank of the batch."""
 
     def __init__(self, size, *lists):
@@ -232,24 +233,24 @@ class _Mapping:
 
 
 def _vmap_pairwise(info, in_dims, arrays, directions, function):
-    mapping = _Mapping(info.batch_size, (arrays, in_dims[0], _cores(arrays)),
-                       (directions, in_dims[1], _cores(directions)))
+    mapping = Mapping(info.batch_size, (arrays, in_dims[0], cores_of(arrays)),
+                       (directions, in_dims[1], cores_of(directions)))
     # Arrays and their directions are to have the same shapes.
     everything = bool(directions)
     return _dispatch.pairwise(mapping.mapped(0, everything), mapping.mapped(1, everything), function), 0
 
 
 def _vmap_apply(info, in_dims, arrays, values, directions, function):
-    mapping = _Mapping(info.batch_size, (arrays, in_dims[0], _cores(arrays)),
-                       (directions, in_dims[2], _cores(directions)), ([values], [in_dims[1]], [2]))
+    mapping = Mapping(info.batch_size, (arrays, in_dims[0], cores_of(arrays)),
+                       (directions, in_dims[2], cores_of(directions)), ([values], [in_dims[1]], [2]))
     everything = bool(directions)
     values, = mapping.mapped(2)
     return _dispatch.pairwise_apply(mapping.mapped(0, everything), values, mapping.mapped(1, everything), function), 0
 
 
 def _vmap_grad(info, in_dims, arrays, weights, directions, needs, function):
-    mapping = _Mapping(info.batch_size, (arrays, in_dims[0], _cores(arrays)),
-                       (directions, in_dims[2], _cores(directions)), (weights, in_dims[1], [2] * len(weights)))
+    mapping = Mapping(info.batch_size, (arrays, in_dims[0], cores_of(arrays)),
+                       (directions, in_dims[2], cores_of(directions)), (weights, in_dims[1], [2] * len(weights)))
     results = _dispatch.pairwise_grad(mapping.mapped(0, True), mapping.mapped(2), mapping.mapped(1, True), needs,
                                     function)
     shapes = [shape for shape, flag in zip(mapping.shapes(), needs) if flag]

@@ -5,7 +5,7 @@
 import torch
 
 from ..kernels import _cg
-from ._pairwise import gradients
+from ._pairwise import Mapping, cores_of, gradients
 
 
 class _Solve(torch.autograd.Function):
@@ -35,6 +35,14 @@ class _Solve(torch.autograd.Function):
             by_noise = -(adjoint * x).sum((-1, -2)).sum_to_size(noise.shape)
         by_operands = gradients(operands, [-adjoint, x], [], needs[2:], ctx.matrix.function)
         return None, None, by_rhs, by_noise, *by_operands
+
+    @staticmethod
+    def vmap(info, in_dims, matrix, options, rhs, noise, *operands):
+        dim_rhs, dim_noise, *dims = in_dims[2:]
+        mapping = Mapping(info.batch_size, (operands, dims, cores_of(operands)), ([rhs], [dim_rhs], [2]),
+                          ([noise], [dim_noise], [0]))
+        (rhs,), (noise,) = mapping.mapped(1), mapping.mapped(2)
+        return _Solve.apply(matrix, options, rhs, noise, *mapping.mapped(0)), 0
 
 
 def solve(matrix, rhs, noise, options):

@@ -162,6 +162,23 @@ def test_transforms():
     torch.testing.assert_close(vmap(lambda v: kernel(b) @ v)(vectors), (kernel(b).to_dense() @ vectors.mT).mT)
 
 
+def test_transforms_of_solutions():
+    many, rhs, noises = array(3, 5, 2), array(3, 5, 1), torch.rand(3, dtype=torch.float64) + 0.5
+
+    def solved(x, rhs, noise):
+        return kernel(x).solve(rhs, noise=noise, tolerance=1e-13)
+
+    def plain(x, rhs, noise):
+        squares = (x[:, None] - x).square().sum(-1)
+        return torch.linalg.solve(torch.exp(-squares / 2) + noise * torch.eye(5, dtype=x.dtype), rhs)
+
+    for dims in ((0, 0, 0), (None, 0, 0), (0, None, None), (None, None, 0)):
+        given = [array if dim == 0 else array[0] for array, dim in zip((many, rhs, noises), dims)]
+        for transform in (lambda f: f, lambda f: grad(lambda *given: f(*given).square().sum(), (0, 1, 2)),
+                          lambda f: jacrev(grad(lambda *given: f(*given).square().sum()))):
+            torch.testing.assert_close(vmap(transform(solved), dims)(*given), vmap(transform(plain), dims)(*given))
+
+
 def test_compiles_as_one_graph():
     a, b, v = array(5, 3, requires_grad=True), array(4, 3), array(4, 2)
     scale = positive()
