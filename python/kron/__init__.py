@@ -23,6 +23,7 @@ __all__ = [
     "ir",
     "is_cublas_allowed",
     "jit",
+    "kernels",
     "kmm",
     "ksmm",
     "ksmm_chain",
@@ -38,7 +39,7 @@ __all__ = [
 
 
 # Modules, and functions of modules, that are loaded when they are first used.
-_MODULES = ("cache", "compat", "distributed", "gpytorch", "ir", "nn", "rotations", "torch")
+_MODULES = ("cache", "compat", "distributed", "gpytorch", "ir", "kernels", "nn", "rotations", "torch")
 _FUNCTIONS = {"Spec": "_jit", "compile": "_jit", "jit": "_jit", "load": "_jit",
               "explain": "_explain", "quantize": "_quantize", "tune": "_tuning",
               "tuning": "_tuning"}

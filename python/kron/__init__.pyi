@@ -4,6 +4,7 @@ from typing import Any, Literal, TypeVar, overload
 
 from kron import cache as cache
 from kron import ir as ir
+from kron import kernels as kernels
 from kron import rotations as rotations
 from kron._errors import CompileError as CompileError
 from kron._explain import Explanation as Explanation

@@ -62,17 +62,19 @@ class _Transformable(torch.autograd.Function):
     @staticmethod
     def forward(name, structure, *leaves):
         op = getattr(torch.ops.kron, name)
-        return op(*pytree.tree_unflatten(list(leaves), structure))
+        result = op(*pytree.tree_unflatten(list(leaves), structure))
+        return tuple(result) if isinstance(result, list) else result
 
     @staticmethod
     def setup_context(ctx, inputs, output):
         ctx.name, ctx.structure, *leaves = inputs
+        ctx.gives_list = isinstance(output, tuple)
         arguments = pytree.tree_unflatten(leaves, ctx.structure)
         rules[ctx.name][0](_Context(ctx), arguments, output)
 
     @staticmethod
-    def backward(ctx, grad):
-        grads = rules[ctx.name][1](_Context(ctx), grad)
+    def backward(ctx, *grads):
+        grads = rules[ctx.name][1](_Context(ctx), grads if ctx.gives_list else grads[0])
         leaves = []
         for value, child in zip(grads, ctx.structure.children()):
             count = child.num_leaves
@@ -84,7 +86,8 @@ class _Transformable(torch.autograd.Function):
     def vmap(info, in_dims, name, structure, *leaves):
         dims = pytree.tree_unflatten(list(in_dims[2:]), structure)
         arguments = pytree.tree_unflatten(list(leaves), structure)
-        return rules[name][2](info, dims, *arguments)
+        result, out_dims = rules[name][2](info, dims, *arguments)
+        return (tuple(result), tuple(out_dims)) if isinstance(result, list) else (result, out_dims)
 
 
 def _caller(name):
@@ -108,6 +111,9 @@ ksmm_chain = _caller("ksmm_chain")
 ksmm_weight_grad = _caller("ksmm_weight_grad")
 axis_grad = _caller("axis_grad")
 _ksmm = _caller("ksmm")
+pairwise = _caller("pairwise")
+pairwise_apply = _caller("pairwise_apply")
+pairwise_grad = _caller("pairwise_grad")
 
 
 def ksmm(x, weights, bias=None, residual=None, z=None, alpha=1, beta=0, scale=1,

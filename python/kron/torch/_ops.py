@@ -254,7 +254,7 @@ def _autocast_kernel(op, device):
 # ----------------------------------------------------------------------------------
 
 
-def _operation_vmap(rule):
+def operation_vmap(rule):
     """The rule as an operation's own, within which it calls operations."""
 
     def operation_rule(info, in_dims, *args):
@@ -274,7 +274,7 @@ def _register(name, kernel, direct, fake, setup_context, backward, vmap):
     torch.library.register_fake(qualified, fake, lib=_library)
     _library.impl(name, _autograd_kernel(qualified, direct, setup_context, backward),
                   "Autograd", with_keyset=True)
-    torch.library.register_vmap(qualified, _operation_vmap(vmap), lib=_library)
+    torch.library.register_vmap(qualified, operation_vmap(vmap), lib=_library)
     _dispatch.rules[name] = setup_context, backward, vmap
 
 

@@ -1,0 +1,53 @@
+# Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+# SPDX-License-Identifier: MIT
+"""Gradients of distances for weights of several outputs."""
+
+import functools
+
+import numpy as np
+import torch
+
+from ...kernels import _programs, _trace
+from ...torch import _ops  # noqa: F401, makes tensors known to compiled functions
+from . import _checks
+
+
+@functools.lru_cache(maxsize=256)
+def _function(number):
+    """The sum of powers with a number, or None, which is a hyper-parameter."""
+    return _trace.trace(lambda x, y, p: np.sum(abs(x - y) ** (p if number is None else number)))
+
+
+def cdist_grad(a, b, c, d, out=None, p=2.0, debug=False):
+    """[L, O, N, M] of
+
+        out[o, n, m] = sum_k c[o, k] * a[k, m] * sgn(d[n, m] - b[n, k]) * abs(d[n, m] - b[n, k]) ** (p - 1)
+
+    with a [K, M], b [N, K], c [O, K] and d [N, M], each of which may have a batch L in front; written to `out`,
+    [O, N, M] or [L, O, N, M], if that is given. sgn(0) is 0, and so are those terms for every p. `p` is
+    positive, a number or a tensor without axes or of shape [L]. `debug` has no effect."""
+    _checks.check_tensors(a=a, b=b, c=c, d=d, out=out)
+    weights, y, coefficients, x = (_checks.batched(array.detach(), name) for name, array in
+                                   (("a", a), ("b", b), ("c", c), ("d", d)))
+    (k, m), (n, o) = weights.shape[1:], (y.shape[1], coefficients.shape[1])
+    for name, array, shape in (("b", y, (n, k)), ("c", coefficients, (o, k)), ("d", x, (n, m))):
+        if tuple(array.shape[1:]) != shape:
+            raise ValueError(f"expects {name} to have shape {shape}, but got {tuple(array.shape[1:])}")
+    exponent, number = _checks.hyper_parameter(p, "p", a)
+    given = None if out is None else _checks.batched(out.detach(), "out", 3)
+    count = _checks.joined(a=weights, b=y, c=coefficients, d=x, p=exponent, out=given)
+    if given is not None:
+        _checks.check_shape(given, "out", (count, o, n, m))
+    with torch.no_grad():
+        # The rows that the derivative is taken by are those of d, of which every output has its own gradient.
+        x = x.mT[:, None].expand(count, o, m, n)
+        # Derivatives of powers have p in front.
+        ones = (1 / exponent).reshape(-1, 1, 1, 1).expand(-1, 1, m, 1)
+        exponent = exponent[:, None] if exponent.dim() else exponent
+        result = _programs.gradient(_function(number), (x, y.mT[:, None], exponent), 0, weights.mT[:, None],
+                                    (ones, coefficients[..., None]))
+        result = result.mT
+        if given is not None:
+            given.copy_(result)
+            return out
+        return result.contiguous()
