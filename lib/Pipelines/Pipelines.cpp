@@ -123,12 +123,16 @@ static void populateLoops(OpPassManager &pm) {
 }
 
 /// Functions of epilogues on a CPU, where a division takes less than what it
-/// saves.
-static KronExpandMathOptions getCPUMath() {
-  KronExpandMathOptions options;
-  options.ignoreOthers = true;
-  options.fastErf = true;
-  return options;
+/// saves. Only AVX-512 has vectors of 512 bits; those of other processors are
+/// two of theirs.
+static KronExpandMathOptions getCPUMath(const CPUPipelineOptions &options) {
+  constexpr int64_t kAVX512Bits = 512;
+  KronExpandMathOptions math;
+  math.ignoreOthers = true;
+  math.fastErf = true;
+  if (options.vectorBits == kAVX512Bits)
+    math.scaledBits = kAVX512Bits;
+  return math;
 }
 
 /// What --kron-plan is told of the processor.
@@ -174,7 +178,7 @@ static void populateVectorization(OpPassManager &pm,
   // 13. Functions of epilogues, which --kron-fuse takes only where there are
   //     multiply-adds.
   if (options.vectorBits > 128)
-    pm.addPass(createKronExpandMath(getCPUMath()));
+    pm.addPass(createKronExpandMath(getCPUMath(options)));
 }
 
 // In: scf, arith, vector, memref, func, llvm
@@ -216,7 +220,7 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
     // Epilogues become loops that LLVM can vectorize, unless multiply-adds
     // would be calls.
     if (options.vectorBits > 128)
-      pm.addPass(createKronExpandMath(getCPUMath()));
+      pm.addPass(createKronExpandMath(getCPUMath(options)));
     populateLoops(pm);
     populateVectorization(pm, options);
     if (options.planOnly)

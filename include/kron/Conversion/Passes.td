@@ -325,9 +325,13 @@ def KronExpandMath : Pass<"kron-expand-math"> {
            "Leave alone what has no polynomial">,
     Option<"fastErf", "fast-erf", "bool", /*default=*/"false",
            "Make erf a quotient, to six units in the last place of f32 and "
-           "eight of f64">
+           "eight of f64">,
+    Option<"scaledBits", "scaled-bits", "int64_t", /*default=*/"0",
+           "Multiply vectors of so many bits by powers of two with llvm.ldexp: "
+           "AVX-512 has an instruction for those of 512">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::LLVM::LLVMDialect",
                            "::mlir::math::MathDialect"];
 }
 

@@ -14,6 +14,7 @@
 
 #include "kron/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include <cmath>
 
@@ -30,9 +31,15 @@ namespace {
 /// Builds arithmetic on values of one type, f32 or f64 or vectors of them.
 class MathBuilder {
 public:
-  MathBuilder(OpBuilder &builder, Location loc, Type type, bool fastErf)
+  MathBuilder(OpBuilder &builder, Location loc, Type type, bool fastErf,
+              int64_t scaledBits)
       : builder(builder), loc(loc), type(type),
-        isDouble(getElementTypeOrSelf(type).isF64()), fastErf(fastErf) {}
+        isDouble(getElementTypeOrSelf(type).isF64()), fastErf(fastErf) {
+    auto vector = dyn_cast<VectorType>(type);
+    hasScaling =
+        vector &&
+        vector.getNumElements() * vector.getElementTypeBitWidth() == scaledBits;
+  }
 
   Value exp(Value x);
   Value exp2(Value x);
@@ -103,6 +110,8 @@ private:
   Location loc;
   Type type;
   bool isDouble, fastErf;
+  /// Whether an instruction multiplies by powers of two.
+  bool hasScaling;
 };
 
 } // namespace
@@ -147,6 +156,11 @@ Value MathBuilder::powerOfTwo(Value n) {
 }
 
 Value MathBuilder::timesPowerOfTwo(Value x, Value n) {
+  if (hasScaling)
+    return LLVM::CallIntrinsicOp::create(builder, loc, type,
+                                         builder.getStringAttr("llvm.ldexp"),
+                                         ValueRange{x, n})
+        .getResult(0);
   // In two steps: results that are subnormal, or whose power overflows.
   Value half = make<arith::ShRSIOp>(n, intConstant(1));
   Value rest = make<arith::SubIOp>(n, half);
@@ -465,7 +479,8 @@ static bool isExpandable(Operation *op) {
           element.isBF16());
 }
 
-static LogicalResult expandOp(Operation *op, bool ignoresOthers, bool fastErf) {
+static LogicalResult expandOp(Operation *op, bool ignoresOthers, bool fastErf,
+                              int64_t scaledBits) {
   if (isNative(op) || (ignoresOthers && !isExpandable(op)))
     return success();
   if (isa<FloatType>(getElementTypeOrSelf(op->getResult(0))) &&
@@ -484,7 +499,7 @@ static LogicalResult expandOp(Operation *op, bool ignoresOthers, bool fastErf) {
                       : Type(builder.getF32Type());
     x = arith::ExtFOp::create(builder, loc, computed, x);
   }
-  MathBuilder mathBuilder(builder, loc, computed, fastErf);
+  MathBuilder mathBuilder(builder, loc, computed, fastErf, scaledBits);
   Value result = expand(op, mathBuilder, x);
   if (!result && ignoresOthers)
     return success();
@@ -511,7 +526,7 @@ struct KronExpandMathPass : kron::impl::KronExpandMathBase<KronExpandMathPass> {
         ops.push_back(op);
     });
     for (Operation *op : ops)
-      if (failed(expandOp(op, ignoreOthers, fastErf)))
+      if (failed(expandOp(op, ignoreOthers, fastErf, scaledBits)))
         return signalPassFailure();
   }
 };

@@ -40,3 +40,21 @@ func.func @sums(%a: memref<8x192xf32>, %b: memref<48x192xf32>, %y: memref<8x48xf
   kron.pairwise abs_diff ins(%a, %b : memref<8x192xf32>, memref<48x192xf32>) outs(%y : memref<8x48xf32>)
   return
 }
+
+// Verify that values of a product with one column stay in registers, and that exponentials are multiplied by a power of two at
+// once in vectors of 512 bits only: 24 vectors of a register tile, 3 of one with a single row.
+// CHECK-LABEL: weights_pairwise:
+// ZMM-COUNT-27: vscalefps
+// ZMM-NOT: vscalefps
+// YMM-NOT: {{vscalefps|ldexp}}
+// CHECK-LABEL: {{^}}.Lfunc_end
+func.func @weights(%a: memref<80x3xf32>, %b: memref<48x3xf32>, %v: memref<48x1xf32>, %y: memref<80x1xf32>) {
+  kron.pairwise_apply square_diff ins(%a, %b : memref<80x3xf32>, memref<48x3xf32>) values(%v : memref<48x1xf32>) outs(%y : memref<80x1xf32>)
+      epilogue {
+      ^bb0(%s: f32):
+        %n = arith.negf %s : f32
+        %r = math.exp %n : f32
+        kron.pairwise_yield %r : f32
+      }
+  return
+}

@@ -7,6 +7,9 @@
 // RUN: kron-opt %s --kron-expand-math=fast-erf -o %t.fast.mlir
 // RUN: kron-run %t.slow.mlir --entry array_exp --arg %t.npy --out %t.exp.npy
 // RUN: %python %S/Inputs/functions.py check %t.npy exp %t.exp.npy 2 | FileCheck %s
+// RUN: kron-opt %s --kron-expand-math=scaled-bits=512 -o %t.scaled.mlir
+// RUN: kron-run %t.scaled.mlir --entry vectors_exp --arg %t.npy --out %t.exp.npy --out-shape 0:52007
+// RUN: %python %S/Inputs/functions.py check %t.npy exp %t.exp.npy 2 | FileCheck %s
 // RUN: kron-run %t.slow.mlir --entry array_erf --arg %t.npy --out %t.erf.npy
 // RUN: %python %S/Inputs/functions.py check %t.npy erf %t.erf.npy 3 | FileCheck %s
 // RUN: kron-run %t.fast.mlir --entry array_erf --arg %t.npy --out %t.erf.npy
@@ -45,6 +48,20 @@ func.func @array_power(%x: memref<?xf64>, %y: memref<?xf64>) {
     %a = math.absf %in : f64
     %0 = math.powf %a, %p : f64
     linalg.yield %0 : f64
+  }
+  return
+}
+
+func.func @vectors_exp(%x: memref<?xf64>, %y: memref<?xf64>) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %n = memref.dim %x, %c0 : memref<?xf64>
+  %last = arith.subi %n, %c8 : index
+  scf.for %i = %c0 to %n step %c8 {
+    %first = arith.minsi %i, %last : index
+    %v = vector.load %x[%first] : memref<?xf64>, vector<8xf64>
+    %e = math.exp %v : vector<8xf64>
+    vector.store %e, %y[%first] : memref<?xf64>, vector<8xf64>
   }
   return
 }

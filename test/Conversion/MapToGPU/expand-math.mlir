@@ -1,4 +1,5 @@
 // RUN: kron-opt %s --kron-expand-math --split-input-file | FileCheck %s
+// RUN: kron-opt %s --kron-expand-math=scaled-bits=512 --split-input-file | FileCheck %s --check-prefixes=CHECK,SCALED
 
 // Verify that the exponential is a polynomial times a power of two in two
 // factors, and that NaN takes no part in computing the exponent.
@@ -77,4 +78,23 @@ func.func @native(%x: f64) -> f64 {
   %0 = math.sqrt %x : f64
   %1 = math.absf %0 : f64
   return %1 : f64
+}
+
+// -----
+
+// Verify that vectors of as many bits as an instruction takes, and no others, are multiplied by a power of two at once.
+// CHECK-LABEL: func.func @scaled(
+// CHECK:         %[[N:.*]] = arith.fptosi %{{.*}} : vector<16xf32> to vector<16xi32>
+// SCALED-NOT:    arith.bitcast {{.*}} : vector<16xi32>
+// SCALED:        llvm.call_intrinsic "llvm.ldexp"(%{{.*}}, %[[N]]) : (vector<16xf32>, vector<16xi32>) -> vector<16xf32>
+// CHECK:         arith.fptosi %{{.*}} : vector<8xf32> to vector<8xi32>
+// SCALED-NOT:    call_intrinsic
+// CHECK:         arith.bitcast %{{.*}} : vector<8xi32> to vector<8xf32>
+// SCALED:        %[[D:.*]] = arith.fptosi %{{.*}} : vector<8xf64> to vector<8xi64>
+// SCALED:        llvm.call_intrinsic "llvm.ldexp"(%{{.*}}, %[[D]]) : (vector<8xf64>, vector<8xi64>) -> vector<8xf64>
+func.func @scaled(%x: vector<16xf32>, %y: vector<8xf32>, %z: vector<8xf64>) -> (vector<16xf32>, vector<8xf32>, vector<8xf64>) {
+  %0 = math.exp %x : vector<16xf32>
+  %1 = math.exp %y : vector<8xf32>
+  %2 = math.exp2 %z : vector<8xf64>
+  return %0, %1, %2 : vector<16xf32>, vector<8xf32>, vector<8xf64>
 }
