@@ -14,7 +14,7 @@ import pytest
 import reference
 from test_pairwise import NAMES, SIZES, laid_out
 
-from kron.kernels import Kernel, _named, cdist, kernel
+from kron.kernels import Kernel, _named, _trace, cdist, kernel
 
 
 def differences(a, b):
@@ -217,6 +217,20 @@ def test_functions_of_rows(name):
     np.testing.assert_allclose(matrix.to_dense(), wanted, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(matrix.mT.to_dense(), np.transpose(wanted), rtol=1e-12, atol=1e-13)
     np.testing.assert_array_equal(matrix.mT.mT.to_dense(), matrix.to_dense())
+
+
+@pytest.mark.parametrize("function, keyword", [
+    (lambda x, y: np.sum((x - y)**2), "square_diff"), (lambda x, y: np.sum(abs(y - x)**2), "square_diff"),
+    (lambda x, y: np.sum(np.square(x - y)), "square_diff"), (lambda x, y: np.max(abs(x - y)), "abs_diff reduce(max)"),
+    (lambda x, y: np.sum(abs(x - y)**0.5), "pow_diff(0.5)"), (lambda x, y: np.sum(abs(x - y)**1), "abs_diff"),
+    (lambda x, y: np.sum(abs(x - y)**3), "pow_diff(3.00000000000000000e+00)"),
+    (lambda x, y: np.sum(abs(y - x)**1.5), "pow_diff(1.50000000000000000e+00)"), (lambda x, y: y @ x, "dot"),
+    (lambda x, y: np.max(x * y), "dot reduce(max)"), (lambda x, y: np.sum((x - y)**3), ""),
+    (lambda x, y: np.sum((x - y) * (y - x)), ""), (lambda x, y: np.sum(x * x), "")])
+def test_keywords(function, keyword):
+    """Functions of elements that have a faster form are told apart from the others."""
+    traced = _trace.trace(function)
+    assert traced.keyword == keyword and bool(traced.inner) == (not keyword) and not traced.epilogue
 
 
 def test_functions_with_names_are_functions_of_rows():

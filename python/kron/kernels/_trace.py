@@ -221,7 +221,9 @@ def _power(base, exponent):
     number = exponent.detail if exponent.operation == "number" else None
     if number == 0.5:
         return _node("math.sqrt", (base,))
-    if number is None or not number.is_integer() or not 1 <= abs(number) <= _LARGEST_PRODUCT:
+    is_product = number is not None and number.is_integer() and 1 <= abs(number) <= _LARGEST_PRODUCT
+    # Higher powers of distances have a keyword, whose powers are products where that is cheaper.
+    if not is_product or number > 2 and _is_distance(base):
         return _node("math.powf", (base, exponent))
     result, square, left = None, base, int(abs(number))
     while left:
