@@ -65,8 +65,8 @@ struct CPURates {
   int64_t stepL1Bytes = 1 << 15, stepL2Bytes = 1 << 18;
   int64_t l1Sets = 64, l1Ways = 8, pages = 32;
   /// Multiply-adds of vectors that transposing an element takes as long as, and
-  /// those in place of one on a short axis that is no power of two; and how many
-  /// times as fast two fused regions with columns outside have to look.
+  /// those in place of one on a short axis that is no power of two; and how
+  /// many times as fast two fused regions with columns outside have to look.
   double transposedElementSlots = 1.5, oddGroupSlots = 2;
   double columnsOutsideGain = 1.05;
   /// Multiply-adds of two units with a latency of four cycles.
@@ -167,8 +167,9 @@ struct CPURates {
   int64_t wholeStoreBytes = 8;
   /// Rows of a register tile that has all q, so that X is read only once.
   int64_t leastRowsOfAll = 3, mostRowsOfAll = 6;
-  /// Vectors that share a shuffle which repeats a group.
-  int64_t vectorsOfShuffle = 4;
+  /// Vectors that share a shuffle which repeats a group, and accumulators
+  /// beside the registers that say how, and what is repeated.
+  int64_t vectorsOfShuffle = 4, mostShuffled = 22;
   /// Bytes of segments of rows that are taken through the factor before the
   /// next rows.
   int64_t segmentBytes = 256;

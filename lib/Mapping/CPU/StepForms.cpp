@@ -19,7 +19,7 @@ using namespace mlir::kron;
 /// Whether the k mapping, which `stage` can have, is better than packing the
 /// factor: what its results take is worth it for few rows.
 static bool isWorthLanesOverK(const StageLayout &stage, const LoopNest &nest) {
-  int64_t group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
+  int64_t group = getGroupSize(nest);
   bool isSkinnier = hasSkinnyM(nest, kCPURates.skinnierM);
   if (!llvm::isPowerOf2_64(group))
     return group <= kCPURates.shortPeriod || isSkinnier;
@@ -233,13 +233,9 @@ int64_t kron::chooseSegment(const StageLayout &stage, const LoopNest &nest,
 // Fibre mapping
 //===----------------------------------------------------------------------===//
 
-static int64_t getGroup(const LoopNest &nest) {
-  return nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
-}
-
 bool kron::isWorthPanels(const StageLayout &stage, const LoopNest &nest,
                          const StepBudget &budget) {
-  auto [lanes, perVector] = getFibreLanes(stage, getGroup(nest));
+  auto [lanes, perVector] = getFibreLanes(stage, getGroupSize(nest));
   int64_t columns = llvm::divideCeil(stage.sizeN, perVector) * lanes;
   // Such a factor is gone from the first-level cache when the next block of
   // rows comes.
@@ -251,7 +247,7 @@ int64_t kron::choosePanelChunk(const StageLayout &stage, const LoopNest &nest,
                                const StepBudget &budget) {
   // A panel stays in the cache while many rows use it, unless rows are as large
   // as panels: then a few rows stay there while all panels go by.
-  int64_t group = getGroup(nest), rows = stage.step->rows;
+  int64_t group = getGroupSize(nest), rows = stage.step->rows;
   if (group == getMaxLanes(stage))
     return rows;
   int64_t rowBytes = stage.sizeK * group * stage.elementBytes;
@@ -284,8 +280,8 @@ int64_t kron::chooseSharingRows(const StageLayout &stage,
 bool kron::isWorthPairs(const StageLayout &stage, const LoopNest &nest,
                         const StepBudget &budget) {
   // X has to be small enough to stay in the cache.
-  int64_t extent = stage.sizeK * getGroup(nest);
-  return canReadPairs(stage, getGroup(nest)) &&
+  int64_t extent = stage.sizeK * getGroupSize(nest);
+  return canReadPairs(stage, getGroupSize(nest)) &&
          getSharedSize(nest) * extent * stage.elementBytes <=
              budget.l2Bytes / 4;
 }

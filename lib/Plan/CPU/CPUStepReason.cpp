@@ -114,8 +114,7 @@ std::string StepVerifier::getBlocksReason(const StageLayout &stage,
            std::to_string(kAmxBlockSize) + " rows";
   if (!step.chunk && isFibre && step.hasPanels && hasRows)
     return "expects chunk: rows that panels of the factor are applied to";
-  bool isSplit = isFibre && nest.isSplit && hasRows && !step.hasPanels &&
-                 !stage.isSourceBuffer;
+  bool isSplit = isFibre && takesFibreSegments(stage, nest);
   if (isSplit && !step.segment)
     return "expects segment: registers of the innermost axis that rows are "
            "taken through";
@@ -171,10 +170,7 @@ std::string StepVerifier::getMappingReason(const StageLayout &stage,
       !(isFibre && step.sharingRows == getSharingRows(stage, nest)))
     return quote("sharing_rows", step.sharingRows) +
            ": so many rows do not fill a vector with what results leave";
-  if (step.readsPairs &&
-      !(isK && canReadPairs(stage, nest.inner.empty()
-                                       ? 1
-                                       : nest.inner.back().size.getConstant())))
+  if (step.readsPairs && !(isK && canReadPairs(stage, getGroupSize(nest))))
     return "cannot have reads_pairs = 1: no pairs of bf16 lie along the "
            "contracted axis of the factor";
   return getRemainderReason(stage, nest);

@@ -177,10 +177,15 @@ bool kron::canHavePanels(const StageLayout &stage, const LoopNest &nest,
   if (getMapping(stage, nest) != StageMapping::Fibre || vectors < 1 ||
       getNumFibres(stage, nest) > 1)
     return false;
-  int64_t group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
+  int64_t group = getGroupSize(nest);
   auto [lanes, perVector] = getFibreLanes(stage, group);
   int64_t columns = llvm::divideCeil(stage.sizeN, perVector) * lanes;
   return columns >= vectors * getMaxLanes(stage);
+}
+
+bool kron::takesFibreSegments(const StageLayout &stage, const LoopNest &nest) {
+  return nest.isSplit && findSharedAxis(nest) >= 0 && !stage.step->hasPanels &&
+         !stage.isSourceBuffer;
 }
 
 int64_t kron::getPanelLanes(const StageLayout &stage, const LoopNest &nest) {

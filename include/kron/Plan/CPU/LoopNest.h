@@ -58,6 +58,10 @@ bool isGroup(const StageLayout &stage, int64_t group);
 /// one would leave the tile small.
 int findSharedAxis(const LoopNest &nest);
 
+/// Positions of the innermost axis, inside of the contracted one; 1 without
+/// one. Of mappings that take it into the lanes, which know its size.
+int64_t getGroupSize(const LoopNest &nest);
+
 /// Whether rows that use the same factor are known to be at most `most`.
 bool hasSkinnyM(const LoopNest &nest, int64_t most);
 
@@ -78,6 +82,10 @@ int64_t getNumFibres(const StageLayout &stage, const LoopNest &nest);
 /// Whether several of them stay as they lie, and shuffles repeat an element of
 /// each.
 bool keepsFibres(const StageLayout &stage);
+
+/// Whether a step with the fibre mapping takes rows through segments of the
+/// innermost axis, each register of which has a factor of its own.
+bool takesFibreSegments(const StageLayout &stage, const LoopNest &nest);
 
 /// Columns of a panel of the factor of a step with the fibre mapping, a
 /// register tile's; 0 if it has none.
