@@ -103,14 +103,6 @@ static int64_t choosePanelRows(const StageLayout &stage, int64_t group,
   return total < 0 ? rows : std::min(rows, total);
 }
 
-int64_t kron::getSharedSize(const LoopNest &nest) {
-  int shared = findSharedAxis(nest);
-  if (shared < 0)
-    return 1;
-  Int size = nest.outer[shared].size;
-  return size.isConstant() ? size.getConstant() : -1;
-}
-
 TileShape kron::chooseInnerShape(const StageLayout &stage, const LoopNest &nest,
                                  Int size, const TileChoice &choice,
                                  const StepBudget &budget) {

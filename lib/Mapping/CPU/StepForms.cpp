@@ -59,7 +59,11 @@ int64_t kron::chooseStepLanes(const StageLayout &stage, CPUStepChoices &step) {
     return kLanesOverRows;
   step.lanes = 0;
   nest = getLoopNest(stage);
-  if (!isSkinny || !isPackedForSkinnyM(stage, nest))
+  // Panels of a factor that are used once do not pay for themselves, either,
+  // where segments do.
+  bool takesSegments = nest.isSplit && stage.isFactorUsedOnce &&
+                       paysForSegments(stage.sizeK, stage.sizeN);
+  if (!takesSegments && (!isSkinny || !isPackedForSkinnyM(stage, nest)))
     return 0;
   StageMapping mapping = getMapping(stage, nest);
   step.lanes = kLanesInside;
@@ -209,22 +213,37 @@ bool kron::isWorthCopyingRows(const StageLayout &stage, const LoopNest &nest,
 // Varying mapping
 //===----------------------------------------------------------------------===//
 
+bool kron::paysForSegments(int64_t sizeK, int64_t sizeN) {
+  return sizeK >= kCPURates.leastCopiedK &&
+         sizeN >= kCPURates.leastCopiedBlocks * kMostSegmentResults;
+}
+
 int64_t kron::chooseSegment(const StageLayout &stage, const LoopNest &nest,
                             const StepBudget &budget) {
-  // Of X, which stays in the first-level cache for all q of a segment; and of a
-  // copy of that, which lies on the stack.
-  int64_t segmentBytes = budget.l1Bytes / 2, mostBytes = budget.l2Bytes;
+  // Of X, which is read for all q of a segment, from the first-level cache if
+  // that holds it; and of a copy of that, which lies on the stack.
+  int64_t nearBytes = budget.l1Bytes / 2, mostBytes = budget.l2Bytes;
   int64_t size = nest.inner.back().size.getConstant();
-  int64_t rows = getSharedSize(nest);
+  int64_t rows = getSegmentRows(stage, nest);
   Type stored = needsPacking(stage) ? Type() : stage.factor.element;
   std::optional<SegmentShape> shape =
       getSegmentShape(stage, stored, size, rows);
-  if (!shape || rows > kCPURates.skinnyM)
+  // Many rows have register tiles without a copy, which has to pay.
+  if (!shape ||
+      (rows > kCPURates.skinnyM && !paysForSegments(stage.sizeK, stage.sizeN)))
     return 0;
   int64_t units = size / shape->unit;
   int64_t bytes = std::max<int64_t>(
       rows * getSegmentK(stage, *shape) * shape->unit * stage.elementBytes, 1);
-  int64_t most = std::max(segmentBytes / bytes, shape->vectors);
+  // Beyond that cache several lines of the factor in a row cost nothing.
+  int64_t most = nearBytes / bytes;
+  if (most < shape->vectors) {
+    int64_t registers = kCPURates.segmentBytes * 8 / stage.vectorBits;
+    most = std::max(
+        shape->vectors,
+        std::min<int64_t>(llvm::divideCeil(registers, shape->getParts()),
+                          mostBytes / 2 / bytes));
+  }
   int64_t segment = llvm::divideCeil(units, llvm::divideCeil(units, most));
   return segment * bytes > mostBytes ? 0 : segment;
 }

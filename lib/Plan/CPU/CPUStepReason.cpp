@@ -120,16 +120,12 @@ std::string StepVerifier::getBlocksReason(const StageLayout &stage,
            "taken through";
   if (!step.segment || isSplit)
     return "";
-  int shared = findSharedAxis(nest);
-  Int rows = shared < 0 ? Int(1) : nest.outer[shared].size;
-  if (planned.usesTiles || mapping != StageMapping::Varying ||
-      !rows.isConstant())
+  if (planned.usesTiles || mapping != StageMapping::Varying)
     return quote("segment", step.segment) +
-           ": no few rows or register of a long innermost axis have factors of "
-           "their own";
+           ": no rows of a long innermost axis have factors of their own";
   Type stored = needsPacking(stage) ? Type() : stage.factor.element;
   return getSegmentShape(stage, stored, nest.inner.back().size.getConstant(),
-                         rows.getConstant())
+                         getSegmentRows(stage, nest))
              ? ""
              : quote("segment", step.segment) +
                    ": the innermost axis does not fill two registers";
@@ -184,17 +180,15 @@ static int64_t countStackBytes(const StageLayout &stage, bool usesTiles) {
     return step.chunk / kAmxBlockSize *
            getAmxBlockBytes(stage, getAmxMapping(stage), /*isExact=*/false);
   int64_t elements = 0;
-  int shared = findSharedAxis(nest);
-  int64_t rows = shared >= 0 && nest.outer[shared].size.isConstant()
-                     ? nest.outer[shared].size.getConstant()
-                     : 1;
+  int64_t rows = getSegmentRows(stage, nest);
   int64_t width = step.vectors * getMaxLanes(stage);
   if (step.copiesRows) {
     Int size = nest.inner.back().size;
     elements = llvm::alignTo(
         size.isConstant() ? size.getConstant() : stage.given->tile, width);
   } else if (step.segment && getMapping(stage, nest) == StageMapping::Varying) {
-    elements = 2 * rows * step.segment * getMaxLanes(stage);
+    // Pairs take two vectors, and so does what fills none of them.
+    elements = 2 * rows * (step.segment + 1) * getMaxLanes(stage);
   } else if (step.readsPairs) {
     Int inside = nest.inner.empty() ? Int(1) : nest.inner.back().size;
     elements = rows * (inside.isConstant() ? inside.getConstant() : 1);

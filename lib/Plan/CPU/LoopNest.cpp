@@ -95,12 +95,17 @@ int kron::findSharedAxis(const LoopNest &nest) {
   return best;
 }
 
-bool kron::hasSkinnyM(const LoopNest &nest, int64_t most) {
+int64_t kron::getSharedSize(const LoopNest &nest) {
   int shared = findSharedAxis(nest);
   if (shared < 0)
-    return true;
+    return 1;
   Int size = nest.outer[shared].size;
-  return size.isConstant() && size.getConstant() <= most;
+  return size.isConstant() ? size.getConstant() : -1;
+}
+
+bool kron::hasSkinnyM(const LoopNest &nest, int64_t most) {
+  int64_t size = getSharedSize(nest);
+  return size >= 0 && size <= most;
 }
 
 /// Splits a long innermost axis that the factor depends on, so that lanes run
