@@ -127,6 +127,76 @@ func.func @segment(%x: memref<2x16x8192xf32>, %f: memref<16x16x8192xf32>, %y: me
 
 // -----
 
+// Verify that more rows are, too, in two tiles of the same size, and two registers at a time, since a copy of one does
+// not fit half of the first-level cache; what is left of t goes with these.
+// CHECK-LABEL: func.func @segments_of_tiles
+// CHECK: #kron.cpu_plan<{{.*}}tile = 8,{{.*}}steps = [{rows = 3, vectors = 8, segment = 2}]>
+func.func @segments_of_tiles(%x: memref<16x60x37xf32>, %f: memref<60x30x37xf32>, %y: memref<16x30x37xf32>) {
+  kron.fused ins(%x, %f : memref<16x60x37xf32>, memref<60x30x37xf32>) outs(%y : memref<16x30x37xf32>) {
+  ^bb0(%t: tensor<16x60x37xf32>, %a: tensor<60x30x37xf32>, %o: tensor<16x30x37xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<16x60x37xf32>) factor(%a [p, q, 2] : tensor<60x30x37xf32>) outs(%o : tensor<16x30x37xf32>) -> tensor<16x30x37xf32>
+    kron.yield %1 : tensor<16x30x37xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that so is an axis of whole registers where the factor is used for one tile only; and that it is packed in
+// panels where it is used for more.
+// CHECK-LABEL: func.func @factor_of_one_tile
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{lanes = 3, rows = 2, vectors = 12, segment = 2}]>
+func.func @factor_of_one_tile(%x: memref<12x3x60x64xf32>, %f: memref<3x60x30x64xf32>, %y: memref<12x3x30x64xf32>) {
+  kron.fused ins(%x, %f : memref<12x3x60x64xf32>, memref<3x60x30x64xf32>) outs(%y : memref<12x3x30x64xf32>) {
+  ^bb0(%t: tensor<12x3x60x64xf32>, %a: tensor<3x60x30x64xf32>, %o: tensor<12x3x30x64xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<12x3x60x64xf32>) factor(%a [1, p, q, 3] : tensor<3x60x30x64xf32>) outs(%o : tensor<12x3x30x64xf32>) -> tensor<12x3x30x64xf32>
+    kron.yield %1 : tensor<12x3x30x64xf32>
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @factor_of_tiles
+// CHECK: #kron.cpu_plan<{{.*}}factor_panels = 1
+func.func @factor_of_tiles(%x: memref<96x3x60x64xf32>, %f: memref<3x60x30x64xf32>, %y: memref<96x3x30x64xf32>) {
+  kron.fused ins(%x, %f : memref<96x3x60x64xf32>, memref<3x60x30x64xf32>) outs(%y : memref<96x3x30x64xf32>) {
+  ^bb0(%t: tensor<96x3x60x64xf32>, %a: tensor<3x60x30x64xf32>, %o: tensor<96x3x30x64xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<96x3x60x64xf32>) factor(%a [1, p, q, 3] : tensor<3x60x30x64xf32>) outs(%o : tensor<96x3x30x64xf32>) -> tensor<96x3x30x64xf32>
+    kron.yield %1 : tensor<96x3x30x64xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that so few q do not pay for copies of 97 rows.
+// CHECK-LABEL: func.func @few_results
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{rows = 2, vectors = 12}]>
+func.func @few_results(%x: memref<97x16x37xf32>, %f: memref<16x8x37xf32>, %y: memref<97x8x37xf32>) {
+  kron.fused ins(%x, %f : memref<97x16x37xf32>, memref<16x8x37xf32>) outs(%y : memref<97x8x37xf32>) {
+  ^bb0(%t: tensor<97x16x37xf32>, %a: tensor<16x8x37xf32>, %o: tensor<97x8x37xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<97x16x37xf32>) factor(%a [p, q, 2] : tensor<16x8x37xf32>) outs(%o : tensor<97x8x37xf32>) -> tensor<97x8x37xf32>
+    kron.yield %1 : tensor<97x8x37xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that f16 is converted while it is copied, not before.
+// CHECK-LABEL: func.func @converted_segments
+// CHECK-NOT: converts_input
+// CHECK: segment = 2
+func.func @converted_segments(%x: memref<16x60x37xf16>, %f: memref<60x30x37xf16>, %y: memref<16x30x37xf16>) {
+  kron.fused ins(%x, %f : memref<16x60x37xf16>, memref<60x30x37xf16>) outs(%y : memref<16x30x37xf16>) {
+  ^bb0(%t: tensor<16x60x37xf16>, %a: tensor<60x30x37xf16>, %o: tensor<16x30x37xf16>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<16x60x37xf16>) factor(%a [p, q, 2] : tensor<60x30x37xf16>) outs(%o : tensor<16x30x37xf16>) -> tensor<16x30x37xf16>
+    kron.yield %1 : tensor<16x30x37xf16>
+  }
+  return
+}
+
+// -----
+
 // Verify that many rows are taken through it four registers at a time.
 // CHECK-LABEL: func.func @segments_of_rows
 // CHECK: #kron.cpu_plan<{{.*}}steps = [{rows = 3, vectors = 8, segment = 4}]>

@@ -173,8 +173,9 @@ struct CPURates {
   int64_t wholeStoreBytes = 8;
   /// Rows of a register tile that has all q, so that X is read only once.
   int64_t leastRowsOfAll = 3, mostRowsOfAll = 6;
-  /// Vectors that share a shuffle which repeats a group.
-  int64_t vectorsOfShuffle = 4;
+  /// Vectors that share a shuffle which repeats a group, and accumulators
+  /// beside the registers that say how, and what is repeated.
+  int64_t vectorsOfShuffle = 4, mostShuffled = 22;
   /// Bytes of segments of rows that are taken through the factor before the
   /// next rows.
   int64_t segmentBytes = 256;

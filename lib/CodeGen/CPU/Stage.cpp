@@ -154,8 +154,9 @@ void StageEmitter::emit() {
       return emitLoops(nest.outer, bases,
                        [&](const Bases &at) { emitFibres(rows, fibres, at); });
     }
+    bool hasSegments = takesFibreSegments(stage, nest);
     std::optional<LoopAxis> rows = takeSharedAxis(), split;
-    if (nest.isSplit && rows && !hasPanels && !stage.isSourceBuffer)
+    if (hasSegments)
       split = nest.outer.pop_back_val();
     return emitLoops(nest.outer, bases, [&](const Bases &at) {
       emitFibre(rows ? &*rows : nullptr, split ? &*split : nullptr, at);
@@ -191,7 +192,7 @@ bool kron::canStream(const StageLayout &stage,
   std::optional<int64_t> size;
   int64_t lanes, group = 1;
   if (mapping == StageMapping::Fibre) {
-    group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
+    group = getGroupSize(nest);
     size = stage.sizeN * group;
     lanes = getFibreLanes(stage, group).first;
     if (int64_t fibres = getNumFibres(stage, nest); fibres > 1) {
@@ -208,8 +209,8 @@ bool kron::canStream(const StageLayout &stage,
     lanes = chooseLanes(size.value_or(INT64_MAX), stage.vectorBits,
                         stage.elementBytes);
   }
-  // Narrow vectors fill a cache line too slowly.
-  if (lanes * stage.elementBytes < 32 || lanes % group ||
+  // A cache line is filled by two stores, or one.
+  if (lanes * stage.elementBytes < kLineBytes / 2 || lanes % group ||
       (size && *size % lanes))
     return false;
   auto fits = [&](Int stride) {

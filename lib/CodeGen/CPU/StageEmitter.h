@@ -163,6 +163,8 @@ private:
     /// Of p, or of words of two.
     int64_t sizeK = 1;
     Int strideK = 0, rowStride = 0, destination = 0, addend = 0;
+    /// Lanes of the factor and of results, none in pairs; null: all.
+    Value mask;
 
     int64_t getParts() const { return pairs ? 2 : 1; }
   };
@@ -171,11 +173,13 @@ private:
   void emitSegmentStep(const Bases &at, const SegmentTile &tile, Int p,
                        MutableArrayRef<Value> sums);
   void emitSegmentTile(const Bases &at, const SegmentTile &tile);
-  void emitSegmentCopy(const LoopAxis *rows, int64_t total,
-                       const SegmentShape &shape, int64_t units, Value source,
-                       Value panel);
+  void emitSegmentCopy(const LoopAxis *rows, const SegmentShape &shape,
+                       int64_t units, Value mask, Value source, Value panel);
+  void emitSegmentUnits(const LoopAxis &lanes, const LoopAxis *rows,
+                        const SegmentShape &shape, int64_t units, Value mask,
+                        int64_t sizeN, const Bases &bases, Value panel);
   void emitSegments(const LoopAxis &lanes, const LoopAxis *rows,
-                    const SegmentShape &shape, const Bases &bases);
+                    const Bases &bases);
   /// A block of q and lanes of the repeat mapping, each lane with `repeats`
   /// rows.
   struct RepeatTile {

@@ -206,9 +206,6 @@ void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
   int64_t size = laneAxis.size.getConstant();
   int64_t lanes =
       chooseLanes(size, stage.vectorBits, emitter.getElementBytes());
-  int64_t sharedSize = 1;
-  if (shared)
-    sharedSize = shared->size.isConstant() ? shared->size.getConstant() : -1;
   TileShape shape = getShape();
 
   auto emitLanes = [&](Int first, Value mask) {
@@ -248,15 +245,10 @@ void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
         });
   };
 
-  int64_t full = size / lanes * lanes, begin = 0;
   if (stage.step->segment)
-    if (auto segments =
-            getSegmentShape(stage, factor.element, size, sharedSize)) {
-      segments->segment = stage.step->segment;
-      emitSegments(laneAxis, shared, *segments, bases);
-      begin = size / segments->unit * segments->unit;
-    }
-  emitter.forLoop(begin, full, lanes,
+    return emitSegments(laneAxis, shared, bases);
+  int64_t full = size / lanes * lanes;
+  emitter.forLoop(0, full, lanes,
                   [&](Int first) { emitLanes(first, nullptr); });
   if (full < size)
     emitLanes(full, emitter.firstLanes(lanes, size - full));

@@ -275,7 +275,7 @@ int64_t StageEmitter::getKResults(int64_t group, int64_t rows,
 }
 
 void StageEmitter::emitK(const LoopAxis *rowAxis, const Bases &bases) {
-  int64_t group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
+  int64_t group = getGroupSize(nest);
   int64_t total = rowAxis ? rowAxis->size.getConstant() : 1;
   int64_t block = llvm::divideCeil(total, llvm::divideCeil(total, 4));
   bool pairs = stage.step->readsPairs;

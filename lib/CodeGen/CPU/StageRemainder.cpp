@@ -17,11 +17,10 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Whether the factor is packed for groups of the axis `lanes`. In place, a
-/// group would read what another register tile has stored.
+/// Whether the factor is packed for groups of the axis `lanes`.
 bool StageEmitter::takesRemainderGroups(const LoopAxis &lanes) const {
-  return packed && !packed->remainderGroups.empty() && !stage.isInPlace &&
-         !stage.streams && lanes.size.is(packed->groupedSize);
+  return packed && !packed->remainderGroups.empty() && !stage.streams &&
+         lanes.size.is(packed->groupedSize);
 }
 
 void StageEmitter::emitRemainderGroup(const LoopAxis *rows,

@@ -1,14 +1,14 @@
-//===- StageSegments.cpp - Few rows, long varying axes ----------*- C++ -*-===//
+//===- StageSegments.cpp - Long varying axes --------------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
 //
-// The varying mapping for few rows, where reading the factor is what takes the
-// time: it is read in segments of several vectors of t, not one vector of every
-// (q, p), each of which would lie far from the one before. What of X belongs to
-// such a segment is used for all q before the next one begins.
+// The varying mapping for long axes: the factor is read in segments of several
+// vectors of t, not one vector of every (q, p), each of which would lie far
+// from the one before. What of X belongs to such a segment is copied, and used
+// for all q before the next one begins.
 //
 // A factor of bf16 is read as pairs of t, see StagePairs.cpp.
 //
@@ -60,7 +60,8 @@ void StageEmitter::emitSegmentStep(const Bases &at, const SegmentTile &tile,
         std::tie(first, second) =
             emitPairLoad(emitter, lanes, getFactor(p), unit);
       } else {
-        first = emitter.loadVector(type, getFactor(p), nullptr, factor.element);
+        first =
+            emitter.loadVector(type, getFactor(p), tile.mask, factor.element);
       }
       auto multiply = [&](Value f, Value x, Value sum) {
         return tile.words ? emitPairProduct(emitter, f, x, sum)
@@ -123,7 +124,7 @@ void StageEmitter::emitSegmentTile(const Bases &at, const SegmentTile &tile) {
           at, part ? values.second : values.first,
           getOffset(tile.destination, stage.destination.strides[stage.axis]),
           getOffset(tile.addend, getStride(stage.addend.strides, stage.axis)),
-          nullptr);
+          tile.mask);
     }
   }
 }
@@ -149,14 +150,16 @@ StageEmitter::emitSegmentWords(const SegmentShape &shape, Value first,
   return emitHalvesApart(emitter, load(0), load(lanes));
 }
 
-/// Copies what of `rows` rows of X belongs to a segment of `units`, to [row, p,
-/// unit]; in pairs, even and odd elements apart.
-void StageEmitter::emitSegmentCopy(const LoopAxis *rows, int64_t total,
+/// Copies what of `rows` rows of X belongs to a segment of `units`, the last
+/// one of which is masked, to [row, p, unit]; in pairs, even and odd elements
+/// apart.
+void StageEmitter::emitSegmentCopy(const LoopAxis *rows,
                                    const SegmentShape &shape, int64_t units,
-                                   Value source, Value panel) {
+                                   Value mask, Value source, Value panel) {
   int64_t lanes = getMaxLanes(stage);
   VectorType type = emitter.getVectorType(lanes);
   Type stored = stage.source.element;
+  Int total = rows ? rows->size : Int(1);
   emitter.forLoop(0, total, 1, [&](Int row) {
     Value from = source;
     if (rows)
@@ -182,7 +185,8 @@ void StageEmitter::emitSegmentCopy(const LoopAxis *rows, int64_t total,
         } else if (shape.pairs && stored && stored.isBF16()) {
           values = emitPairLoad(emitter, lanes, base, shape.unit);
         } else {
-          values.first = emitter.loadVector(type, base, nullptr, stored);
+          values.first = emitter.loadVector(
+              type, base, unit + 1 == units ? mask : nullptr, stored);
         }
         if (shape.pairs && !values.second) {
           Value next = emitter.offsetPointer(base, lanes, stored);
@@ -199,43 +203,94 @@ void StageEmitter::emitSegmentCopy(const LoopAxis *rows, int64_t total,
   });
 }
 
-void StageEmitter::emitSegments(const LoopAxis &laneAxis, const LoopAxis *rows,
-                                const SegmentShape &shape, const Bases &bases) {
-  int64_t total = rows ? rows->size.getConstant() : 1;
-  int64_t units = laneAxis.size.getConstant() / shape.unit;
-  int64_t sizeK = getSegmentK(stage, shape);
-  Value panel = allocateOnStack(total * sizeK * shape.segment * shape.unit);
+/// Takes the copy `panel` of `units`, the last one of which is masked, through
+/// `sizeN` q, whose factor and results `bases` has.
+void StageEmitter::emitSegmentUnits(const LoopAxis &laneAxis,
+                                    const LoopAxis *rows,
+                                    const SegmentShape &shape, int64_t units,
+                                    Value mask, int64_t sizeN,
+                                    const Bases &bases, Value panel) {
   SegmentTile tile;
+  tile.sizeN = sizeN;
   tile.pairs = shape.pairs;
   tile.words = shape.words;
-  tile.sizeK = sizeK;
+  tile.sizeK = getSegmentK(stage, shape);
   tile.strideK = shape.segment * shape.unit;
-  tile.rowStride = sizeK * shape.segment * shape.unit;
+  tile.rowStride = tile.sizeK * shape.segment * shape.unit;
   if (rows) {
     tile.destination = rows->destination;
     tile.addend = rows->addend;
   }
-  emitBlocks(units, shape.segment, [&](Int unit, int64_t count) {
-    Bases segment = advance(bases, laneAxis, emitter.mul(unit, shape.unit));
-    emitSegmentCopy(rows, total, shape, count, segment.source, panel);
-    emitBlocks(stage.sizeN, shape.sizeN, [&](Int q, int64_t sizeN) {
-      Bases own = advanceResults(segment, q);
-      own.factor = emitter.offsetPointer(
-          own.factor, emitter.mul(q, factor.resultStride), factor.element);
-      emitBlocks(count, shape.vectors, [&](Int vector, int64_t vectors) {
-        Int element = emitter.mul(vector, shape.unit);
-        Bases part = advance(own, laneAxis, element);
-        Value copy = emitter.offsetPointer(panel, element);
-        emitBlocks(total, shape.rows, [&](Int row, int64_t rowCount) {
-          Bases at = rows ? advance(part, *rows, row) : part;
-          at.source =
-              emitter.offsetPointer(copy, emitter.mul(row, tile.rowStride));
-          tile.rows = rowCount;
-          tile.sizeN = sizeN;
-          tile.vectors = vectors;
-          emitSegmentTile(at, tile);
-        });
-      });
+  auto emitVectors = [&](Int vector, int64_t vectors) {
+    Int element = emitter.mul(vector, shape.unit);
+    Bases part = advance(bases, laneAxis, element);
+    Value copy = emitter.offsetPointer(panel, element);
+    tile.vectors = vectors;
+    Int total = rows ? rows->size : Int(1);
+    emitBlocks(total, shape.rows, [&](Int row, int64_t count) {
+      Bases at = rows ? advance(part, *rows, row) : part;
+      at.source = emitter.offsetPointer(copy, emitter.mul(row, tile.rowStride));
+      tile.rows = count;
+      emitSegmentTile(at, tile);
     });
+  };
+  emitBlocks(mask ? units - 1 : units, shape.vectors, emitVectors);
+  if (!mask)
+    return;
+  tile.mask = mask;
+  emitVectors(units - 1, 1);
+}
+
+void StageEmitter::emitSegments(const LoopAxis &laneAxis, const LoopAxis *rows,
+                                const Bases &bases) {
+  int64_t lanes = getMaxLanes(stage), size = laneAxis.size.getConstant();
+  int64_t most = 1;
+  if (rows)
+    most = rows->size.isConstant() ? rows->size.getConstant() : stage.usualRows;
+  SegmentShape shape = *getSegmentShape(stage, factor.element, size, most);
+  shape.segment = stage.step->segment;
+  int64_t units = size / shape.unit, rest = size % shape.unit;
+  auto allocate = [&](const SegmentShape &part) {
+    return allocateOnStack(most * getSegmentK(stage, part) * part.segment *
+                           part.unit);
+  };
+  Value panel = allocate(shape);
+  // What fills no unit goes with the last segment, as single vectors.
+  SegmentShape end;
+  end.unit = lanes;
+  end.segment = llvm::divideCeil(rest, lanes);
+  end.rows = shape.rows;
+  Value endPanel = rest ? allocate(end) : Value();
+  Value mask = rest
+                   ? emitter.firstLanes(lanes, rest - (end.segment - 1) * lanes)
+                   : Value();
+  auto emitSegment = [&](Int unit, int64_t count, bool hasEnd) {
+    Bases whole = advance(bases, laneAxis, emitter.mul(unit, shape.unit));
+    Bases ending = advance(bases, laneAxis, units * shape.unit);
+    emitSegmentCopy(rows, shape, count, nullptr, whole.source, panel);
+    if (hasEnd)
+      emitSegmentCopy(rows, end, end.segment, mask, ending.source, endPanel);
+    emitBlocks(stage.sizeN, shape.sizeN, [&](Int q, int64_t sizeN) {
+      auto atResults = [&](const Bases &part) {
+        Bases own = advanceResults(part, q);
+        own.factor = emitter.offsetPointer(
+            own.factor, emitter.mul(q, factor.resultStride), factor.element);
+        return own;
+      };
+      emitSegmentUnits(laneAxis, rows, shape, count, nullptr, sizeN,
+                       atResults(whole), panel);
+      if (hasEnd)
+        emitSegmentUnits(laneAxis, rows, end, end.segment, mask, sizeN,
+                         atResults(ending), endPanel);
+    });
+  };
+  if (!rest)
+    return emitBlocks(units, shape.segment, [&](Int unit, int64_t count) {
+      emitSegment(unit, count, /*hasEnd=*/false);
+    });
+  int64_t last = (units - 1) / shape.segment * shape.segment;
+  emitter.forLoop(0, last, shape.segment, [&](Int unit) {
+    emitSegment(unit, shape.segment, /*hasEnd=*/false);
   });
+  emitSegment(last, units - last, /*hasEnd=*/true);
 }

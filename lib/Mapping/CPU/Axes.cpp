@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Axes.h"
+#include "Tiles.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Machine/CPURates.h"
 #include "llvm/Support/MathExtras.h"
@@ -227,10 +228,14 @@ static int64_t countFactorUses(const CPUPlan &plan, FusedOp fused,
 
 void kron::chooseConversions(const CPUPlan &plan, FusedOp fused,
                              CPUPlanAttr given, CPUChoices &choices) {
+  // Copies of segments convert what they read.
+  int64_t lanes =
+      std::max<int64_t>(choices.vectorBits / 8 / getComputedBytes(fused), 1);
   if (!given || !given.has("converts_input"))
     choices.convertsInput =
         isConverted(fused, fused.getInputs().front()) &&
-        plan.groups.front().sizeN > kCPURates.mostConvertingResults;
+        plan.groups.front().sizeN > kCPURates.mostConvertingResults &&
+        !hasLongVaryingAxis(plan, fused, lanes);
   if (given && given.has("steps"))
     return;
   for (auto [group, step] : llvm::zip_equal(plan.groups, choices.steps)) {

@@ -103,14 +103,6 @@ static int64_t choosePanelRows(const StageLayout &stage, int64_t group,
   return total < 0 ? rows : std::min(rows, total);
 }
 
-int64_t kron::getSharedSize(const LoopNest &nest) {
-  int shared = findSharedAxis(nest);
-  if (shared < 0)
-    return 1;
-  Int size = nest.outer[shared].size;
-  return size.isConstant() ? size.getConstant() : -1;
-}
-
 TileShape kron::chooseInnerShape(const StageLayout &stage, const LoopNest &nest,
                                  Int size, const TileChoice &choice,
                                  const StepBudget &budget) {
@@ -166,7 +158,7 @@ static int64_t getDividingRows(int64_t rows, int64_t total) {
 TileShape kron::chooseFibreShape(const StageLayout &stage, const LoopNest &nest,
                                  bool segmented, const TileChoice &choice,
                                  const StepBudget &budget) {
-  int64_t group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
+  int64_t group = getGroupSize(nest);
   int64_t rowTotal = getSharedSize(nest);
   int64_t used = getFibreLanes(stage, group).second * group;
   int64_t vectorTotal = llvm::divideCeil(group * stage.sizeN, used);
@@ -191,12 +183,11 @@ TileShape kron::chooseFibreShape(const StageLayout &stage, const LoopNest &nest,
   }
   // Groups that a shuffle repeats are used for several vectors. It takes a
   // register less, which says how they are repeated.
-  constexpr int64_t kMostShuffled = 22;
   if (!llvm::isPowerOf2_64(group) && stage.vectorBits == 512 &&
       !choice.isFixed()) {
     shape.vectors = std::min(vectorTotal, kCPURates.vectorsOfShuffle);
-    shape.rows = limitRows(rowTotal < 0 ? kMostShuffled : rowTotal,
-                           kMostShuffled / shape.vectors, rowTotal);
+    shape.rows = limitRows(rowTotal < 0 ? kCPURates.mostShuffled : rowTotal,
+                           kCPURates.mostShuffled / shape.vectors, rowTotal);
   }
   return shape;
 }

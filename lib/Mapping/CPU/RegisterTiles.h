@@ -50,10 +50,6 @@ TileShape chooseFibresShape(const StageLayout &stage, const LoopNest &nest,
 /// Vectors of a panel of the factor.
 int64_t getPanelVectors(const StageLayout &stage);
 
-/// The size of the axis that register tiles have rows along: 1 without one, -1
-/// if it is not known.
-int64_t getSharedSize(const LoopNest &nest);
-
 } // namespace mlir::kron
 
 #endif // KRON_LIB_MAPPING_CPU_REGISTERTILES_H

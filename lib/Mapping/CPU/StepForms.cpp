@@ -19,7 +19,7 @@ using namespace mlir::kron;
 /// Whether the k mapping, which `stage` can have, is better than packing the
 /// factor: what its results take is worth it for few rows.
 static bool isWorthLanesOverK(const StageLayout &stage, const LoopNest &nest) {
-  int64_t group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
+  int64_t group = getGroupSize(nest);
   bool isSkinnier = hasSkinnyM(nest, kCPURates.skinnierM);
   if (!llvm::isPowerOf2_64(group))
     return group <= kCPURates.shortPeriod || isSkinnier;
@@ -59,7 +59,11 @@ int64_t kron::chooseStepLanes(const StageLayout &stage, CPUStepChoices &step) {
     return kLanesOverRows;
   step.lanes = 0;
   nest = getLoopNest(stage);
-  if (!isSkinny || !isPackedForSkinnyM(stage, nest))
+  // Panels of a factor that are used once do not pay for themselves, either,
+  // where segments do.
+  bool takesSegments = nest.isSplit && stage.isFactorUsedOnce &&
+                       paysForSegments(stage.sizeK, stage.sizeN);
+  if (!takesSegments && (!isSkinny || !isPackedForSkinnyM(stage, nest)))
     return 0;
   StageMapping mapping = getMapping(stage, nest);
   step.lanes = kLanesInside;
@@ -209,22 +213,37 @@ bool kron::isWorthCopyingRows(const StageLayout &stage, const LoopNest &nest,
 // Varying mapping
 //===----------------------------------------------------------------------===//
 
+bool kron::paysForSegments(int64_t sizeK, int64_t sizeN) {
+  return sizeK >= kCPURates.leastCopiedK &&
+         sizeN >= kCPURates.leastCopiedBlocks * kMostSegmentResults;
+}
+
 int64_t kron::chooseSegment(const StageLayout &stage, const LoopNest &nest,
                             const StepBudget &budget) {
-  // Of X, which stays in the first-level cache for all q of a segment; and of a
-  // copy of that, which lies on the stack.
-  int64_t segmentBytes = budget.l1Bytes / 2, mostBytes = budget.l2Bytes;
+  // Of X, which is read for all q of a segment, from the first-level cache if
+  // that holds it; and of a copy of that, which lies on the stack.
+  int64_t nearBytes = budget.l1Bytes / 2, mostBytes = budget.l2Bytes;
   int64_t size = nest.inner.back().size.getConstant();
-  int64_t rows = getSharedSize(nest);
+  int64_t rows = getSegmentRows(stage, nest);
   Type stored = needsPacking(stage) ? Type() : stage.factor.element;
   std::optional<SegmentShape> shape =
       getSegmentShape(stage, stored, size, rows);
-  if (!shape || rows > kCPURates.skinnyM)
+  // Many rows have register tiles without a copy, which has to pay.
+  if (!shape ||
+      (rows > kCPURates.skinnyM && !paysForSegments(stage.sizeK, stage.sizeN)))
     return 0;
   int64_t units = size / shape->unit;
   int64_t bytes = std::max<int64_t>(
       rows * getSegmentK(stage, *shape) * shape->unit * stage.elementBytes, 1);
-  int64_t most = std::max(segmentBytes / bytes, shape->vectors);
+  // Beyond that cache several lines of the factor in a row cost nothing.
+  int64_t most = nearBytes / bytes;
+  if (most < shape->vectors) {
+    int64_t registers = kCPURates.segmentBytes * 8 / stage.vectorBits;
+    most = std::max(
+        shape->vectors,
+        std::min<int64_t>(llvm::divideCeil(registers, shape->getParts()),
+                          mostBytes / 2 / bytes));
+  }
   int64_t segment = llvm::divideCeil(units, llvm::divideCeil(units, most));
   return segment * bytes > mostBytes ? 0 : segment;
 }
@@ -233,13 +252,9 @@ int64_t kron::chooseSegment(const StageLayout &stage, const LoopNest &nest,
 // Fibre mapping
 //===----------------------------------------------------------------------===//
 
-static int64_t getGroup(const LoopNest &nest) {
-  return nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
-}
-
 bool kron::isWorthPanels(const StageLayout &stage, const LoopNest &nest,
                          const StepBudget &budget) {
-  auto [lanes, perVector] = getFibreLanes(stage, getGroup(nest));
+  auto [lanes, perVector] = getFibreLanes(stage, getGroupSize(nest));
   int64_t columns = llvm::divideCeil(stage.sizeN, perVector) * lanes;
   // Such a factor is gone from the first-level cache when the next block of
   // rows comes.
@@ -251,7 +266,7 @@ int64_t kron::choosePanelChunk(const StageLayout &stage, const LoopNest &nest,
                                const StepBudget &budget) {
   // A panel stays in the cache while many rows use it, unless rows are as large
   // as panels: then a few rows stay there while all panels go by.
-  int64_t group = getGroup(nest), rows = stage.step->rows;
+  int64_t group = getGroupSize(nest), rows = stage.step->rows;
   if (group == getMaxLanes(stage))
     return rows;
   int64_t rowBytes = stage.sizeK * group * stage.elementBytes;
@@ -284,8 +299,8 @@ int64_t kron::chooseSharingRows(const StageLayout &stage,
 bool kron::isWorthPairs(const StageLayout &stage, const LoopNest &nest,
                         const StepBudget &budget) {
   // X has to be small enough to stay in the cache.
-  int64_t extent = stage.sizeK * getGroup(nest);
-  return canReadPairs(stage, getGroup(nest)) &&
+  int64_t extent = stage.sizeK * getGroupSize(nest);
+  return canReadPairs(stage, getGroupSize(nest)) &&
          getSharedSize(nest) * extent * stage.elementBytes <=
              budget.l2Bytes / 4;
 }

@@ -38,7 +38,9 @@ SmallVector<int64_t> chooseRemainder(const StageLayout &stage,
 bool isWorthCopyingRows(const StageLayout &stage, const LoopNest &nest,
                         Int size, const StepBudget &budget);
 
-/// Of the varying mapping: the length of segments.
+/// Of the varying mapping: whether copies of more than a few rows are read
+/// often enough to be worth it, and the length of segments.
+bool paysForSegments(int64_t sizeK, int64_t sizeN);
 int64_t chooseSegment(const StageLayout &stage, const LoopNest &nest,
                       const StepBudget &budget);
 

@@ -116,8 +116,7 @@ void StepPlanner::chooseFibre(unsigned index, const StageLayout &stage,
   if (!isGiven(index, "factor_panels"))
     step.hasPanels = !choice.isFixed() && isWorthPanels(stage, nest, budget);
   bool hasRows = findSharedAxis(nest) >= 0;
-  bool isSegmented =
-      nest.isSplit && hasRows && !step.hasPanels && !stage.isSourceBuffer;
+  bool isSegmented = takesFibreSegments(stage, nest);
   setShape(index, chooseFibreShape(stage, nest, isSegmented, choice, budget));
   if (isSegmented && !isGiven(index, "segment"))
     step.segment = chooseFibreSegment(stage, nest);

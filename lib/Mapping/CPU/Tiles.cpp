@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tiles.h"
+#include "StepForms.h"
 #include "kron/Machine/CPURates.h"
 #include "kron/Mapping/CPU/Regrouped.h"
 #include "kron/Plan/Arrays.h"
@@ -73,6 +74,15 @@ static bool varies(FusedOp fused, int first) {
   });
 }
 
+bool kron::hasLongVaryingAxis(const CPUPlan &plan, FusedOp fused,
+                              int64_t lanes) {
+  int innermost = getArrayType(fused.getInit()).getRank() - 1;
+  int64_t size = getArrayType(fused.getInit()).getDimSize(innermost);
+  const StageGroup &group = plan.groups.front();
+  return varies(fused, innermost) && !ShapedType::isDynamic(size) &&
+         size >= 2 * lanes && paysForSegments(group.sizeK, group.sizeN);
+}
+
 /// Whether elements are computed in the type in which they are stored.
 static bool isStoredAsComputed(FusedOp fused) {
   return getComputedBytes(fused) ==
@@ -123,9 +133,9 @@ static int64_t chooseSingleColumns(const StageGroup &group, int64_t size,
 /// what a factor needs together lies far apart: two vectors, or as many as the
 /// processor likes its segments of memory long, if they are full and the
 /// second-level cache holds them.
-static int64_t chooseSegment(int64_t size, int64_t bytesPerPosition,
-                             int64_t lanes, int64_t elementBytes,
-                             const CacheBudget &caches) {
+static int64_t chooseTileSegment(int64_t size, int64_t bytesPerPosition,
+                                 int64_t lanes, int64_t elementBytes,
+                                 const CacheBudget &caches) {
   int64_t segment = caches.columnBytes / elementBytes / lanes * lanes;
   bool isFull = !ShapedType::isDynamic(size) && segment && size % segment == 0;
   bool isWide = isFull && segment * bytesPerPosition <= caches.l2Bytes;
@@ -145,7 +155,7 @@ static int64_t chooseSlicedColumns(const CPUPlan &plan, int64_t size,
   if (plan.hasColumnsAsRows && isBound &&
       bytesPerPosition * lanes >= caches.l2Bytes)
     return lanes;
-  return chooseSegment(size, bytesPerPosition, lanes, elementBytes, caches);
+  return chooseTileSegment(size, bytesPerPosition, lanes, elementBytes, caches);
 }
 
 /// Columns per tile where lanes run over the tiled axis, of `size` in all.
@@ -284,6 +294,15 @@ static int64_t chooseLargeRows(const CPUPlan &plan, int64_t size,
   return std::clamp<int64_t>(size / kCPURates.leastTiles, 1, tile);
 }
 
+/// The largest divisor of `size` up to `rows`, if it is not much less, since
+/// single rows are left otherwise; else `rows`.
+static int64_t chooseEvenRows(int64_t size, int64_t rows) {
+  if (ShapedType::isDynamic(size) || !size)
+    return rows;
+  int64_t even = getDivisor(size, rows);
+  return 2 * even >= rows ? even : rows;
+}
+
 int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
                          const CacheBudget &caches) {
   if (plan.tiledAxis < 0)
@@ -309,11 +328,14 @@ int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
   else if (plan.transposesInput)
     // Two cache lines of the input, even where the second-level cache does not
     // hold the rows that they belong to: fetching parts of lines costs more.
-    tile = chooseSegment(size, bytesPerPosition, lanes, elementBytes, caches);
+    tile =
+        chooseTileSegment(size, bytesPerPosition, lanes, elementBytes, caches);
   else if (int64_t groups = chooseColumnGroups(plan, sizes, elementBytes))
     tile = groups;
   else if (int64_t rows = chooseBlockRows(plan, fused, elementBytes))
     tile = rows;
+  else if (hasLongVaryingAxis(plan, fused, lanes))
+    tile = chooseEvenRows(size, chooseRows(plan, fused, elementBytes, caches));
   else if (plan.groups.size() > 1 &&
            bytesPerPosition <= kCPURates.mostSmallRowBytes)
     tile = chooseSmallRows(size, bytesPerPosition,

@@ -32,6 +32,11 @@ int64_t chooseSlice(const CPUPlan &plan, FusedOp fused, int64_t tile,
 /// not rounded).
 bool storesShortSegments(const CPUPlan &plan, FusedOp fused);
 
+/// Whether the only factor varies along the innermost axis, which fills two
+/// vectors of `lanes`, and enough q read copies of rows, in segments of that
+/// axis.
+bool hasLongVaryingAxis(const CPUPlan &plan, FusedOp fused, int64_t lanes);
+
 /// Whether lanes run over columns of a known number that fill no whole vectors.
 bool hasRaggedColumns(const CPUPlan &plan, FusedOp fused, int64_t vectorBits);
 

@@ -114,23 +114,18 @@ std::string StepVerifier::getBlocksReason(const StageLayout &stage,
            std::to_string(kAmxBlockSize) + " rows";
   if (!step.chunk && isFibre && step.hasPanels && hasRows)
     return "expects chunk: rows that panels of the factor are applied to";
-  bool isSplit = isFibre && nest.isSplit && hasRows && !step.hasPanels &&
-                 !stage.isSourceBuffer;
+  bool isSplit = isFibre && takesFibreSegments(stage, nest);
   if (isSplit && !step.segment)
     return "expects segment: registers of the innermost axis that rows are "
            "taken through";
   if (!step.segment || isSplit)
     return "";
-  int shared = findSharedAxis(nest);
-  Int rows = shared < 0 ? Int(1) : nest.outer[shared].size;
-  if (planned.usesTiles || mapping != StageMapping::Varying ||
-      !rows.isConstant())
+  if (planned.usesTiles || mapping != StageMapping::Varying)
     return quote("segment", step.segment) +
-           ": no few rows or register of a long innermost axis have factors of "
-           "their own";
+           ": no rows of a long innermost axis have factors of their own";
   Type stored = needsPacking(stage) ? Type() : stage.factor.element;
   return getSegmentShape(stage, stored, nest.inner.back().size.getConstant(),
-                         rows.getConstant())
+                         getSegmentRows(stage, nest))
              ? ""
              : quote("segment", step.segment) +
                    ": the innermost axis does not fill two registers";
@@ -171,10 +166,7 @@ std::string StepVerifier::getMappingReason(const StageLayout &stage,
       !(isFibre && step.sharingRows == getSharingRows(stage, nest)))
     return quote("sharing_rows", step.sharingRows) +
            ": so many rows do not fill a vector with what results leave";
-  if (step.readsPairs &&
-      !(isK && canReadPairs(stage, nest.inner.empty()
-                                       ? 1
-                                       : nest.inner.back().size.getConstant())))
+  if (step.readsPairs && !(isK && canReadPairs(stage, getGroupSize(nest))))
     return "cannot have reads_pairs = 1: no pairs of bf16 lie along the "
            "contracted axis of the factor";
   return getRemainderReason(stage, nest);
@@ -188,17 +180,15 @@ static int64_t countStackBytes(const StageLayout &stage, bool usesTiles) {
     return step.chunk / kAmxBlockSize *
            getAmxBlockBytes(stage, getAmxMapping(stage), /*isExact=*/false);
   int64_t elements = 0;
-  int shared = findSharedAxis(nest);
-  int64_t rows = shared >= 0 && nest.outer[shared].size.isConstant()
-                     ? nest.outer[shared].size.getConstant()
-                     : 1;
+  int64_t rows = getSegmentRows(stage, nest);
   int64_t width = step.vectors * getMaxLanes(stage);
   if (step.copiesRows) {
     Int size = nest.inner.back().size;
     elements = llvm::alignTo(
         size.isConstant() ? size.getConstant() : stage.given->tile, width);
   } else if (step.segment && getMapping(stage, nest) == StageMapping::Varying) {
-    elements = 2 * rows * step.segment * getMaxLanes(stage);
+    // Pairs take two vectors, and so does what fills none of them.
+    elements = 2 * rows * (step.segment + 1) * getMaxLanes(stage);
   } else if (step.readsPairs) {
     Int inside = nest.inner.empty() ? Int(1) : nest.inner.back().size;
     elements = rows * (inside.isConstant() ? inside.getConstant() : 1);

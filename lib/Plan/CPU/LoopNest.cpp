@@ -74,26 +74,38 @@ int64_t kron::getMaxLanes(const StageLayout &stage) {
   return stage.vectorBits / 8 / stage.elementBytes;
 }
 
+int64_t kron::getGroupSize(const LoopNest &nest) {
+  return nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
+}
+
 int kron::findSharedAxis(const LoopNest &nest) {
+  // Fewer rows leave register tiles small.
+  constexpr int64_t kLeastRows = 6;
   int best = -1;
+  auto isTiny = [](const LoopAxis &axis) {
+    return axis.size.isConstant() && axis.size.getConstant() < kLeastRows;
+  };
   for (int index = nest.outer.size() - 1; index >= 0; --index) {
     const LoopAxis &axis = nest.outer[index];
     if (!axis.factor.is(0))
       continue;
-    bool large = !axis.size.isConstant() || axis.size.getConstant() >= 6;
-    if (best < 0 || (large && nest.outer[best].size.isConstant() &&
-                     nest.outer[best].size.getConstant() < 6))
+    if (best < 0 || (!isTiny(axis) && isTiny(nest.outer[best])))
       best = index;
   }
   return best;
 }
 
-bool kron::hasSkinnyM(const LoopNest &nest, int64_t most) {
+int64_t kron::getSharedSize(const LoopNest &nest) {
   int shared = findSharedAxis(nest);
   if (shared < 0)
-    return true;
+    return 1;
   Int size = nest.outer[shared].size;
-  return size.isConstant() && size.getConstant() <= most;
+  return size.isConstant() ? size.getConstant() : -1;
+}
+
+bool kron::hasSkinnyM(const LoopNest &nest, int64_t most) {
+  int64_t size = getSharedSize(nest);
+  return size >= 0 && size <= most;
 }
 
 /// Splits a long innermost axis that the factor depends on, so that lanes run

@@ -177,10 +177,15 @@ bool kron::canHavePanels(const StageLayout &stage, const LoopNest &nest,
   if (getMapping(stage, nest) != StageMapping::Fibre || vectors < 1 ||
       getNumFibres(stage, nest) > 1)
     return false;
-  int64_t group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
+  int64_t group = getGroupSize(nest);
   auto [lanes, perVector] = getFibreLanes(stage, group);
   int64_t columns = llvm::divideCeil(stage.sizeN, perVector) * lanes;
   return columns >= vectors * getMaxLanes(stage);
+}
+
+bool kron::takesFibreSegments(const StageLayout &stage, const LoopNest &nest) {
+  return nest.isSplit && findSharedAxis(nest) >= 0 && !stage.step->hasPanels &&
+         !stage.isSourceBuffer;
 }
 
 int64_t kron::getPanelLanes(const StageLayout &stage, const LoopNest &nest) {
@@ -291,13 +296,25 @@ std::optional<SegmentShape> kron::getSegmentShape(const StageLayout &stage,
   // are read best; more rows take as long as their multiply-adds.
   int64_t sums = stage.vectorBits == 512 ? 28 : 12, mostRows = sums / 4 + 1;
   shape.rows = llvm::divideCeil(rows, llvm::divideCeil(rows, mostRows));
+  // Blocks of the same size leave no rows behind where their number is open.
+  for (int64_t even = shape.rows; 4 * even >= 3 * shape.rows; --even)
+    if (rows % even == 0) {
+      shape.rows = even;
+      break;
+    }
   bool isBound = rows == 1 || shape.pairs;
   if (isBound)
     shape.vectors = std::clamp<int64_t>(sums / (parts * shape.rows), 1, 2);
   else
-    shape.sizeN = std::clamp<int64_t>(sums / (shape.rows + 1), 1, 4);
+    shape.sizeN =
+        std::clamp<int64_t>(sums / (shape.rows + 1), 1, kMostSegmentResults);
   shape.sizeN = std::min(shape.sizeN, stage.sizeN);
   return shape;
+}
+
+int64_t kron::getSegmentRows(const StageLayout &stage, const LoopNest &nest) {
+  int64_t rows = getSharedSize(nest);
+  return rows < 0 ? stage.usualRows : rows;
 }
 
 int64_t kron::getSegmentK(const StageLayout &stage, const SegmentShape &shape) {

@@ -34,6 +34,29 @@ func.func @long_runs(%x: memref<1x28672xf32>, %w: memref<1x8x16x1792xf32>, %y: m
 
 // -----
 
+// Verify that what is left of an axis behind whole registers, five of 37 positions, has a copy of its own with masked
+// loads, and is multiplied for each block of four q right behind the registers; and that copies have room for the 36
+// rows of a tile if their number is not known.
+// CHECK-LABEL: func.func private @rest_of_axis_fused
+// CHECK: llvm.alloca %c4608_i64 x f32
+// CHECK: llvm.alloca %c9216_i64 x f32
+// CHECK-COUNT-2: llvm.load {{.*}} -> vector<16xf32>
+// CHECK-NOT: vector.fma
+// CHECK: llvm.intr.masked.load
+// CHECK-NOT: vector.fma
+// CHECK: scf.for {{.*}} to %c16_i64 step %c4_i64
+// CHECK-COUNT-24: vector.fma
+// CHECK: llvm.store {{.*}} : vector<16xf32>, !llvm.ptr
+// CHECK: llvm.intr.masked.load
+// CHECK: vector.fma
+// CHECK: llvm.intr.masked.store
+func.func @rest_of_axis(%x: memref<?x296xf32>, %w: memref<1x16x8x37xf32>, %y: memref<?x592xf32>) {
+  kron.ksmm ins(%x : memref<?x296xf32>) weights(%w : memref<1x16x8x37xf32>) outs(%y : memref<?x592xf32>)
+  return
+}
+
+// -----
+
 // Verify that weights of bf16 are words of two positions, taken apart beside a copy of X that
 // is, too, and that sums of even and odd positions are interleaved.
 // CHECK-LABEL: func.func private @pairs_fused

@@ -58,6 +58,14 @@ bool isGroup(const StageLayout &stage, int64_t group);
 /// one would leave the tile small.
 int findSharedAxis(const LoopNest &nest);
 
+/// The size of the axis that register tiles have rows along: 1 without one, -1
+/// if it is not known.
+int64_t getSharedSize(const LoopNest &nest);
+
+/// Positions of the innermost axis, inside of the contracted one; 1 without
+/// one. Of mappings that take it into the lanes, which know its size.
+int64_t getGroupSize(const LoopNest &nest);
+
 /// Whether rows that use the same factor are known to be at most `most`.
 bool hasSkinnyM(const LoopNest &nest, int64_t most);
 
@@ -78,6 +86,10 @@ int64_t getNumFibres(const StageLayout &stage, const LoopNest &nest);
 /// Whether several of them stay as they lie, and shuffles repeat an element of
 /// each.
 bool keepsFibres(const StageLayout &stage);
+
+/// Whether a step with the fibre mapping takes rows through segments of the
+/// innermost axis, each register of which has a factor of its own.
+bool takesFibreSegments(const StageLayout &stage, const LoopNest &nest);
 
 /// Columns of a panel of the factor of a step with the fibre mapping, a
 /// register tile's; 0 if it has none.
@@ -115,12 +127,19 @@ struct SegmentShape {
   int64_t getParts() const { return pairs ? 2 : 1; }
 };
 
+/// Results of a block of a segment, at most.
+inline constexpr int64_t kMostSegmentResults = 4;
+
 /// How `size` positions of t can be taken in segments through `rows` rows, but
 /// for the length of a segment; none if they cannot. `stored`: how elements of
 /// the factor lie where they are loaded.
 std::optional<SegmentShape> getSegmentShape(const StageLayout &stage,
                                             Type stored, int64_t size,
                                             int64_t rows);
+
+/// Rows that segments are cut for: those that share a factor, or if their
+/// number is not known those of a whole tile; 0 if that is not known, either.
+int64_t getSegmentRows(const StageLayout &stage, const LoopNest &nest);
 
 /// Positions of p, or of pairs of them, that segments have.
 int64_t getSegmentK(const StageLayout &stage, const SegmentShape &shape);
