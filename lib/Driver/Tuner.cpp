@@ -73,7 +73,7 @@ public:
   /// reference lowering.
   bool hasPlan() { return getPlanned("").first != nullptr; }
   /// Whether a record of it is used already.
-  bool isKnown() const;
+  bool isKnown();
   llvm::Expected<TunedOperation> run();
 
 private:
@@ -319,10 +319,14 @@ double OperationTuner::now() const {
 // The search
 //===----------------------------------------------------------------------===//
 
-bool OperationTuner::isKnown() const {
+bool OperationTuner::isKnown() {
+  std::string problem;
   return llvm::any_of(options.known, [&](const Record &record) {
     return matches(record.target, target) &&
-           record.made.planSchema == kPlanSchema && matches(record.key, key);
+           record.made.planSchema == kPlanSchema && matches(record.key, key) &&
+           (record.plan.empty() ||
+            parseRecordPlan(record.plan, target.isGPU(), module.getContext(),
+                            problem));
   });
 }
 
@@ -429,8 +433,12 @@ llvm::Expected<TunedOperation> OperationTuner::run() {
     return createStringError("cannot run " + key.getText());
   tuned.result = *result;
   tuned.model = estimate(getPlanned(result->plan));
-  // A search that was stopped has not shown that nothing is faster.
-  if (result->plan.empty() && options.isStopped())
+  // A search that was stopped, or had time for nothing, has not shown that the
+  // default is the fastest.
+  size_t compared = result->measurements.size() - 1 + result->numRefused;
+  bool isTooShort =
+      result->isCutOff && compared < std::max<size_t>(1, problem.known.size());
+  if (result->plan.empty() && (options.isStopped() || isTooShort))
     return tuned;
   Record record;
   record.key = measured;

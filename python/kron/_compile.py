@@ -180,12 +180,16 @@ def _tuned_online(text, arguments, shapes, device):
         shapes = [shape for arg, shape in zip(arguments, shapes) if arg["access"] != "write"]
     else:
         outputs = []
+    if 0 in (size for shape in shapes for size in shape):
+        return False  # Nothing takes time.
     specs = [f"random:{'x'.join(map(str, shape))}:{arg['type']}" if shape else
              f"value:1:{arg['type']}" for arg, shape in zip(inputs, shapes)]
     module = compiler()
     try:
-        return bool(module.tune(text, specs, outputs, device, _records.online_seconds(),
-                                _records.output(module), only_unknown=True))
+        # One at a time: others would take its processors.
+        with _fork.tuning:
+            return bool(module.tune(text, specs, outputs, device, _records.online_seconds(),
+                                    _records.output(module), only_unknown=True))
     except (module.CompileError, ValueError) as error:
         warnings.warn(f"kron cannot tune what is called: {error}", stacklevel=2)
         return False

@@ -14,5 +14,16 @@ import threading
 #: Held while modules are imported that any call may need.
 imports = threading.RLock()
 
+#: Held by who measures plans.
+tuning = threading.Lock()
+
+
+def _renew():
+    """The thread that held it is not in the child."""
+    global tuning
+    tuning = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew)
 os.register_at_fork(before=imports.acquire, after_in_parent=imports.release,
                     after_in_child=imports.release)

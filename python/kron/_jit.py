@@ -511,7 +511,7 @@ class Jitted:
     def _compile(self, values, arrays):
         module, captured = self._trace(values)
         device = max(map(_device_of, arrays), default=-1)
-        shapes = None if self._target else [array.shape for array in [*arrays, *captured]]
+        shapes = None if self._target else [_viewed(array).shape for array in [*arrays, *captured]]
         kernels = _compile.compile_all(str(module), target=self._target or "cpu",
                                        device=-1 if self._target else device, shapes=shapes)
         (kernel,) = kernels.values()

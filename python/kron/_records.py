@@ -26,9 +26,12 @@ def mode():
     return _state["mode"]
 
 
-def set_mode(value):
+def check_mode(value):
     if value not in _MODES:
         raise ValueError(f"expects mode to be 'off', 'use' or 'online', but got {value!r}")
+
+
+def set_mode(value):
     _state["mode"] = value
 
 

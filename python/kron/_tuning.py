@@ -57,6 +57,8 @@ def tuning(mode=None, *, seconds=None):
     "online": operations without a record are tuned when they are first called, on arrays of
     the same shapes, for `seconds` each (2 at the start). Returns the mode that held before."""
     before = _records.mode()
+    if mode is not None:
+        _records.check_mode(mode)
     if mode == "online":
         _records.output(_compile.compiler())
     if seconds is not None:

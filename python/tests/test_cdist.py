@@ -52,7 +52,8 @@ def test_random_shapes(p, dtype):
 @pytest.mark.parametrize("p", [0, 1, 1.3, 2, np.inf])
 def test_batches_and_layouts(p):
     rng = np.random.default_rng()
-    for batches in (((3, 1), (5,)), ((), (2, 1, 3)), ((1,), (1,)), ((0,), (1,)), ((2, 0), (1, 1))):
+    for batches in (((3, 1), (5,)), ((), (2, 1, 3)), ((1,), (1,)), ((0,), (1,)), ((2, 0), (1, 1)),
+                    ((2, 3), (4, 5, 2, 3))):
         a, b = (rng.standard_normal((*batch, size, 7)) for batch, size in zip(batches, (5, 11)))
         for given in ((a, b), (laid_out(a, "N", 3), laid_out(b, "N", 5)), (a[..., ::-1, :], b[..., ::-1]),
                       (np.asfortranarray(a), b.astype(">f8"))):

@@ -188,6 +188,8 @@ BAD = {
               lambda x: kernel(x).solve(x, noise=-1)),
     "noise of a batch": (ValueError, r"expects the leading axes of noise to broadcast with \(2,\), but got \(3,\)",
                          lambda x: kernel(np.stack([x] * 2)).solve(x, noise=np.ones(3))),
+    "noise of other batches": (ValueError, r"expects the leading axes of noise to broadcast with \(3,\), but got \(2,\)",
+                               lambda x: kernel(x).solve(np.ones((3, 4, 1)), noise=np.ones(2))),
     "tolerance": (ValueError, "expects tolerance to be a number from 0 on, but got nan",
                   lambda x: kernel(x).solve(x, tolerance=np.nan)),
     "steps": (ValueError, "expects max_iterations to be an integer from 0 on, but got -1",

@@ -76,6 +76,9 @@ def test_bad_arguments(folder, monkeypatch):
     with pytest.raises(ValueError, match="expects seconds to be a number above 0, but got 0"):
         kron.tuning("online", seconds=0)
     assert kron.tuning() == "use"
+    with pytest.raises(ValueError, match="expects mode"):
+        kron.tuning("on", seconds=5)
+    assert _records.online_seconds() == 2
     for seconds in (0, -1, "1", True, float("nan")):
         with pytest.raises(ValueError, match="expects seconds to be a number above 0"):
             kron.tune(product, x, a, b, seconds=seconds)
@@ -124,7 +127,8 @@ def test_online_functions(online):
     x, a, b = np.ones((6, 65)), np.ones((5, 2)), np.ones((13, 3))
     np.testing.assert_array_equal(kron.jit(product)(x, a, b), x @ np.kron(a, b))
     assert online() == [("kron.mkm", "6x65xf64", None)]
-    # What takes no plan is left alone.
+    # What takes no plan, or no time, is left alone.
+    np.testing.assert_array_equal(kron.jit(product)(x[:0], a, b), np.ones((0, 6)))
     np.testing.assert_array_equal(kron.jit(lambda x: x + x)(x), x + x)
     assert len(online()) == 1
 

@@ -333,6 +333,15 @@ static llvm::Error tuneFile() {
               });
 }
 
+static llvm::Error run() {
+  Action action = getOptions().action;
+  if (action != Action::Tune && getOptions().missing)
+    return createStringError("expects --missing without --refresh, --list, "
+                             "--show and --merge");
+  return action == Action::Tune || action == Action::Refresh ? tuneFile()
+                                                             : useRecords();
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cl::ResetCommandLineParser();
@@ -341,9 +350,7 @@ int main(int argc, char **argv) {
       argc, argv,
       "Finds the fastest plans of a kron module's operations by measuring "
       "them\n");
-  bool tunes = getOptions().action == Action::Tune ||
-               getOptions().action == Action::Refresh;
-  if (llvm::Error error = tunes ? tuneFile() : useRecords()) {
+  if (llvm::Error error = run()) {
     std::string message = llvm::toString(std::move(error));
     if (!message.empty())
       llvm::WithColor::error(llvm::errs(), "kron-tune") << message << "\n";

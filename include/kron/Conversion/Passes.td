@@ -143,14 +143,14 @@ def ConvertKronToNVVM : Pass<"convert-kron-to-nvvm", "::mlir::ModuleOp"> {
 def KronTile : Pass<"kron-tile", "::mlir::ModuleOp"> {
   let summary = "Make kernels of tile operations from kron.fused";
   let description = [{
-    Replaces every `kron.fused` on memrefs that has a plan for kernel `batched`, `dmma`,
-    `ffma` or `small_groups` by the launch of a `gpu.func` of `tile` operations, as the complete plan
-    says; nothing is chosen here, and no instruction is written. Of a
-    `#kron.dispatch` every plan becomes a kernel, and host code launches the
-    first one whose requirements hold, as `--convert-kron-to-nvvm` describes
-    them. What has a plan for another kernel is left alone, in a branch of its
-    own where a dispatch names it beside one of these, with all plans behind that
-    one. What has a kernel together with a `kron.quantize` from some number of
+    Replaces every `kron.fused` on memrefs that has a plan for kernel `batched`,
+    `dmma`, `ffma` or `small_groups` by the launch of a `gpu.func` of `tile`
+    operations, as the complete plan says; nothing is chosen here, and no
+    instruction is written. Of a `#kron.dispatch` every plan becomes a kernel, and
+    host code launches the first one whose requirements hold, as
+    `--convert-kron-to-nvvm` describes them. What has a plan for another kernel is
+    left alone, in a branch of its own where a dispatch names it beside one of
+    these; those behind the last one of these stay together. What has a kernel together with a `kron.quantize` from some number of
     rows on is then there twice, in the branches of a test for that.
 
     Example:

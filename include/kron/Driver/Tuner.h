@@ -64,8 +64,8 @@ struct ModelTime {
 struct TunedOperation {
   RecordKey key;
   SearchResult result;
-  /// Of the winner; none where the search was stopped before it had one that
-  /// is not the default.
+  /// Of the winner; none where the search ended before it had one, or had
+  /// compared the default with others.
   std::optional<Record> record;
   /// Of the whole function on a CPU, of the operations on a GPU; nothing where
   /// their sizes are open there.

@@ -16,7 +16,7 @@ using namespace mlir::kron::tile;
 static void lowerClusterBarrier(Lowering &lowering, BarrierOp op) {
   KernelBuilder &k = lowering.k;
   auto loop = op->getParentOfType<ForBoxesOp>();
-  if (loop && !lowering.turns.at(loop.getBoxes()).isLast)
+  if (loop && loop.getWarps() && !lowering.turns.at(loop.getBoxes()).isLast)
     return;
   if (!op.getWait())
     k.inlinePTX({}, "barrier.cluster.arrive.release.aligned;", "~{memory}", {});

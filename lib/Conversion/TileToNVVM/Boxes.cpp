@@ -94,9 +94,12 @@ Int Lowering::getTileCount(CopyOp copy) {
   if (copy.getTile())
     return tileCount;
   Int count = 1;
+  SmallVector<int64_t> sizes(copy.getBuffer().getType().getShape());
+  // A buffer has the half of a tile that is split.
+  if (copy.getSplit())
+    sizes[windows.at(copy.getBuffer()).along] *= cluster;
   for (auto [all, size] :
-       llvm::zip_equal(views.at(copy.getView()).sizes,
-                       copy.getBuffer().getType().getShape()))
+       llvm::zip_equal(views.at(copy.getView()).sizes, sizes))
     if (isCut(all, size))
       count = k.mul(count, k.ceilDiv(all, size));
   return count;

@@ -18,10 +18,12 @@ static void settle(Lowering &lowering, LoweredRing &ring) {
   ring.isFullTaken = false;
 }
 
-/// What a turn changes of the rings. One whose next buffer is the same has no
-/// state.
-static SmallVector<Int *> getState(Lowering &lowering) {
+/// What a turn changes of the rings, which only a loop in the kernel itself
+/// does. One whose next buffer is the same has no state.
+static SmallVector<Int *> getState(Lowering &lowering, ForOp op) {
   SmallVector<Int *> state;
+  if (isa<ForColumnsOp>(op->getParentOp()))
+    return state;
   for (auto &[memory, ring] : lowering.rings) {
     if (ring.along && ring.stages == ring.slotsPerBuffer)
       continue;
@@ -32,7 +34,7 @@ static SmallVector<Int *> getState(Lowering &lowering) {
 
 void tile::lowerFor(Lowering &lowering, ForOp op) {
   KernelBuilder &k = lowering.k;
-  SmallVector<Int *> state = getState(lowering);
+  SmallVector<Int *> state = getState(lowering, op);
   // What a turn leaves: slots of rings, and `fragments`.
   auto getValues = [&](ValueRange fragments) {
     for (auto &[memory, ring] : lowering.rings)

@@ -35,14 +35,14 @@ static std::optional<Attribute> getPlan(const Record &record,
     reason = "is of " + record.target.getText() + ", not " + wanted.getText();
     return std::nullopt;
   }
-  if (record.plan.empty())
-    return Attribute();
   if (record.made.planSchema != kPlanSchema) {
     reason = ("has plans of schema " + Twine(record.made.planSchema) +
               ", not " + Twine(kPlanSchema))
                  .str();
     return std::nullopt;
   }
+  if (record.plan.empty())
+    return Attribute();
   std::string problem;
   Attribute plan =
       parseRecordPlan(record.plan, wanted.isGPU(), context, problem);

@@ -42,6 +42,9 @@ def of_name(name, a, b, given):
     _check_names(given, names, defaults, f"'{name}'")
     values = {**defaults, **given}
     lengthscale, scales = _length_scales(values["lengthscale"], a)
+    if scales is not None and name == "periodic":
+        raise ValueError("expects lengthscale of 'periodic' to be a number, or to have shape [..., 1, 1], but got one "
+                         "for every feature")
     parameters = {}
     for key in names:
         if key == "lengthscale":

@@ -113,7 +113,8 @@ class Kernel:
         rhs, is_vector = self._columns(rhs, "rhs")
         shift = _arrays.hyper_parameter(noise, "noise", self.a)
         _arrays.check_not_negative(shift, "noise", noise)
-        _arrays.joined_batch(self.shape[:-2], shift.shape, "noise")
+        batch = _arrays.joined_batch(self.shape[:-2], rhs.shape[:-2], "rhs")
+        _arrays.joined_batch(batch, shift.shape, "noise")
         result = _operations.solve(self, rhs, shift, _cg.options(self.a, tolerance, max_iterations, rank))
         return result[..., 0] if is_vector else result
 

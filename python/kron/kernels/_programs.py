@@ -86,7 +86,7 @@ class _Text:
             if size == "?":
                 left = len(batch) - axis
                 lengths.append(next(self.size(operand, left + operand.core) for operand in self.operands
-                                    if operand.batch[-left:len(operand.batch) - left + 1] == "?"))
+                                    if left <= len(operand.batch) and operand.batch[-left] == "?"))
         lengths += sizes
         self.lines.append(f"%init = tensor.empty({', '.join(lengths)}) : {self.type(result)}")
         return self.type(result)

@@ -109,6 +109,14 @@ class Traced:
     def __abs__(self):
         return _call("abs", (self,))
 
+    def __eq__(self, other):
+        return _call("eq", (self, other))
+
+    def __ne__(self, other):
+        return _call("ne", (self, other))
+
+    __hash__ = object.__hash__
+
     def __lt__(self, other):
         return _call("lt", (self, other))
 
@@ -158,6 +166,8 @@ def _value_of(operand):
         return operand
     if isinstance(operand, numbers.Real) and not isinstance(operand, bool):
         number = float(operand)
+    elif getattr(operand, "requires_grad", False):
+        raise TypeError("expects tensors that need gradients to be hyper-parameters of a function of rows")
     elif getattr(operand, "ndim", None) == 0 and hasattr(operand, "item"):
         number = float(operand.item())
     else:
@@ -186,7 +196,7 @@ def _call(name, operands, shown=None):
         return operands[0] * operands[0]
     if name == "reciprocal" and count == 1:
         return 1 / operands[0]
-    if name in ("positive", "asarray") and count == 1:
+    if name == "positive" and count == 1:
         return operands[0]
     if name in ("pow", "power", "float_power") and count == 2:
         return _power(*operands)
@@ -315,13 +325,13 @@ def _text(value, operands):
     return f"{value.operation} {', '.join(operands)} : T"
 
 
-def _find_reduction(value, found):
-    """Collects the reductions that `value` is computed of."""
-    if value.operation == "reduce":
-        found[id(value)] = value
-    for operand in value.operands:
-        _find_reduction(operand, found)
-    return found
+def _find_reductions(value, seen):
+    """The reductions that `value` is computed of, but for those below values `seen`."""
+    if id(value) in seen:
+        return []
+    seen.add(id(value))
+    own = [value] if value.operation == "reduce" else []
+    return own + [found for operand in value.operands for found in _find_reductions(operand, seen)]
 
 
 def parameters_of(function):
@@ -347,7 +357,7 @@ def trace(function):
     result = _value_of(function(x, y, **parameters))
     if result.operation == "arith.cmpf":
         raise TypeError("expects a function of rows to give a number, but got a comparison")
-    reductions = list(_find_reduction(result, {}).values())
+    reductions = _find_reductions(result, set())
     if result.stage != REDUCED or len(reductions) != 1:
         raise ValueError(f"expects a function of rows to reduce along them once, by numpy.sum or numpy.max, "
                          f"but got {len(reductions)} reductions")

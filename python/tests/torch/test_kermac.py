@@ -242,6 +242,8 @@ BAD = [
      lambda a: kermac.run_kernel(LAPLACE, a, a, bandwidth=0.0)),
     (ValueError, "expects epsilon to be finite and not negative, but got -1.0",
      lambda a: kermac.run_kernel(LAPLACE, a, a, bandwidth=1.0, epsilon=-1)),
+    (ValueError, "expects epsilon to have a batch of 1 or 2, but got 3",
+     lambda a: kermac.run_kernel(LAPLACE, a, a, bandwidth=torch.ones(2), epsilon=torch.ones(3))),
     (TypeError, "expects bandwidth to be a number or a tensor, but got str",
      lambda a: kermac.run_kernel(LAPLACE, a, a, bandwidth="1")),
     (ValueError, r"expects bandwidth to have at most 1 axis, but got shape \(4, 3\)",

@@ -217,6 +217,8 @@ def test_bad_tensors():
             (TypeError, "expects v to be a tensor as a, but got ndarray", lambda: kernel(a) @ np.ones((4, 1))),
             (TypeError, r"but got torch.median of 1 value\(s\)",
              lambda: kernel(a, a, lambda x, y: torch.median(x * y))),
+            (TypeError, "expects tensors that need gradients to be hyper-parameters of a function of rows",
+             lambda: kernel(a, a, lambda x, y: torch.sum(x * y) * torch.tensor(2.0, requires_grad=True))),
             (TypeError, "expects no arguments 'keepdim'",
              lambda: kernel(a, a, lambda x, y: torch.sum(x * y, -1, keepdim=True)))):
         with pytest.raises(kind, match=message):

@@ -258,3 +258,62 @@ gpu.module @kron_gpu {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c19(%x: !tile.view<?x8x8x16xf64, [1024, 128, 16, 1]>) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 1, cluster = 2>} {
+    %r = tile.alloc : !tile.ring<7 of <1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>> along 1>
+    %a = tile.acquire %r : !tile.ring<7 of <1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>> along 1> -> !tile.buffer<1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>>
+    tile.copy %x[0] to %a groups 4 together 2 bytes 16 split : !tile.view<?x8x8x16xf64, [1024, 128, 16, 1]>, !tile.buffer<1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>>
+    %s = tile.wait %r pending 0 : !tile.ring<7 of <1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>> along 1> -> !tile.buffer<1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>>
+    tile.barrier cluster
+    tile.for_boxes %u of 8 warps 8 {
+      // expected-error @+1 {{reads what the other CTA has, which may have ended: expects a tile.barrier cluster at the end}}
+      %v = tile.load %s[%u] along [1] halves : !tile.buffer<1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>> -> !tile.fragment<1x8x16xf64, dmma.m16n8k8>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @barrier_c4_whole() kernel attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 1, cluster = 2>} {
+    tile.barrier cluster arrive
+    // expected-error @+1 {{expects to arrive once in front of each wait}}
+    tile.barrier cluster
+    tile.barrier cluster wait
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @barrier_c4_prepare(%f: !tile.view<8x8xf32, [8, 1]>) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 1, cluster = 2>} {
+    tile.barrier cluster arrive
+    // expected-error @+1 {{moves what is in shared memory between arriving at a barrier and waiting for it}}
+    %p = tile.prepare %f : !tile.view<8x8xf32, [8, 1]> -> !tile.operand<8x8xf32>
+    tile.barrier cluster wait
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @barrier_c4_copies(%x: !tile.view<?x8x8x16xf64, [1024, 128, 16, 1]>) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 1, cluster = 2>} {
+    %r = tile.alloc : !tile.ring<7 of <1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>> along 1>
+    %a = tile.acquire %r : !tile.ring<7 of <1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>> along 1> -> !tile.buffer<1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>>
+    tile.copy %x[0] to %a groups 4 together 2 bytes 16 split : !tile.view<?x8x8x16xf64, [1024, 128, 16, 1]>, !tile.buffer<1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>>
+    tile.barrier cluster arrive
+    // expected-error @+1 {{moves what is in shared memory between arriving at a barrier and waiting for it}}
+    %s = tile.wait %r pending 0 : !tile.ring<7 of <1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>> along 1> -> !tile.buffer<1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>>
+    tile.barrier cluster wait
+    gpu.return
+  }
+}

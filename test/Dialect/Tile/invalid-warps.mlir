@@ -284,6 +284,7 @@ gpu.module @kron_gpu {
       // expected-error @+1 {{expects boxes of the warps of 2 CTAs, but got those of 4 warps}}
       %v = tile.load %s[%u] along [1] halves : !tile.buffer<1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>> -> !tile.fragment<1x8x16xf64, dmma.m16n8k8>
     }
+    tile.barrier cluster
     gpu.return
   }
 }
@@ -519,6 +520,60 @@ gpu.module @kron_gpu {
         tile.store %v[%u] to %y[%t] along [1] box [8, 8, 16] bytes 16 : !tile.fragment<4x8x16xf64, dmma.m16n8k8>, !tile.view<?x8x16xf64, [128, 16, 1]>
       }
     }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @atom(%f: !tile.view<8x8xf64, [8, 1]>) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    // expected-error @+1 {{expects atom fma or dmma.m16n8k8, but got mma.m16n8k16}}
+    %p = tile.prepare %f : !tile.view<8x8xf64, [8, 1]> -> !tile.operand<8x8xf64, mma.m16n8k16 apart>
+    gpu.return
+  }
+}
+
+// -----
+
+// expected-error @+1 {{expects atom fma or dmma.m16n8k8, but got mma.m16n8k16}}
+func.func private @atom_of_fragment(!tile.fragment<2x8x16xf64, mma.m16n8k16>)
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c14_swizzle(%x: !tile.view<?x8x16xf64, [128, 16, 1]>) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<2 of <8x8x16xf64, #tile.layout<[128, 16, 1], swizzle = [8, 5]>>>
+    %a = tile.acquire %r : !tile.ring<2 of <8x8x16xf64, #tile.layout<[128, 16, 1], swizzle = [8, 5]>>> -> !tile.buffer<8x8x16xf64, #tile.layout<[128, 16, 1], swizzle = [8, 5]>>
+    // expected-error @+1 {{expects a swizzled buffer of sizes that are powers of two to be filled in one turn}}
+    tile.copy %x[0] to %a groups 2 together 8 bytes 16 : !tile.view<?x8x16xf64, [128, 16, 1]>, !tile.buffer<8x8x16xf64, #tile.layout<[128, 16, 1], swizzle = [8, 5]>>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c15_positions(%x: !tile.view<?x5x8x16xf64, [640, 128, 16, 1]>) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 1, cluster = 2>} {
+    %r = tile.alloc : !tile.ring<7 of <1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>> along 1>
+    %a = tile.acquire %r : !tile.ring<7 of <1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>> along 1> -> !tile.buffer<1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>>
+    // expected-error @+1 {{expects a split of 8 positions along axis 1, for swizzled buffers, but got '!tile.view<?x5x8x16xf64, [640, 128, 16, 1]>'}}
+    tile.copy %x[0] to %a groups 4 together 2 bytes 16 split : !tile.view<?x5x8x16xf64, [640, 128, 16, 1]>, !tile.buffer<1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c15_swizzle(%x: !tile.view<?x8x8x16xf64, [1024, 128, 16, 1]>) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 1, cluster = 2>} {
+    %r = tile.alloc : !tile.ring<7 of <1x4x8x16xf64, #tile.layout<[512, 128, 16, 1]>> along 1>
+    %a = tile.acquire %r : !tile.ring<7 of <1x4x8x16xf64, #tile.layout<[512, 128, 16, 1]>> along 1> -> !tile.buffer<1x4x8x16xf64, #tile.layout<[512, 128, 16, 1]>>
+    // expected-error @+1 {{expects a split of 8 positions along axis 1, for swizzled buffers}}
+    tile.copy %x[0] to %a bytes 16 split : !tile.view<?x8x8x16xf64, [1024, 128, 16, 1]>, !tile.buffer<1x4x8x16xf64, #tile.layout<[512, 128, 16, 1]>>
     gpu.return
   }
 }

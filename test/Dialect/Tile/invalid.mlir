@@ -1587,3 +1587,46 @@ gpu.module @kron_gpu {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_columns_c5() kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    // expected-error @+1 {{expects atom fma or mma.m16n8k16, but got dmma.m16n8k8}}
+    tile.for_columns %c of 2 by 2 atom <dmma.m16n8k8> {
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_columns_c8(%f: !tile.view<8x50x4xf32, [1, 32, 8]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 8>} {
+    tile.for_columns %c of 50 by 21 beside 2 atom <fma> {
+      tile.for %t to %n {
+        // expected-error @+1 {{expects ahead with a tile}}
+        %w = "tile.load_columns"(%f, %c, %t) <{bytes = 16 : i64}> : (!tile.view<8x50x4xf32, [1, 32, 8]>, index, index) -> !tile.fragment<1x8x4xf32>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_c4_unverified(%x: !tile.view<?x8x50x4xf32, [?, 1, 8, 0]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 8>} {
+    tile.for_columns %c of 50 by 21 beside 2 atom <fma> {
+      %first = tile.load_columns %x[%c, 0] bytes 16 : !tile.view<?x8x50x4xf32, [?, 1, 8, 0]> -> !tile.fragment<2x8x4xf32>
+      // expected-error @+1 {{expects to carry fragments from tile.load_columns of the same view, by as many bytes}}
+      tile.for %t to %n carry(%v = %first : !tile.fragment<2x8x4xf32>) {
+        %next = "tile.load_columns"(%x, %c, %t) <{ahead = 1 : i64}> : (!tile.view<?x8x50x4xf32, [?, 1, 8, 0]>, index, index) -> !tile.fragment<2x8x4xf32>
+        tile.yield %next : !tile.fragment<2x8x4xf32>
+      }
+    }
+    gpu.return
+  }
+}

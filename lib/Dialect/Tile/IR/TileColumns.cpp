@@ -56,6 +56,10 @@ LogicalResult ForColumnsOp::verify() {
   // for_columns_c2
   if (failed(verifyBody(*this, TypeRange())))
     return failure();
+  // for_columns_c5
+  if (getAtom() == AtomKind::Dmma)
+    return emitOpError("expects atom fma or mma.m16n8k16, but got ")
+           << stringifyAtomKind(getAtom());
   int64_t threads = getThreads(*this), perCTA = getPerCta();
   int64_t beside = getBeside();
   // for_columns_c3
@@ -132,7 +136,8 @@ static LogicalResult verifyColumns(Operation *op, ViewType view,
            << rank << " axes, three of known sizes, but got " << view;
   ArrayRef<int64_t> shape = fragment.getShape();
   // load_columns_c3
-  if (shape.size() != 3 || shape[1] != view.getShape()[rank - 3])
+  if (shape.size() != 3 || shape[1] != view.getShape()[rank - 3] ||
+      fragment.getAtom() != AtomKind::Fma)
     return op->emitOpError("expects a fragment of rows, ")
            << view.getShape()[rank - 3] << " positions and results, but got "
            << fragment;
@@ -170,6 +175,9 @@ LogicalResult LoadColumnsOp::verify() {
       (!hasRows && fragment.getShape().front() != 1))
     return emitOpError("expects elements of ")
            << view << ", and one row without a turn, but got " << fragment;
+  // load_columns_c8
+  if (getTile() && !hasRows)
+    return emitOpError("expects ahead with a tile");
   // load_columns_c4
   if (getTile() && (!isTile(getTile()) ||
                     getTile().getParentRegion()->getParentOp()->getParentOp() !=
@@ -260,7 +268,8 @@ LogicalResult DotOp::verify() {
   // dot_c2
   if (fragment.getElementType() != weights.getElementType() ||
       weights.getShape().front() != 1 ||
-      fragment.getBox() != weights.getBox() || fragment.getBox().size() != 2)
+      fragment.getBox() != weights.getBox() || fragment.getBox().size() != 2 ||
+      fragment.getAtom() != AtomKind::Fma || weights.getAtom() != AtomKind::Fma)
     return emitOpError("expects weights for K and results of one row of ")
            << fragment << ", but got " << weights;
   auto isLoaded = [](Value value) {

@@ -17,7 +17,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kron/Dialect/Tile/IR/TileOps.h"
+#include "TileRules.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <numeric>
@@ -162,6 +162,8 @@ private:
   int64_t threads;
   /// Where the threads arrived that do not wait for the cluster yet, or null.
   Operation *arrived = nullptr;
+  /// The last one that reads buffers of both CTAs, or null.
+  Operation *lastOfBoth = nullptr;
   llvm::MapVector<Value, Memory> memory;
   llvm::MapVector<Value, Slots> rings;
   /// Numbers of buffers that were acquired.
@@ -217,8 +219,7 @@ Access HazardCheck::getAccess(Operation *op, Value fragment, Value buffer,
   access.along = along;
   access.width = 1;
   auto type = dyn_cast<FragmentType>(fragment.getType());
-  bool isOfWarps = type && type.getAtom() != AtomKind::Fma;
-  if (type && along && !isOfWarps &&
+  if (type && along && !hasWarpBoxes(type) &&
       type.getBox().size() > size_t(along.size()))
     access.width = type.getShape().back();
   else if (along)
@@ -311,6 +312,8 @@ LogicalResult HazardCheck::fill(CopyOp op) {
 }
 
 LogicalResult HazardCheck::wait(WaitOp op) {
+  if (failed(checkArrived(op)))
+    return failure();
   Slots &slots = rings[op->getOperand(0)];
   // wait_c2
   if (slots.filled <= slots.waited)
@@ -357,6 +360,8 @@ LogicalResult HazardCheck::read(Operation *op, Value buffer,
     return op->emitOpError("reads what the other CTA has written: expects a "
                            "tile.barrier cluster in between");
   found.isReadByOther |= access.isOfBoth;
+  if (access.isOfBoth)
+    lastOfBoth = op;
   found.readers.push_back(access);
   return success();
 }
@@ -468,7 +473,8 @@ LogicalResult HazardCheck::release(ReleaseOp op) {
 
 LogicalResult HazardCheck::meet(BarrierOp op) {
   // barrier_c4
-  if (op.getArrive() ? arrived != nullptr : op.getWait() && !arrived)
+  bool isWait = op.getWait() && !op.getArrive();
+  if (isWait ? !arrived : op.getCluster() && arrived)
     return op.emitOpError("expects to arrive once in front of each wait");
   if (op.getArrive())
     arrived = op;
@@ -491,9 +497,10 @@ LogicalResult HazardCheck::check(Operation *op) {
       .Case([&](PrepareOp prepare) {
         // What lanes have in registers is their own.
         auto type = dyn_cast<OperandType>(prepare->getResult(0).getType());
-        memory[prepare->getResult(0)].isApart =
-            !type || type.getAtom() == AtomKind::Fma;
-        return success();
+        if (type && type.getAtom() != AtomKind::Fma)
+          return success();
+        memory[prepare->getResult(0)].isApart = true;
+        return checkArrived(prepare);
       })
       .Case([&](LoadOp load) {
         // What is in global memory is nobody else's.
@@ -533,6 +540,18 @@ LogicalResult HazardCheck::checkEnd() {
   // barrier_c4
   if (arrived)
     return arrived->emitOpError("expects a wait behind it");
+  if (!lastOfBoth || !hasCluster(lastOfBoth))
+    return success();
+  // load_c19
+  bool isRead = llvm::any_of(
+      memory, [](auto &entry) { return entry.second.isReadByOther; });
+  if (isRead || llvm::any_of(rings, [](auto &entry) {
+        return entry.second.isReadByOther;
+      }))
+    return lastOfBoth->emitOpError(
+        "reads what the other CTA has, which may have "
+        "ended: expects a tile.barrier cluster at "
+        "the end");
   return success();
 }
 

@@ -119,7 +119,8 @@ static LogicalResult verifyOrder(Operation *op,
 /// Whether vectors of `bytes` of a box lie together in `view`; else an error.
 static LogicalResult verifyVectors(Operation *op, ViewType view,
                                    int64_t bytes) {
-  int64_t elementBytes = view.getElementType().getIntOrFloatBitWidth() / 8;
+  int64_t elementBytes =
+      llvm::divideCeil(view.getElementType().getIntOrFloatBitWidth(), 8);
   int64_t width = bytes / elementBytes;
   bool isVector = width * elementBytes == bytes && bytes <= 16 &&
                   llvm::isPowerOf2_64(width);
@@ -242,7 +243,7 @@ static LogicalResult verifyTurn(Operation *op, FragmentType fragment,
   if (!loop || boxes != loop.getBoxes())
     return op->emitOpError("expects boxes of a tile.for_boxes");
   // load_c15
-  if (loop.getWarps() || isOfWarps(fragment))
+  if (loop.getWarps() || hasWarpBoxes(fragment))
     return op->emitOpError("expects boxes of threads, but got those of warps");
   // load_c2
   if (fragment.getShape().front() != static_cast<int64_t>(loop.getTogether()))
@@ -375,7 +376,7 @@ LogicalResult LoadOp::verify() {
                                           getBoxes(), getAlong(), true)));
   }
   auto buffer = cast<BufferType>(getSource().getType());
-  if (isOfWarps(fragment))
+  if (hasWarpBoxes(fragment))
     return verifyWarpBoxes(*this, fragment, getSource(), getBoxes(), getAlong(),
                            getHalves());
   // load_c17
@@ -393,7 +394,7 @@ LogicalResult LoadOp::verify() {
 
 LogicalResult ExchangeOp::verify() {
   BufferType buffer = getBuffer().getType();
-  if (isOfWarps(getFragment().getType()))
+  if (hasWarpBoxes(getFragment().getType()))
     return verifyWarpBoxes(*this, getFragment().getType(), getBuffer(),
                            getBoxes(), getAlong(), /*halves=*/false);
   if (getRing(getBuffer())) {
@@ -469,7 +470,7 @@ static LogicalResult verifyStoredBox(StoreOp op) {
                                     element)))
       return failure();
   auto fragment = dyn_cast<FragmentType>(op.getSource().getType());
-  if (fragment && isOfWarps(fragment)) {
+  if (fragment && hasWarpBoxes(fragment)) {
     // copy_c3
     for (Value array : {Value(op.getView()), Value(op.getAddend())})
       if (array && failed(verifyVectors(op, cast<ViewType>(array.getType()),

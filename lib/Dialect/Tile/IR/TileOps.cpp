@@ -296,12 +296,15 @@ LogicalResult ForOp::verify() {
                        "tile.for_columns");
   if (failed(verifyBody(*this, getInits().getTypes())))
     return failure();
+  // Operations of the body are not verified yet.
   for (auto [init, next] : llvm::zip_equal(getInits(), getYielded())) {
     auto first = init.getDefiningOp<LoadColumnsOp>();
     auto later = next.getDefiningOp<LoadColumnsOp>();
     // for_c4
-    if (!first || !later || first.getView() != later.getView() ||
-        first.getBytes() != later.getBytes())
+    if (!first || !later || first->getNumOperands() == 0 ||
+        later->getNumOperands() == 0 ||
+        first->getOperand(0) != later->getOperand(0) ||
+        first.getBytesAttr() != later.getBytesAttr())
       return emitOpError("expects to carry fragments from tile.load_columns of "
                          "the same view, by as many bytes");
   }

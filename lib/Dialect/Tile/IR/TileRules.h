@@ -15,9 +15,9 @@ namespace mlir::kron::tile {
 /// The ring along an axis that `buffer` is of; null if it is of none.
 RingType getRing(Value buffer);
 
-/// Whether `op` moves boxes of an instruction of a warp.
-inline bool isOfWarps(FragmentType fragment) {
-  return fragment.getAtom() != AtomKind::Fma;
+/// Whether lanes of a warp share the boxes of `fragment`.
+inline bool hasWarpBoxes(FragmentType fragment) {
+  return fragment.getAtom() == AtomKind::Dmma;
 }
 
 /// Whether the boxes of `fragment`, which warps share as its atom says, are

@@ -256,6 +256,15 @@ LogicalResult RingType::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+/// Whether operands and fragments may be of `atom`; else an error.
+static LogicalResult verifyAtom(function_ref<InFlightDiagnostic()> emitError,
+                                AtomKind atom) {
+  if (atom == AtomKind::Fma || atom == AtomKind::Dmma)
+    return success();
+  return emitError() << "expects atom fma or dmma.m16n8k8, but got "
+                     << stringifyAtomKind(atom);
+}
+
 LogicalResult OperandType::verify(function_ref<InFlightDiagnostic()> emitError,
                                   ArrayRef<int64_t> shape, Type element,
                                   AtomKind atom, OperandOrder) {
@@ -263,6 +272,8 @@ LogicalResult OperandType::verify(function_ref<InFlightDiagnostic()> emitError,
     return failure();
   if (shape.size() != 2)
     return emitError() << "expects 2 sizes, K and N, but got " << shape.size();
+  if (failed(verifyAtom(emitError, atom)))
+    return failure();
   if (atom == AtomKind::Dmma &&
       (!element.isF64() || shape[0] != kDmmaSizeK || shape[1] != kDmmaSizeN))
     return emitError() << "expects an operand of 8 x 8 elements of f64, but "
@@ -274,7 +285,8 @@ LogicalResult OperandType::verify(function_ref<InFlightDiagnostic()> emitError,
 LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
                                    ArrayRef<int64_t> shape, Type element,
                                    AtomKind atom) {
-  if (failed(verifySizes(emitError, shape, 2, element)))
+  if (failed(verifySizes(emitError, shape, 2, element)) ||
+      failed(verifyAtom(emitError, atom)))
     return failure();
   SmallVector<int64_t> box(shape.drop_front());
   if (atom == AtomKind::Dmma &&

@@ -23,8 +23,15 @@ static bool arePowersOf2(ArrayRef<int64_t> sizes) {
                       [](int64_t size) { return llvm::isPowerOf2_64(size); });
 }
 
-/// Whether the elements of `buffer` are known by the bits of an index.
+/// Whether the elements of `buffer` are known by the bits of an index, of which
+/// a swizzle flips those within 128 bytes.
 static bool isIndexed(BufferType buffer) {
+  ArrayRef<int64_t> swizzle = buffer.getLayout()
+                                  ? buffer.getLayout().getSwizzle()
+                                  : ArrayRef<int64_t>();
+  for (size_t pair = 0; pair < swizzle.size(); pair += 2)
+    if ((buffer.getElementBytes() << swizzle[pair + 1]) >= 128)
+      return false;
   return arePowersOf2(buffer.getShape()) &&
          buffer.getTileLayout().strides ==
              TileLayout::getDenseStrides(buffer.getShape());
@@ -130,7 +137,17 @@ LogicalResult tile::verifyShares(CopyOp op) {
   // copy_c15
   if (op.getSplit() && (!ring || !hasCluster(op)))
     return op.emitOpError("expects a split along the axis of a cluster's ring");
-  if (!buffer.getLayout() || buffer.getLayout().getSwizzle().empty())
+  bool isSwizzled =
+      buffer.getLayout() && !buffer.getLayout().getSwizzle().empty();
+  if (op.getSplit()) {
+    int64_t axis = *ring.getAlong();
+    int64_t whole = buffer.getShape()[axis] * getKernel(op).getCluster();
+    if (!isSwizzled || op.getView().getType().getShape()[axis] != whole)
+      return op.emitOpError("expects a split of ")
+             << whole << " positions along axis " << axis
+             << ", for swizzled buffers, but got " << op.getView().getType();
+  }
+  if (!isSwizzled)
     return success();
   int64_t groups = op.getGroups(), threads = getThreads(op);
   int64_t slots = ring ? ring.getSlotsPerBuffer() : 1;

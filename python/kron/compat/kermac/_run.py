@@ -59,7 +59,7 @@ def run_kernel(kernel_descriptor, a, b, out=None, p=None, inner_p=None, outer_p=
     """The matrix [L, M, N] of a descriptor of rows a, [M, K] or [L, M, K], and b, [N, K] or [L, N, K],
     written to `out` if that is given.
 
-    Exponents, `bandwidth` and `regularization` are numbers, or tensors without axes or of shape [L]. Values
+    Exponents, `bandwidth`, `epsilon` and `regularization` are numbers, or tensors without axes or of shape [L]. Values
     smaller than `epsilon` count as 0 before the kernel is taken. Where row m + regularization_offset_x is
     row n + regularization_offset_y, the result is 1 + regularization, if that is not 0. `try_to_align` and
     `debug` have no effect."""
@@ -79,7 +79,8 @@ def run_kernel(kernel_descriptor, a, b, out=None, p=None, inner_p=None, outer_p=
     added, _ = _checks.hyper_parameter(0.0 if regularization is None else regularization, "regularization", a,
                                        is_positive=False)
     given = None if out is None else _checks.batched(out.detach(), "out")
-    count = _checks.joined(a=x, b=y, p=inner, outer_p=outer, bandwidth=width, regularization=added, out=given)
+    count = _checks.joined(a=x, b=y, p=inner, outer_p=outer, bandwidth=width, epsilon=least,
+                           regularization=added, out=given)
     shape = (count, x.shape[1], y.shape[1])
     if given is None:
         out = given = torch.empty(shape, dtype=torch.float32, device=a.device)

@@ -37,6 +37,7 @@ def Tile_ForColumnsOp
     3. The kernel has a thread for each of `per_cta * beside`; with an atom of
        warps it has `per_cta` warps, and `beside` is 1.
     4. Its body works on views and registers only: some threads skip it.
+    5. The atom is `fma` or `mma.m16n8k16`.
 
     Example: `tile.for_columns %c of 250 by 100 beside 2 atom <fma> { ... }`
   }];
@@ -80,8 +81,8 @@ def Tile_LoadColumnsOp : Tile_Op<"load_columns", [Tile_NamesResult]> {
     2. The view has strides, three axes, or with a turn four, and the last two are
        its columns: with `fma` exactly, with an atom of warps those of each group
        rounded up.
-    3. The fragment is rows x K x results of the view's elements; one row without a
-       turn.
+    3. The fragment, without an atom, is rows x K x results of the view's elements;
+       one row without a turn.
     4. `tile` is that of a `tile.for` in the same loop.
     5. Results share elements (strides 1, K, 0) or have their own (1, K * N, K), all of
        which follow each other, or `bytes` are those of an element.
@@ -90,6 +91,8 @@ def Tile_LoadColumnsOp : Tile_Op<"load_columns", [Tile_NamesResult]> {
     7. With `mma.m16n8k16`, elements have 16 bits, K is a multiple of 4 up to 16, N of
        8, results of a column of 32, rows of 16; `bytes` are 8; and a view shares
        elements if it has rows, and else has its own.
+
+    8. With `tile`, `ahead` says of which turn.
 
     Example:
 

@@ -259,9 +259,11 @@ def Tile_CopyOp : Tile_Op<"copy"> {
         `along` an axis are filled from the first one on.
     13. In `tile.for_boxes`, all threads take it once (`tile.barrier`).
     14. A box in a buffer with a swizzle has sizes that are powers of two, no
-        gaps and no order. All threads copy `together` times 16 bytes of it, in
-        `groups` that have a share of a slot each.
-    15. `split` is of a ring `along` an axis, in a kernel of clusters.
+        gaps and no order, and the swizzle flips bits within 128 bytes. All threads
+        copy `together` times 16 bytes of it, in `groups` that have a share of a
+        slot each.
+    15. `split` is of a ring `along` an axis, in a kernel of clusters, of swizzled
+        buffers; the view has as many positions along that axis as these together.
 
     Example:
 
@@ -319,7 +321,8 @@ def Tile_ForOp
     Tiles `i`, `i + CTAs`, ... below `tiles`, where i is the number of the CTA, or
     of its cluster if these share tiles; in `tile.for_columns`, i is the CTA's
     number among those that keep the same columns, which are counted. Tiles are
-    counted in the type of `tiles`. `carry` names fragments that a turn leaves for
+    counted in the type of `tiles`, in `tile.for_columns` in 32 bits: there are less
+    than 2^31 rows. `carry` names fragments that a turn leaves for
     the next one: `inits` at first, then what `tile.yield` says.
 
     Constraints:
@@ -452,10 +455,13 @@ def Tile_LoadOp : Tile_Op<"load", [Tile_NamesResult]> {
     15. A fragment has the atom of an instruction of a warp if the loop is of
         `warps`.
     16. Boxes of 16 fibres are along one axis, in a buffer or box whose sizes are
-        powers of two, without gaps; neighbours are two.
+        powers of two, without gaps, with a swizzle that flips bits within 128
+        bytes; neighbours are two.
     17. `halves` are of such boxes along the ring's axis, in a loop of both CTAs'
         warps, and no others are along it.
     18. A `tile.barrier cluster` is behind what the other CTA has written.
+    19. One is behind the last reading of what the other CTA has, which has no
+        shared memory any more when it has ended.
 
     Example:
 
