@@ -88,8 +88,8 @@ Int Emitter::floorDiv(Int lhs, Int rhs) {
   return emitBinary<arith::DivUIOp>(*this, lhs, rhs);
 }
 
-Int Emitter::ceilDiv(Int lhs, int64_t rhs) {
-  return floorDiv(add(lhs, rhs - 1), rhs);
+Int Emitter::ceilDiv(Int lhs, Int rhs) {
+  return floorDiv(add(lhs, sub(rhs, 1)), rhs);
 }
 
 Int Emitter::rem(Int lhs, Int rhs) {
@@ -106,6 +106,14 @@ Int Emitter::min(Int lhs, Int rhs) {
   if (lhs.isConstant() && rhs.isConstant())
     return std::min(lhs.getConstant(), rhs.getConstant());
   return emitBinary<arith::MinSIOp>(*this, lhs, rhs);
+}
+
+Int Emitter::max(Int lhs, Int rhs) {
+  if (lhs == rhs)
+    return lhs;
+  if (lhs.isConstant() && rhs.isConstant())
+    return std::max(lhs.getConstant(), rhs.getConstant());
+  return emitBinary<arith::MaxSIOp>(*this, lhs, rhs);
 }
 
 Int Emitter::bitAnd(Int lhs, Int rhs) {

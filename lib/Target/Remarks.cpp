@@ -1,4 +1,4 @@
-//===- Remarks.cpp - Remarks of passes as people read them ---- -*- C++ -*-===//
+//===- Remarks.cpp - Remarks of passes as people read them ------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

@@ -64,9 +64,10 @@ public:
   Int mul(Int lhs, Int rhs);
   /// Division of non-negative numbers by a positive one.
   Int floorDiv(Int lhs, Int rhs);
-  Int ceilDiv(Int lhs, int64_t rhs);
+  Int ceilDiv(Int lhs, Int rhs);
   Int rem(Int lhs, Int rhs);
   Int min(Int lhs, Int rhs);
+  Int max(Int lhs, Int rhs);
   /// On non-negative numbers.
   Int bitAnd(Int lhs, Int rhs);
   Int bitOr(Int lhs, Int rhs);

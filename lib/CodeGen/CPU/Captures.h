@@ -8,6 +8,7 @@
 #ifndef KRON_LIB_CODEGEN_CPU_CAPTURES_H
 #define KRON_LIB_CODEGEN_CPU_CAPTURES_H
 
+#include "kron/CodeGen/CPU/RuntimeCalls.h"
 #include "kron/CodeGen/Emitter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -55,6 +56,20 @@ private:
   SmallVectorImpl<Value> &captures;
   DenseMap<Value, Value> entered;
 };
+
+/// What the caller passes for `captures`, on its stack.
+inline Value storeCaptures(OpBuilder &builder, Location loc,
+                           ArrayRef<Value> captures) {
+  Type i64 = builder.getI64Type();
+  Value slots = RuntimeCalls::reserveStack(
+      builder, loc, i64, std::max<int64_t>(captures.size(), 1));
+  for (auto [index, value] : llvm::enumerate(captures)) {
+    Value slot = LLVM::GEPOp::create(builder, loc, slots.getType(), i64, slots,
+                                     LLVM::GEPArg(static_cast<int32_t>(index)));
+    LLVM::StoreOp::create(builder, loc, value, slot);
+  }
+  return slots;
+}
 
 } // namespace mlir::kron
 

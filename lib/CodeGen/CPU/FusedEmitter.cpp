@@ -23,6 +23,7 @@
 
 #include "kron/CodeGen/CPU/FusedEmitter.h"
 #include "AmxStage.h"
+#include "Captures.h"
 #include "FusedBuilder.h"
 #include "TileCopy.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -177,21 +178,9 @@ void FusedCodeBuilder::planStreaming(const StageLayout &last) {
 
 void FusedCodeBuilder::emitCall(func::FuncOp body, Int count,
                                 ArrayRef<Value> captures) {
-  Type i64 = builder.getI64Type();
-  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  Value slots = RuntimeCalls::reserveStack(
-      builder, loc, i64, std::max<int64_t>(captures.size(), 1));
-  for (auto [index, value] : llvm::enumerate(captures)) {
-    Value slot = LLVM::GEPOp::create(builder, loc, pointer, i64, slots,
-                                     LLVM::GEPArg(static_cast<int32_t>(index)));
-    LLVM::StoreOp::create(builder, loc, value, slot);
-  }
-
-  // Ranges worth a thread, from the work of one tile.
+  Value slots = storeCaptures(builder, loc, captures);
   int64_t fmas = countFmas(getTileWindow(tileSize), 0, plan.groups.size()) + 1;
-  int64_t most = choices.threadFmas;
-  int64_t grain =
-      fmas > most / 2 ? -std::max<int64_t>(1, fmas / most) : most / fmas;
+  int64_t grain = RuntimeCalls::getGrain(fmas, choices.threadFmas);
   runtime.parallelFor(outer, count, grain, body, slots, scratchBytes);
 }
 

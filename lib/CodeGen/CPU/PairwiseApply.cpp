@@ -129,29 +129,16 @@ ApplyBuilder::ApplyBuilder(OpBuilder &builder, SymbolTable &symbols,
 // Parts
 //===----------------------------------------------------------------------===//
 
-static Int emitCeilDiv(Emitter &emitter, Int lhs, Int rhs) {
-  return emitter.floorDiv(emitter.add(lhs, emitter.sub(rhs, 1)), rhs);
-}
-
-static Int emitMax(Emitter &emitter, Int lhs, int64_t rhs) {
-  if (lhs.isConstant())
-    return std::max(lhs.getConstant(), rhs);
-  Value number =
-      arith::MaxSIOp::create(emitter.builder, emitter.loc, lhs.getValue(),
-                             emitter.materialize(rhs, 64));
-  return Int(number);
-}
-
 /// Fewer rows than the plan says where threads would have none, but whole
 /// register tiles.
 Int ApplyBuilder::getBlockRows(Emitter &emitter, const PairwiseArrays &arrays) {
   Int others = emitter.mul(countBatch(emitter, arrays),
                            emitter.ceilDiv(arrays.sizeC, blockColumns));
   Int threads(runtime.getNumThreads(emitter));
-  Int parts = emitCeilDiv(emitter, threads, emitMax(emitter, others, 1));
-  Int tiles = emitter.ceilDiv(emitCeilDiv(emitter, arrays.sizeM, parts),
-                              plan.getRows());
-  Int rows = emitter.mul(emitMax(emitter, tiles, 1), plan.getRows());
+  Int parts = emitter.ceilDiv(threads, emitter.max(others, 1));
+  Int tiles =
+      emitter.ceilDiv(emitter.ceilDiv(arrays.sizeM, parts), plan.getRows());
+  Int rows = emitter.mul(emitter.max(tiles, 1), plan.getRows());
   return emitter.min(rows, plan.getRowBlock());
 }
 
@@ -166,7 +153,7 @@ void ApplyBuilder::addArrays(Emitter &emitter, PairwiseArrays &arrays) {
 }
 
 Int ApplyBuilder::countParts(Emitter &emitter, const PairwiseArrays &arrays) {
-  Int blocks = emitter.mul(emitCeilDiv(emitter, arrays.sizeM, arrays.blockRows),
+  Int blocks = emitter.mul(emitter.ceilDiv(arrays.sizeM, arrays.blockRows),
                            emitter.ceilDiv(arrays.sizeC, blockColumns));
   return emitter.mul(blocks, countBatch(emitter, arrays));
 }
@@ -189,7 +176,7 @@ PairwiseBlock ApplyBuilder::getStrip(Emitter &emitter,
 
 void ApplyBuilder::emitPart(Emitter &emitter, const PairwiseArrays &arrays,
                             Int number, Value begin) {
-  Int rowBlocks = emitCeilDiv(emitter, arrays.sizeM, arrays.blockRows);
+  Int rowBlocks = emitter.ceilDiv(arrays.sizeM, arrays.blockRows);
   Int columnBlocks = emitter.ceilDiv(arrays.sizeC, blockColumns);
   Int rest = emitter.floorDiv(number, rowBlocks);
   Int firstRow = emitter.mul(emitter.rem(number, rowBlocks), arrays.blockRows);

@@ -156,16 +156,13 @@ void PairwiseBuilder::emitSlices(Emitter &emitter, const PairwiseBlock &block,
                                  Int sizeK, Value isPacked) {
   if (hasSlices) {
     // One at least: an empty sum is a result, too.
-    Value one = emitter.materialize(1, 64);
-    Value slices = arith::MaxSIOp::create(
-        builder, loc, emitter.materialize(emitter.ceilDiv(sizeK, sliceK), 64),
-        one);
-    Value last = emitter.materialize(emitter.sub(Int(slices), 1));
-    emitter.forLoop(0, Int(slices), 1, [&](Int number) {
+    Int slices = emitter.max(emitter.ceilDiv(sizeK, sliceK), 1);
+    Int last = emitter.sub(slices, 1);
+    emitter.forLoop(0, slices, 1, [&](Int number) {
       Int start = emitter.mul(number, sliceK);
       PairwiseSlice slice{start, emitter.min(sliceK, emitter.sub(sizeK, start)),
                           emitter.equal(number, 0),
-                          emitter.equal(number, Int(last))};
+                          emitter.equal(number, last)};
       packColumns(emitter, block, slice);
       emitColumns(emitter, block, slice);
     });
@@ -225,17 +222,9 @@ void PairwiseBuilder::emitBody(func::FuncOp body, PairwiseArrays arrays,
 }
 
 Int PairwiseBuilder::getGrain(Emitter &emitter, Int fmas) {
-  if (!fmas.isConstant()) {
-    Value one = emitter.materialize(1, 64);
-    auto getMax = [&](Int number) -> Value {
-      return arith::MaxSIOp::create(builder, loc,
-                                    emitter.materialize(number, 64), one);
-    };
-    return getMax(emitter.floorDiv(kThreadFmas, getMax(fmas)));
-  }
-  int64_t number = std::max<int64_t>(1, fmas.getConstant());
-  return number > kThreadFmas / 2 ? -std::max<int64_t>(1, number / kThreadFmas)
-                                  : kThreadFmas / number;
+  if (fmas.isConstant())
+    return RuntimeCalls::getGrain(fmas.getConstant(), kThreadFmas);
+  return emitter.max(emitter.floorDiv(kThreadFmas, emitter.max(fmas, 1)), 1);
 }
 
 WorkspaceBytes PairwiseBuilder::emit() {
@@ -251,13 +240,7 @@ WorkspaceBytes PairwiseBuilder::emit() {
   SmallVector<Value> captures;
   emitBody(body, arrays, captures);
 
-  Type i64 = builder.getI64Type();
-  Value slots = RuntimeCalls::reserveStack(builder, loc, i64, captures.size());
-  for (auto [index, value] : llvm::enumerate(captures)) {
-    Value slot = LLVM::GEPOp::create(builder, loc, slots.getType(), i64, slots,
-                                     LLVM::GEPArg(static_cast<int32_t>(index)));
-    LLVM::StoreOp::create(builder, loc, value, slot);
-  }
+  Value slots = storeCaptures(builder, loc, captures);
   Int grain = getGrain(emitter, countFmas(emitter, arrays));
   runtime.parallelFor(emitter, countParts(emitter, arrays), grain, body, slots,
                       scratchElements * emitter.getElementBytes());

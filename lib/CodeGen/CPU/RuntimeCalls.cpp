@@ -85,6 +85,12 @@ func::FuncOp RuntimeCalls::createBody(OpBuilder &builder, Location loc,
   return body;
 }
 
+int64_t RuntimeCalls::getGrain(int64_t fmas, int64_t threadFmas) {
+  fmas = std::max<int64_t>(fmas, 1);
+  return fmas > threadFmas / 2 ? -std::max<int64_t>(1, fmas / threadFmas)
+                               : threadFmas / fmas;
+}
+
 Value RuntimeCalls::reserveStack(OpBuilder &builder, Location loc, Type type,
                                  int64_t count) {
   OpBuilder::InsertionGuard guard(builder);

@@ -65,14 +65,9 @@ Int SharedLoop::getGrain(Emitter &emitter, Int elements, int64_t minLength) {
     return std::max(minLength,
                     kThreadRates.leastElements /
                         std::max<int64_t>(1, elements.getConstant()));
-  OpBuilder &builder = emitter.builder;
-  auto getMax = [&](Int lhs, Int rhs) -> Value {
-    return arith::MaxSIOp::create(builder, emitter.loc,
-                                  emitter.materialize(lhs),
-                                  emitter.materialize(rhs));
-  };
-  Int grain = emitter.floorDiv(kThreadRates.leastElements, getMax(elements, 1));
-  return getMax(grain, minLength);
+  Int grain =
+      emitter.floorDiv(kThreadRates.leastElements, emitter.max(elements, 1));
+  return emitter.max(grain, minLength);
 }
 
 void SharedLoop::emit(Int count, Int elements, int64_t minLength,

@@ -129,8 +129,8 @@ planColumns(FusedOp fused, const FusionPlan &inside, int64_t vectorBits) {
   // The array is transposed twice.
   outside += 2 * copied * kCPURates.transposedElementSlots * plan.lanes;
   // Columns that fill this share of the lanes take as long inside.
-  double share = work / (outside * kCPURates.columnsOutsideGain - full);
-  plan.fullLanes = kFullLanes * std::min(1.0, share);
+  double left = outside * kCPURates.columnsOutsideGain - full;
+  plan.fullLanes = left > work ? kFullLanes * work / left : kFullLanes;
   // One fused region has a tile for each `tile` columns, if it has no other
   // axes outside; not with a second form for tiles that are enough for most
   // machines.

@@ -1,4 +1,4 @@
-//===- PairwiseEmitter.h - CPU code of functions of pairs -----*- C++ -*-===//
+//===- PairwiseEmitter.h - CPU code of functions of pairs -------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

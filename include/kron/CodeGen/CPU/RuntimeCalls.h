@@ -30,6 +30,10 @@ public:
   void parallelFor(Emitter &emitter, Int count, Int grain, func::FuncOp body,
                    Value captures, int64_t scratchBytes);
 
+  /// The grain, as kronRtParallelFor takes it, of iterations of `fmas`
+  /// multiply-adds each, where `threadFmas` are worth a thread.
+  static int64_t getGrain(int64_t fmas, int64_t threadFmas);
+
   /// The number of threads that `parallelFor` has, an i64.
   Value getNumThreads(Emitter &emitter);
 

@@ -1,4 +1,4 @@
-//===- PairwisePlanner.h - How pairs are mapped to a CPU -*- C++ -*-===//
+//===- PairwisePlanner.h - How pairs are mapped to a CPU --------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
