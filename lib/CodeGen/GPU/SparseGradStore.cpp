@@ -183,12 +183,19 @@ void SparseGradKernel::storeAll(ArrayRef<MmaC> all,
 /// Computes the warp's sums with plain multiply-adds, an element at a time:
 /// infinities and NaN do not survive the splitting of values.
 void SparseGradKernel::computeAgain(const SparseGradTile &tile) {
+  bool inThreadOrder = pieces.sums && plan.hasThreadOrder();
   Value leftBase = offsetTile(left, tile), rightBase = offsetTile(right, tile);
   k.rolledLoop(0, plan.getSumsPerWarp(), 32, [&](Int first) {
     Int number = k.add(first, k.laneId());
     SmallVector<Int> place = locateSparseGradSum(k, plan, k.warpId(), number);
     Int j = place[0], column = place[1], t = place[2];
-    k.ifThen(isInside(tile, j, column, t), [&] {
+    auto storeSum = [&](Value sum) {
+      if (inThreadOrder)
+        k.store(sum, k.offsetElements(getWarpSums(tile), accumulator, number));
+      else
+        storeNeighbours(sum, tile, j, column, t);
+    };
+    auto compute = [&] {
       auto offset = [&](const SparseGradOperand &operand, Value base, Int row) {
         Int feature = k.add(k.mul(row, plan.lanes), t);
         return k.offsetElements(base, plan.element,
@@ -210,12 +217,14 @@ void SparseGradKernel::computeAgain(const SparseGradTile &tile) {
                             Scalar{carried.front(), nullptr})
                         .re};
           });
-      if (pieces.sums && plan.hasThreadOrder())
-        k.store(sum.front(),
-                k.offsetElements(getWarpSums(tile), accumulator, number));
-      else
-        storeNeighbours(sum, tile, j, column, t);
-    });
+      storeSum(sum.front());
+    };
+    Value inside = isInside(tile, j, column, t);
+    // The kernel that adds up the pieces loads all sums of the workspace.
+    if (inside && inThreadOrder)
+      k.choose(inside, compute, [&] { storeSum(ops.zero().re); });
+    else
+      k.ifThen(inside, compute);
   });
 }
 

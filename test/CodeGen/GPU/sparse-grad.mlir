@@ -195,6 +195,22 @@ func.func @shared(%x: memref<16x2048xf32>, %g: memref<16x2048xf32>, %d: memref<1
   return
 }
 
+// Verify that plain multiply-adds store zeros where their tile has no weights (eight rows of
+// 16), since the kernel that adds up the pieces loads whole lines.
+// CHECK-LABEL: llvm.func @outside_0(
+// CHECK: nvvm.vote.sync any
+// CHECK: arith.cmpi slt, %{{.*}}, %c8_i32
+// CHECK-NEXT: scf.if
+// CHECK: llvm.intr.fma
+// CHECK: } else {
+// CHECK: llvm.store %cst, %{{.*}} : f32, !llvm.ptr<1>
+// CHECK-LABEL: llvm.func @outside_sum_0(
+func.func @outside(%x: memref<?x128xf32>, %g: memref<?x128xf32>, %d: memref<1x8x8x16xf32>) {
+  kron.ksmm_grad ins(%x : memref<?x128xf32>) grad(%g : memref<?x128xf32>)
+    outs(%d : memref<1x8x8x16xf32>)
+  return
+}
+
 // Verify that a short batch is one piece, which its kernel scales and stores itself.
 // HOST-LABEL: func.func @short(
 // HOST-NOT: kronRtCudaWorkspace
