@@ -168,25 +168,30 @@ static void mergeAxes(FusedOp fused, WgmmaPlan &plan) {
   }
 }
 
+/// The tiles of an axis of a known size fill at least three quarters of the
+/// rows of an instruction.
+static bool fillsTiles(int64_t size) {
+  return !ShapedType::isDynamic(size) &&
+         4 * size >= 3 * static_cast<int64_t>(llvm::alignTo(size, kWgmmaRows));
+}
+
 /// Finds the axes of rows and columns.
 static void findTiledAxes(WgmmaPlan &plan) {
   int numAxes = plan.axes.size();
   if (plan.axes.back().stage < 0)
     plan.columnAxis = numAxes - 1;
   // The one along which neighbours of a transposed input lie, else the longest
-  // of the other axes.
+  // of the other axes. One of unknown size may have a single position, so that
+  // a known size goes first if it fills tiles.
   auto getRank = [&](int axis) {
     int64_t size = plan.axes[axis].after;
-    return std::pair(plan.axes[axis].isContiguous,
-                     ShapedType::isDynamic(size)
-                         ? std::numeric_limits<int64_t>::max()
-                         : size);
+    bool isOpen = ShapedType::isDynamic(size);
+    return std::tuple(plan.axes[axis].isContiguous, fillsTiles(size), isOpen,
+                      isOpen ? 0 : size);
   };
   for (int axis = 0; axis < numAxes; ++axis)
     if (plan.axes[axis].stage < 0 && axis != plan.columnAxis &&
-        (plan.rowAxis < 0 || getRank(axis) > getRank(plan.rowAxis) ||
-         (getRank(axis) == getRank(plan.rowAxis) &&
-          ShapedType::isDynamic(plan.axes[axis].after))))
+        (plan.rowAxis < 0 || getRank(axis) > getRank(plan.rowAxis)))
       plan.rowAxis = axis;
 }
 
