@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Conversion/Passes.h"
+#include "kron/Dialect/Tile/IR/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -96,6 +97,12 @@ static void addReplacements(AttrTypeReplacer &replacer) {
 /// that will have other bits.
 static LogicalResult checkProgram(ModuleOp module) {
   WalkResult result = module.walk([](Operation *op) {
+    // Bytes of copies and maps of lanes are those of one type.
+    if (isa_and_present<kron::tile::TileDialect>(op->getDialect())) {
+      op->emitOpError("has no wider form: --kron-widen expects a program that "
+                      "--kron-tile has not seen");
+      return WalkResult::interrupt();
+    }
     if (auto bitcast = dyn_cast<arith::BitcastOp>(op)) {
       for (Type type : {bitcast.getIn().getType(), bitcast.getType()}) {
         if (!getWider(getElementTypeOrSelf(type)))
