@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Conversion/Passes.h"
+#include "kron/Dialect/Kron/IR/KronPairwise.h"
 #include "kron/Dialect/Tile/IR/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -131,11 +132,19 @@ struct KronWidenPass : kron::impl::KronWidenBase<KronWidenPass> {
   void runOnOperation() override {
     if (failed(checkProgram(getOperation())))
       return signalPassFailure();
+    // Exponents are of f64, whatever elements are.
+    SmallVector<std::pair<kron::PairOpInterface, FloatAttr>> exponents;
+    getOperation()->walk([&](kron::PairOpInterface op) {
+      if (FloatAttr exponent = op.getExponentAttr())
+        exponents.emplace_back(op, exponent);
+    });
     AttrTypeReplacer replacer;
     addReplacements(replacer);
     replacer.recursivelyReplaceElementsIn(getOperation(), /*replaceAttrs=*/true,
                                           /*replaceLocs=*/false,
                                           /*replaceTypes=*/true);
+    for (auto [op, exponent] : exponents)
+      op->setAttr("exponent", exponent);
     // f16 and f32 have become the same type.
     getOperation()->walk([](Operation *op) {
       if (!isa<arith::ExtFOp, arith::TruncFOp>(op) ||
