@@ -73,6 +73,11 @@ struct Options {
   cl::opt<int> threads{cl::cat(category), "threads",
                        cl::desc("Threads (default: the runtime's)"),
                        cl::init(0)};
+  cl::opt<unsigned> compileThreads{
+      cl::cat(category), "compile-threads",
+      cl::desc("Threads that compile candidates, at most (default: as many as "
+               "there are processors for)"),
+      cl::init(0)};
   cl::opt<Level> level{
       cl::cat(category), "level", cl::desc("How long to search:"),
       cl::init(Level::Measure),
@@ -268,6 +273,10 @@ static llvm::Error tuneFile() {
   if (getOptions().threads.getNumOccurrences() && getOptions().threads < 1)
     return createStringError("expects --threads to be at least 1, but got " +
                              llvm::Twine(getOptions().threads));
+  if (getOptions().compileThreads.getNumOccurrences() &&
+      getOptions().compileThreads < 1)
+    return createStringError(
+        "expects --compile-threads to be at least 1, but got 0");
   if (getOptions().seconds.getNumOccurrences() &&
       !(getOptions().seconds > 0 && std::isfinite(getOptions().seconds)))
     return createStringError(
@@ -278,6 +287,7 @@ static llvm::Error tuneFile() {
   options.search = getSearchOptions();
   options.numThreads = getOptions().threads ? int32_t(getOptions().threads)
                                             : kronGetNumThreads();
+  options.numCompileThreads = getOptions().compileThreads;
   options.fakeTimes = std::move(*fakeTimes);
   options.isStopped = [] { return isInterrupted != 0; };
   std::unique_ptr<Gpu> gpu;
