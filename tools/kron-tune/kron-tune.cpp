@@ -218,13 +218,18 @@ static SearchOptions getSearchOptions() {
 
 /// Says where the model of the machine is more than 10 % off.
 static void printModel(const ModelTime &model, double seconds) {
-  if (model.total <= 0 || std::abs(seconds / model.total - 1) <= 0.1)
+  double ratio = model.total > 0 ? seconds / model.total : 1;
+  if (std::abs(ratio - 1) <= 0.1)
     return;
-  llvm::outs() << llvm::formatv("  model: {0:f4} ms, measured {1:f4} ms",
-                                model.total * 1e3, seconds * 1e3);
-  for (auto [name, term] : model.terms)
-    llvm::outs() << llvm::formatv("; {0} {1:f4} ms, {2:f0} % of it", name,
-                                  term * 1e3, term / seconds * 100);
+  llvm::outs() << llvm::formatv("  model: {0:f4} ms, measured {1:f4} ms, {2:f0}"
+                                " % {3}; of the measured time:",
+                                model.total * 1e3, seconds * 1e3,
+                                std::abs(ratio - 1) * 100,
+                                ratio > 1 ? "more" : "less");
+  for (auto [index, term] : llvm::enumerate(model.terms))
+    llvm::outs() << llvm::formatv(
+        "{0} {1} {2:f4} ms ({3:f0} %)", index ? "," : "", term.first,
+        term.second * 1e3, term.second / seconds * 100);
   llvm::outs() << "\n";
 }
 
