@@ -67,7 +67,6 @@ public:
   CopyArrays(const CopyArrays &) = delete;
   ~CopyArrays();
 
-  size_t getBytes() const { return bytes; }
   /// Null without memory, or without time.
   char *source = nullptr, *target = nullptr;
 
