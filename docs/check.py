@@ -15,6 +15,7 @@ usage: check.py [--build BUILD] [--update]
   in a comment of a verifier and in the name of a negative test, and there are no other tags.
 - docs/Architecture.md has each folder of include and lib in one layer, no layer includes headers of a lower one,
   nothing but passes of the layer mapping includes what chooses plans, and files that the page names exist.
+- docs/benchmarks/tuned_plot.py draws a small result file of tuned plans as it should.
 - docs/Constants.md has a row, with a reason, for each number outside of lib/Machine that has a name or is a fraction
   (docs/constants.py), and no other rows.
 
@@ -38,6 +39,7 @@ sys.dont_write_bytecode = True
 import constants
 import generate
 import render
+import tuned_plot
 
 SNIPPET = re.compile(r"(?P<head>^<!-- from (?P<file>\S+?)(?::(?P<name>\w+))? -->\n```\w*\n)"
                      r"(?P<code>.*?)^```$", re.M | re.S)
@@ -360,6 +362,26 @@ def check_generated(checker, generated):
                    f"{page.relative_to(ROOT)}: {lines} lines, more than {MOST_LINES}")
 
 
+def check_tuned(checker):
+    """What docs/benchmarks/tuned_plot.py makes of a small result file."""
+    def row(case, default, tuned):
+        return {"case": case, "ms": default, "ms_low": 0.9 * default, "ms_high": 1.2 * default,
+                "tuned_ms": tuned, "tuned_ms_low": tuned, "tuned_ms_high": tuned}
+    rows = [row("<twice>", 2.0, 1.0), row("same", 1.0, 1.0), {"case": "untuned", "ms": 1.0}]
+    found = {"small": {"rows": rows, "machine": {"gpu": "a GPU"}, "commit": "0" * 40, "command": "bench",
+                       "date": "today"}}
+    checker.expect(tuned_plot.gains(found["small"]) == [(1.0, 0.9, 1.2, "same"), (2.0, 1.8, 2.4, "<twice>")],
+                   "docs/benchmarks/tuned_plot.py: gains are not those of the rows")
+    svg = tuned_plot.svg(found)
+    heights = [float(y) for y in re.findall(r'<circle cx="[\d.]+" cy="([\d.]+)"', svg)]
+    checker.expect(len(heights) == 2 and heights[0] > heights[1] and "&lt;twice&gt;: 2.000x" in svg,
+                   "docs/benchmarks/tuned_plot.py: the plot has not one point for each case")
+    summary = tuned_plot.summary(found)
+    checker.expect("geometric mean 1.414x over 2 cases; the default is within 10% of tuned in 1; tuned is slower by "
+                   "more than 2% in 0; spread of a quotient 15.0%" in summary,
+                   f"docs/benchmarks/tuned_plot.py: {summary}")
+
+
 def check_constants(checker, page):
     constants.check(checker, page, ROOT, tracked_files())
 
@@ -385,6 +407,7 @@ def main():
     check_layers(checker, DOCS / "Architecture.md")
     check_paths(checker, DOCS / "Architecture.md")
     check_generated(checker, render.generated())
+    check_tuned(checker)
     print(f"{checker.passed} passed, {checker.failed} failed")
     return 1 if checker.failed else 0
 

@@ -25,6 +25,7 @@ import program_tables
 import python_tables
 import random_tables
 import summary_tables
+import tuned_plot
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -39,6 +40,7 @@ CPU = ("cpu_products", "cpu_fastkron", "cpu_flags", "cpu_odd", "cpu_ksmm", "cpu_
        "cpu_types")
 CPU_THREADS = "cpu_threads"
 PROGRAMS = {"programs_cpu": "cpu", "programs_cuda": "cuda"}
+TUNED = "docs/benchmarks/results/tuned"
 RANDOM = {"random_cpu": "CPU", "random_cuda": "GPU"}
 
 
@@ -131,6 +133,7 @@ KINDS = {
     "all-costs": lambda path: summary_tables.costs(results(path, GPU), cpus(),
                                                    results(path, host_tables.DEVICES)),
     "all-goals": lambda path: summary_tables.goals(results(path, GPU), cpus()),
+    "tuned": lambda path: tuned_plot.summary(results(path, (*GPU, *CPU))),
     "all-losses": lambda path: summary_tables.losses(programs(path)),
 }
 MARK = rf"(<!-- ({'|'.join(KINDS)}) of (\S+) -->\n)"
@@ -171,10 +174,12 @@ def pages():
 
 
 def plots():
-    """{file: the roofline of what was measured, and the ratios of random shapes}"""
+    """{file: the roofline of what was measured, the ratios of random shapes, and what tuning brings}"""
     folder = HERE / "results"
     drawn = {HERE / f"{name}.svg": random_tables.svg(result, f"Random shapes on a {RANDOM[name]}")
              for name, result in results(folder, RANDOM).items()}
+    if (ROOT / TUNED).exists():
+        drawn[HERE / "tuned.svg"] = tuned_plot.svg(results(ROOT / TUNED, (*GPU, *CPU)))
     return drawn | {HERE / "roofline.svg": gpu_plot.svg(results(folder, GPU)),
                     HERE / "cpu_roofline.svg": cpu_plot.svg(results(folder, CPU))}
 

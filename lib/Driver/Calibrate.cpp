@@ -10,6 +10,8 @@
 #include "kron/Runtime/IRInterface.h"
 #include "kron/Target/LLVMIR.h"
 #include "kron/Target/Output.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -25,8 +27,13 @@ using llvm::createStringError;
 // The processor
 //===----------------------------------------------------------------------===//
 
+/// When measuring ends, of the five seconds that it may take: a run that was
+/// begun is ended, and much has to be done before.
+static constexpr double kCalibrationSeconds = 3.5;
+
 /// Seconds of a launch whose parallel loop does nothing on all threads.
-static llvm::Expected<double> measureLoop(int32_t numThreads) {
+static llvm::Expected<double> measureLoop(int32_t numThreads,
+                                          const Deadline &deadline) {
   static constexpr auto entry = [](const KronArray *) {
     kronRtParallelFor(
         kronRtNumThreads(), 1, [](int64_t, int64_t, void *, void *) {}, nullptr,
@@ -36,9 +43,9 @@ static llvm::Expected<double> measureLoop(int32_t numThreads) {
   KronKernel kernel = {KRON_API_VERSION, 0, "empty", nullptr, 1, 0, &version};
   KronLaunchOptions options = {};
   options.numThreads = numThreads;
-  constexpr int launches = 200;
+  constexpr size_t launches = 200;
   std::vector<double> times;
-  for (int i = 0; i < launches; ++i) {
+  while (times.empty() || (times.size() < launches && !deadline.isOver())) {
     auto start = std::chrono::steady_clock::now();
     if (kronLaunch(&kernel, nullptr, 0, &options) != KRON_SUCCESS)
       return createStringError(kronGetLastError());
@@ -47,42 +54,80 @@ static llvm::Expected<double> measureLoop(int32_t numThreads) {
             .count());
   }
   llvm::sort(times);
-  return times[launches / 2];
+  return times[times.size() / 2];
 }
 
-llvm::Expected<Calibration> kron::measureProcessor(int32_t numThreads) {
+/// Rounds up to what copies take.
+static size_t getShare(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+llvm::Expected<Calibration> kron::measureProcessor(int32_t numThreads,
+                                                   const Deadline &deadline) {
   Processor processor = getHostProcessor();
   Calibration calibration;
   calibration.key.machine = processor.cpu;
   calibration.key.numUnits = numThreads;
   // Larger than the caches that all cores have, and that one core reaches.
-  constexpr size_t memoryBytes = size_t(1) << 28, aloneBytes = memoryBytes / 2;
-  auto setCopy = [&](StringRef kind, size_t bytes,
-                     int32_t threads) -> llvm::Error {
-    double rate = measureCopy(bytes, threads);
-    if (rate <= 0)
-      return createStringError("no memory for two arrays of " +
-                               llvm::Twine(bytes * threads) + " bytes");
-    calibration.set(kind, rate * 1e-9);
-    return llvm::Error::success();
+  size_t memoryShare = getShare((size_t(1) << 28) / numThreads);
+  size_t memoryBytes = memoryShare * numThreads;
+  size_t aloneShare = getShare(memoryBytes / 2);
+  std::optional<CopyArrays> memory;
+  using Measure = std::function<llvm::Expected<double>(const Deadline &)>;
+  auto getMultiplyAdds = [](KronType type, int32_t threads) -> Measure {
+    return [=](const Deadline &part) {
+      return measureMultiplyAdds(type, threads, part) * 1e-9;
+    };
   };
-  // Source and target of half a cache, with room for what else is used.
-  for (auto [kind, bytes, threads] :
-       {std::tuple("copy", memoryBytes / numThreads, numThreads),
-        std::tuple("copy1", aloneBytes, 1),
-        std::tuple("l1copy", size_t(processor.l1Bytes) / 4, 1),
-        std::tuple("l2copy", size_t(processor.l2Bytes) / 4, 1)})
-    if (llvm::Error error = setCopy(kind, bytes, threads))
-      return std::move(error);
-  auto loop = measureLoop(numThreads);
-  if (!loop)
-    return loop.takeError();
-  calibration.set("launch", *loop * 1e6);
-  for (auto [kind, type, threads] : {std::tuple("ffma", KRON_F32, numThreads),
-                                     std::tuple("ffma1", KRON_F32, 1),
-                                     std::tuple("dfma", KRON_F64, numThreads),
-                                     std::tuple("dfma1", KRON_F64, 1)})
-    calibration.set(kind, measureMultiplyAdds(type, threads) * 1e-9);
+  // Of half a cache each, with room for what else is used.
+  auto getCacheCopy = [](size_t cacheBytes) -> Measure {
+    size_t share = getShare(cacheBytes / 4);
+    return [=](const Deadline &part) {
+      return measureCopy(CopyArrays(share), share, 1, part) * 1e-9;
+    };
+  };
+  auto getMemoryCopy = [&](size_t share, int32_t threads) -> Measure {
+    return [=, &memory,
+            &deadline](const Deadline &part) -> llvm::Expected<double> {
+      if (!memory)
+        memory.emplace(memoryBytes, deadline);
+      if (!memory->target && !deadline.isOver())
+        return createStringError("no memory for two arrays of " +
+                                 llvm::Twine(memoryBytes) + " bytes");
+      return measureCopy(*memory, share, threads, part) * 1e-9;
+    };
+  };
+  // What takes long comes last, and has the time that the others leave.
+  std::pair<StringRef, Measure> measures[] = {
+      {"launch",
+       [&](const Deadline &part) -> llvm::Expected<double> {
+         auto seconds = measureLoop(numThreads, part);
+         return seconds ? *seconds * 1e6 : std::move(seconds);
+       }},
+      {"ffma1", getMultiplyAdds(KRON_F32, 1)},
+      {"dfma1", getMultiplyAdds(KRON_F64, 1)},
+      {"ffma", getMultiplyAdds(KRON_F32, numThreads)},
+      {"dfma", getMultiplyAdds(KRON_F64, numThreads)},
+      {"l1copy", getCacheCopy(processor.l1Bytes)},
+      {"l2copy", getCacheCopy(processor.l2Bytes)},
+      {"copy", getMemoryCopy(memoryShare, numThreads)},
+      {"copy1", getMemoryCopy(aloneShare, 1)}};
+  llvm::StringMap<double> rates;
+  double numLeft = std::size(measures);
+  for (auto &[kind, measure] : measures) {
+    if (deadline.isOver())
+      break;
+    auto rate = measure(deadline.getPart(1 / numLeft--));
+    if (!rate)
+      return rate.takeError();
+    if (*rate > 0)
+      rates[kind] = *rate;
+  }
+  for (const RateKind &kind : getCPURateKinds())
+    if (auto rate = rates.find(kind.key); rate != rates.end())
+      calibration.set(kind.key, rate->second);
+    else
+      calibration.missed.push_back(kind.key);
+  if (calibration.rates.empty())
+    return createStringError("there was no time to measure any rate");
   return calibration;
 }
 
@@ -105,6 +150,9 @@ void kron::printCalibration(llvm::raw_ostream &stream,
   for (const RateKind &kind :
        key.isGPU ? getGPURateKinds() : getCPURateKinds()) {
     double rate = calibration.find(kind.key);
+    if (llvm::is_contained(calibration.missed, kind.key))
+      stream << llvm::formatv("  {0,-52}  not measured: time was over\n",
+                              kind.text);
     if (rate == 0)
       continue;
     stream << llvm::formatv("  {0,-52} {1,10} {2,-8}", kind.text,
@@ -138,9 +186,11 @@ kron::keepCalibration(const Calibration &calibration) {
 }
 
 llvm::Error kron::calibrate(std::optional<int32_t> number, int32_t numThreads,
-                            llvm::raw_ostream &stream) {
-  auto calibration =
-      number ? measureGPU(*number) : measureProcessor(numThreads);
+                            llvm::raw_ostream &stream,
+                            std::optional<double> seconds) {
+  Deadline deadline(seconds.value_or(kCalibrationSeconds));
+  auto calibration = number ? measureGPU(*number, deadline)
+                            : measureProcessor(numThreads, deadline);
   if (!calibration)
     return calibration.takeError();
   printCalibration(stream, *calibration);
@@ -178,12 +228,15 @@ llvm::Expected<std::string> kron::getGPUName(int32_t number,
   bool isKnown = !StringRef(key.machine).starts_with("sm_");
   if (isKnown)
     return key.machine;
-  auto measured = measureGPU(number);
+  auto measured = measureGPU(number, Deadline(kCalibrationSeconds));
   if (!measured) {
     warnings << "GPU " << number << " cannot be calibrated: "
              << llvm::toString(measured.takeError()) << "\n";
     return key.machine;
   }
+  if (!measured->missed.empty())
+    warnings << "GPU " << number << ": there was no time to measure "
+             << llvm::join(measured->missed, ", ") << "\n";
   // Where it cannot be kept, the next process measures again.
   if (auto kept = keepCalibration(*measured); !kept)
     warnings << llvm::toString(kept.takeError()) << "\n";

@@ -27,6 +27,17 @@ static double getSecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+Deadline::Deadline(double seconds, std::function<double()> now)
+    : now(std::move(now)), end(this->now() + seconds) {}
+
+Deadline Deadline::getPart(double share) const {
+  return now ? Deadline((end - now()) * share, now) : Deadline();
+}
+
+double Deadline::getSteadySeconds() {
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
 //===----------------------------------------------------------------------===//
 // Launches
 //===----------------------------------------------------------------------===//
@@ -154,6 +165,16 @@ static FmaLoop getFmaLoop(bool isF64) {
                : FmaLoop{runScalarF32, kChains};
 }
 
+/// The best of several runs of `measure`, which end with `deadline` but for the
+/// first one.
+static double getBest(const Deadline &deadline,
+                      llvm::function_ref<double()> measure) {
+  double best = measure();
+  for (int i = 1; i < kRepetitions && !deadline.isOver(); ++i)
+    best = std::max(best, measure());
+  return best;
+}
+
 /// Runs `body(thread)` on `numThreads` threads; returns the seconds until all
 /// are done.
 static double runThreads(int32_t numThreads,
@@ -168,31 +189,38 @@ static double runThreads(int32_t numThreads,
   return getSecondsSince(start);
 }
 
-namespace {
 /// Memory in huge pages where the system has them: what large arrays get too.
-class Pages {
-public:
-  explicit Pages(size_t size) : size(size) {
-    void *memory = mmap(nullptr, size, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-      return;
-    madvise(memory, size, MADV_HUGEPAGE);
-    data = static_cast<char *>(memory);
-    std::memset(data, 1, size);
+/// Null without memory, or if `deadline` is over before all is written.
+static char *allocatePages(size_t size, const Deadline &deadline) {
+  void *memory = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    return nullptr;
+  madvise(memory, size, MADV_HUGEPAGE);
+  char *data = static_cast<char *>(memory);
+  // The first write to a page takes as long as many copies of it.
+  constexpr size_t step = size_t(1) << 24;
+  for (size_t begin = 0; begin < size; begin += step) {
+    if (deadline.isOver()) {
+      munmap(memory, size);
+      return nullptr;
+    }
+    std::memset(data + begin, 1, std::min(step, size - begin));
   }
-  Pages(const Pages &) = delete;
-  ~Pages() {
+  return data;
+}
+
+CopyArrays::CopyArrays(size_t bytes, const Deadline &deadline) : bytes(bytes) {
+  source = allocatePages(bytes, deadline);
+  if (source)
+    target = allocatePages(bytes, deadline);
+}
+
+CopyArrays::~CopyArrays() {
+  for (char *data : {source, target})
     if (data)
-      munmap(data, size);
-  }
-
-  char *data = nullptr;
-
-private:
-  size_t size;
-};
-} // namespace
+      munmap(data, bytes);
+}
 
 #if defined(__x86_64__)
 /// A copy with non-temporal stores. `size` is a multiple of 64.
@@ -212,49 +240,46 @@ static void plainCopy(char *target, const char *source, size_t size) {
 
 using CopyFunction = void (*)(char *, const char *, size_t);
 
-static double timeCopies(CopyFunction copy, char *target, const char *source,
-                         size_t share, int32_t numThreads) {
+static double timeCopies(CopyFunction copy, const CopyArrays &arrays,
+                         size_t share, int32_t numThreads,
+                         const Deadline &deadline) {
   // Enough copies that starting the threads does not count.
   constexpr size_t bytesPerThread = size_t(1) << 27;
   size_t copies = std::max<size_t>(1, bytesPerThread / share);
-  double best = 0;
-  for (int i = 0; i < kRepetitions; ++i) {
+  return getBest(deadline, [&] {
     double seconds = runThreads(numThreads, [&](int32_t thread) {
       for (size_t i = 0; i < copies; ++i)
-        copy(target + thread * share, source + thread * share, share);
+        copy(arrays.target + thread * share, arrays.source + thread * share,
+             share);
     });
-    best = std::max(best, 2.0 * share * copies * numThreads / seconds);
-    sink = sink + target[0];
-  }
-  return best;
+    sink = sink + arrays.target[0];
+    return 2.0 * share * copies * numThreads / seconds;
+  });
 }
 
-double kron::measureCopy(size_t bytes, int32_t numThreads) {
-  size_t share = (bytes + 63) / 64 * 64;
-  Pages source(share * numThreads), target(share * numThreads);
-  if (!source.data || !target.data)
+double kron::measureCopy(const CopyArrays &arrays, size_t share,
+                         int32_t numThreads, const Deadline &deadline) {
+  if (!arrays.target)
     return 0;
-  double best =
-      timeCopies(plainCopy, target.data, source.data, share, numThreads);
+  double best = timeCopies(plainCopy, arrays, share, numThreads, deadline);
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f"))
-    best = std::max(best, timeCopies(streamCopy, target.data, source.data,
-                                     share, numThreads));
+    best = std::max(
+        best, timeCopies(streamCopy, arrays, share, numThreads, deadline));
 #endif
   return best;
 }
 
-double kron::measureMultiplyAdds(KronType type, int32_t numThreads) {
+double kron::measureMultiplyAdds(KronType type, int32_t numThreads,
+                                 const Deadline &deadline) {
   bool isInteger = type == KRON_I32 || type == KRON_I64;
   FmaLoop loop = isInteger ? getIntegerLoop(type == KRON_I64)
                            : getFmaLoop(type == KRON_F64 || type == KRON_C64);
   constexpr int64_t rounds = 1 << 20;
-  double best = 0;
-  for (int i = 0; i < kRepetitions; ++i) {
+  return getBest(deadline, [&] {
     double seconds = runThreads(numThreads, [&](int32_t) { loop.run(rounds); });
-    best = std::max(best, 2.0 * loop.perRound * rounds * numThreads / seconds);
-  }
-  return best;
+    return 2.0 * loop.perRound * rounds * numThreads / seconds;
+  });
 }
 
 MachineLimits MachineLimits::measure(KronType type, double bytes,
@@ -262,6 +287,7 @@ MachineLimits MachineLimits::measure(KronType type, double bytes,
   constexpr double smallest = 1 << 16, largest = 1 << 28;
   auto share = static_cast<size_t>(std::clamp(bytes / 2, smallest, largest) /
                                    numThreads);
+  share = (share + 63) / 64 * 64;
   return {measureMultiplyAdds(type, numThreads),
-          measureCopy(share, numThreads)};
+          measureCopy(CopyArrays(share * numThreads), share, numThreads)};
 }

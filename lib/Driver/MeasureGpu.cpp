@@ -124,7 +124,8 @@ llvm::Expected<double> GPUMeter::measureLaunch() {
   return (*times)[kLaunches / 2];
 }
 
-llvm::Expected<Calibration> kron::measureGPU(int32_t number) {
+llvm::Expected<Calibration> kron::measureGPU(int32_t number,
+                                             const Deadline &deadline) {
   KronCudaProperties found;
   if (kronGetCudaProperties(number, &found) != KRON_SUCCESS)
     return createStringError(kronGetLastError());
@@ -156,8 +157,14 @@ llvm::Expected<Calibration> kron::measureGPU(int32_t number) {
     return std::move(error);
 
   GPUMeter meter(**gpu, std::move(*module), std::move(*memory));
-  auto add = [&](StringRef kind, llvm::Expected<double> rate,
-                 double unit) -> llvm::Error {
+  auto add =
+      [&](StringRef kind, double unit,
+          llvm::function_ref<llvm::Expected<double>()> measure) -> llvm::Error {
+    if (deadline.isOver()) {
+      calibration.missed.push_back(kind);
+      return llvm::Error::success();
+    }
+    auto rate = measure();
     if (!rate)
       return rate.takeError();
     calibration.set(kind, *rate / unit);
@@ -170,17 +177,21 @@ llvm::Expected<Calibration> kron::measureGPU(int32_t number) {
       !warmUp)
     return warmUp.takeError();
   for (const RateKernel &kernel : kernels)
-    if (llvm::Error error =
-            add(kernel.key,
-                meter.measureArithmetic(kernel, kCTAsPerSM * numSMs), 1e12))
+    if (llvm::Error error = add(kernel.key, 1e12, [&] {
+          return meter.measureArithmetic(kernel, kCTAsPerSM * numSMs);
+        }))
       return std::move(error);
-  if (llvm::Error error = add("copy", meter.measureCopy(bytes, 1, numSMs), 1e9))
+  if (llvm::Error error =
+          add("copy", 1e9, [&] { return meter.measureCopy(bytes, 1, numSMs); }))
     return std::move(error);
-  if (llvm::Error error = add(
-          "l2copy",
-          meter.measureCopy(machine->l2Bytes / 2, kCacheRounds, numSMs), 1e9))
+  if (llvm::Error error = add("l2copy", 1e9, [&] {
+        return meter.measureCopy(machine->l2Bytes / 2, kCacheRounds, numSMs);
+      }))
     return std::move(error);
-  if (llvm::Error error = add("launch", meter.measureLaunch(), 1e-6))
+  if (llvm::Error error =
+          add("launch", 1e-6, [&] { return meter.measureLaunch(); }))
     return std::move(error);
+  if (calibration.rates.empty())
+    return createStringError("there was no time to measure any rate");
   return calibration;
 }

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Driver/Tuner.h"
+#include "CandidateQueue.h"
 #include "RotatingCalls.h"
 #include "kron/Driver/Measure.h"
 #include "kron/Driver/Session.h"
@@ -19,6 +20,7 @@
 #include "kron/Mapping/Tuning/PlanSpace.h"
 #include "kron/Pipelines/Pipelines.h"
 #include "kron/Target/JIT.h"
+#include "kron/Target/SourceModule.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -53,6 +55,13 @@ struct Planned {
   ModelTime model;
 };
 
+/// The module in a context that one thread compiles in at a time.
+struct OwnSource {
+  std::string log;
+  llvm::raw_string_ostream stream{log};
+  std::unique_ptr<SourceModule> module;
+};
+
 /// Tunes the operations of one key.
 class OperationTuner {
 public:
@@ -67,6 +76,11 @@ public:
     else
       target =
           getRecordTarget(llvm::cantFail(parseGPUMachine(options.gpuArch)));
+    llvm::raw_string_ostream(text) << module;
+    CompileThreads threads = CompileThreads::choose(
+        llvm::hardware_concurrency().compute_thread_count(),
+        target.isGPU() ? 1 : options.numThreads, options.numCompileThreads);
+    queue.emplace(threads, [this](const std::string &plan) { compile(plan); });
   }
 
   /// Whether plans apply to the operation: it may be one that takes the
@@ -77,8 +91,9 @@ public:
   llvm::Expected<TunedOperation> run();
 
 private:
-  OwningOpRef<ModuleOp> build(const std::string &plan);
+  OwningOpRef<ModuleOp> build(ModuleOp from, const std::string &plan) const;
   const Planned &getPlanned(const std::string &plan);
+  void compile(const std::string &plan);
   const JITModule *getCompiled(const std::string &plan);
   llvm::Error prepare();
   bool isRight(const JITModule &compiled, const std::string &plan);
@@ -100,12 +115,24 @@ private:
   std::map<std::string, Planned> planned;
   std::map<std::string, std::optional<JITModule>> compiled;
   std::map<std::string, double> errors;
+  /// Whether results are right, once that is known.
+  std::map<std::string, bool> isChecked;
+  /// The module as threads that compile read it, each into a context of its
+  /// own, and those of them that none uses.
+  std::string text;
+  std::vector<std::unique_ptr<OwnSource>> sources;
+  /// What is said of the first plan that does not compile.
+  std::string problem;
+  /// Of `compiled`, `sources` and `problem`.
+  std::mutex mutex;
   CallArguments inputs, expected;
   /// One of both, by the target.
   std::optional<RotatingCalls> calls;
   std::optional<RotatingDeviceCalls> deviceCalls;
   KernelManifest manifest;
   double fakeClock = 0;
+  /// Ends before what it compiles is gone.
+  std::optional<CandidateQueue> queue;
 };
 } // namespace
 
@@ -113,16 +140,17 @@ private:
 // Plans
 //===----------------------------------------------------------------------===//
 
-/// The module with constraints on the operations of the key, which are marked;
-/// null if they are no plan.
-OwningOpRef<ModuleOp> OperationTuner::build(const std::string &plan) {
-  MLIRContext *context = module.getContext();
+/// The module `from` with constraints on the operations of the key, which are
+/// marked; null if they are no plan.
+OwningOpRef<ModuleOp> OperationTuner::build(ModuleOp from,
+                                            const std::string &plan) const {
+  MLIRContext *context = from.getContext();
   Attribute attribute;
   std::string problem;
   if (!plan.empty() &&
       !(attribute = parseRecordPlan(plan, target.isGPU(), context, problem)))
     return {};
-  OwningOpRef<ModuleOp> copy(module.clone());
+  OwningOpRef<ModuleOp> copy(from.clone());
   copy->walk([&](Operation *op) {
     if (!isTunable(op) || !(getRecordKey(op) == key))
       return;
@@ -148,7 +176,7 @@ const Planned &OperationTuner::getPlanned(const std::string &plan) {
   Planned &result = entry->second;
   if (!isNew)
     return result;
-  OwningOpRef<ModuleOp> copy = build(plan);
+  OwningOpRef<ModuleOp> copy = build(module, plan);
   if (!copy)
     return result;
   PassManager pm(module.getContext());
@@ -208,17 +236,47 @@ const Planned &OperationTuner::getPlanned(const std::string &plan) {
 // Runs
 //===----------------------------------------------------------------------===//
 
-const JITModule *OperationTuner::getCompiled(const std::string &plan) {
-  auto [entry, isNew] = compiled.try_emplace(plan);
-  if (isNew && getPlanned(plan).first) {
+/// Compiles what can be planned, on any thread.
+void OperationTuner::compile(const std::string &plan) {
+  std::unique_ptr<OwnSource> source;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!sources.empty()) {
+      source = std::move(sources.back());
+      sources.pop_back();
+    }
+  }
+  if (!source) {
+    source = std::make_unique<OwnSource>();
+    // It was printed from one that verifies.
+    source->module = llvm::cantFail(SourceModule::parse(text, source->stream));
+  }
+  std::optional<JITModule> result;
+  if (OwningOpRef<ModuleOp> copy = build(source->module->get(), plan)) {
     CodegenOptions codegen;
     if (!options.gpuArch.empty())
       codegen.gpuChips.push_back(options.gpuArch);
-    auto result = JITModule::compile(*build(plan), getHostProcessor(), codegen);
-    if (succeeded(result))
-      entry->second.emplace(std::move(*result));
+    auto module = JITModule::compile(*copy, getHostProcessor(), codegen);
+    if (succeeded(module))
+      result.emplace(std::move(*module));
   }
-  return entry->second ? &*entry->second : nullptr;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (result)
+    compiled[plan].emplace(std::move(*result));
+  else if (problem.empty())
+    problem = StringRef(source->log).trim().str();
+  source->log.clear();
+  sources.push_back(std::move(source));
+}
+
+/// Null if `plan` is none or its code does not compile.
+const JITModule *OperationTuner::getCompiled(const std::string &plan) {
+  if (!getPlanned(plan).first)
+    return nullptr;
+  queue->require(plan);
+  std::lock_guard<std::mutex> lock(mutex);
+  const std::optional<JITModule> &result = compiled[plan];
+  return result ? &*result : nullptr;
 }
 
 /// Whether the results are those of the default.
@@ -249,7 +307,8 @@ bool OperationTuner::isRight(const JITModule &candidate,
 llvm::Error OperationTuner::prepare() {
   const JITModule *byDefault = getCompiled("");
   if (!byDefault)
-    return createStringError("cannot compile " + key.getText());
+    return createStringError("cannot compile " + key.getText() +
+                             (problem.empty() ? "" : ": " + problem));
   manifest = byDefault->getKernels().front();
   auto call = CallArguments::create(manifest, specs, outShapes);
   if (!call)
@@ -280,13 +339,13 @@ llvm::Error OperationTuner::prepare() {
 }
 
 std::optional<double> OperationTuner::time(const std::string &plan) {
-  bool isNew = !compiled.count(plan);
   const JITModule *candidate = getCompiled(plan);
-  if (!candidate || (isNew && !isRight(*candidate, plan))) {
-    // It is not run again.
-    compiled[plan].reset();
+  auto [right, isNew] = isChecked.try_emplace(plan, false);
+  if (candidate && isNew)
+    right->second = isRight(*candidate, plan);
+  // What is wrong is not run again.
+  if (!candidate || !right->second)
     return std::nullopt;
-  }
   if (options.fakeTimes) {
     double seconds = options.fakeTimes->getSeconds(plan);
     fakeClock += seconds;
@@ -355,6 +414,9 @@ SearchProblem OperationTuner::describe() {
     if (options.scope == TuneScope::Known)
       return std::vector<std::vector<std::string>>();
     return getPlanNeighbours(plan, getPlanned(plan).first);
+  };
+  problem.expect = [this](const std::vector<std::string> &plans) {
+    queue->expect(plans);
   };
   problem.time = [this](const std::string &plan) { return time(plan); };
   problem.now = [this] { return now(); };

@@ -162,9 +162,6 @@ std::string Calibration::print() const {
   return text;
 }
 
-/// Whether every machine has rates of `kind`.
-static bool isRequired(StringRef kind) { return !kind.ends_with("wgmma"); }
-
 static llvm::Error readRates(const llvm::json::Object &object,
                              Calibration &calibration) {
   llvm::ArrayRef<RateKind> kinds =
@@ -177,18 +174,19 @@ static llvm::Error readRates(const llvm::json::Object &object,
                                "' of a " +
                                (calibration.key.isGPU ? "GPU" : "processor"));
   for (const RateKind &kind : kinds) {
-    if (!object.get(kind.key) && !isRequired(kind.key))
+    // The machine lacks it, or there was no time for it.
+    if (!object.get(kind.key))
       continue;
     std::optional<double> rate = object.getNumber(kind.key);
     if (!rate || !std::isfinite(*rate) || *rate <= 0 || *rate > 1e6)
       return createStringError(
           "expects rate '" + kind.key +
           "' to be a number in (0, 1000000], but got " +
-          (object.get(kind.key)
-               ? llvm::formatv("{0}", *object.get(kind.key)).str()
-               : std::string("none")));
+          llvm::formatv("{0}", *object.get(kind.key)).str());
     calibration.rates.emplace_back(kind.key.str(), *rate);
   }
+  if (calibration.rates.empty())
+    return createStringError("expects rates, but got none");
   return llvm::Error::success();
 }
 
@@ -254,8 +252,9 @@ llvm::Expected<std::string> mlir::kron::resolveGPUName(StringRef name) {
   if (!calibration)
     return calibration.takeError();
   if (!calibration->key.isGPU)
-    return createStringError("'" + name + "': expects a calibration of a GPU, "
-                                          "but got one of a processor");
+    return createStringError("'" + name +
+                             "': expects a calibration of a GPU, "
+                             "but got one of a processor");
   return calibration->getGPUName();
 }
 

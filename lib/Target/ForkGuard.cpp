@@ -65,8 +65,15 @@ ForkGuard::ForkGuard() {
   ++gate->numGuarded;
 }
 
+ForkGuard::ForkGuard(std::try_to_lock_t) {
+  std::lock_guard<std::mutex> lock(gate->mutex);
+  isOwned = depth > 0 || gate->numForking == 0;
+  if (isOwned && depth++ == 0)
+    ++gate->numGuarded;
+}
+
 ForkGuard::~ForkGuard() {
-  if (--depth)
+  if (!isOwned || --depth)
     return;
   {
     std::lock_guard<std::mutex> lock(gate->mutex);

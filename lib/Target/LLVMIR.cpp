@@ -12,12 +12,12 @@
 #include "kron/Conversion/Passes.h"
 #include "kron/Mapping/Tuning/Record.h"
 #include "kron/Pipelines/Pipelines.h"
+#include "kron/Target/Translate.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -198,7 +198,7 @@ ModuleCompiler::translate(ModuleOp module, llvm::TargetMachine &machine,
   registerBuiltinDialectTranslation(*module.getContext());
   registerLLVMDialectTranslation(*module.getContext());
   std::unique_ptr<llvm::Module> translated =
-      translateModuleToLLVMIR(module, context, "kron");
+      translateToLLVMIR(module, context, "kron");
   if (!translated)
     return failure();
   translated->setTargetTriple(machine.getTargetTriple());

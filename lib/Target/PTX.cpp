@@ -7,11 +7,11 @@
 
 #include "kron/Machine/GPUMachine.h"
 #include "kron/Target/GPUCode.h"
+#include "kron/Target/Translate.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -90,7 +90,7 @@ kron::translateGPUModule(gpu::GPUModuleOp gpuModule, const GPUChip &chip,
     return nullptr;
   }
   std::unique_ptr<llvm::Module> module =
-      translateModuleToLLVMIR(gpuModule, context, gpuModule.getName());
+      translateToLLVMIR(gpuModule, context, gpuModule.getName());
   if (!module)
     return nullptr;
   module->setTargetTriple((*machine)->getTargetTriple());

@@ -137,10 +137,12 @@ def _compile_for(source, processors, chips, reference):
     """All kernels by name of a module for one kind of target, through the cache."""
     with translated() as module:
         text = source if isinstance(source, str) else module.normalize(source)
-        records, record_identity = _records.files(module)
+        records = [] if reference else _records.files(module)
+        # Lines for other operations and machines leave the code as it is.
+        plans = module.recorded_plans(source, processors, chips, records) if records else ""
         key = cache.make_key(text=text, target=[processors, chips], reference=reference,
                              identity=_identity(), gpu=_gpu_identity() if chips else None,
-                             records=record_identity)
+                             plans=plans)
         entry = cache.load(key)
         if entry is not None:
             try:

@@ -3,11 +3,8 @@
 SPDX-License-Identifier: MIT
 """
 
-import hashlib
 import os
 import warnings
-
-from kron import _core
 
 _MODES = ("off", "use", "online")
 #: What holds from now on; seconds: what each operation is tuned for online.
@@ -58,16 +55,12 @@ def output(compiler):
 
 
 def files(compiler):
-    """Files of records, and what of them the code depends on: their contents, and the
-    threads that records are of."""
-    found = compiler.record_files() if mode() != "off" else []
-    readable, digests = [], []
-    for path in found:
+    """Files of records that can be read."""
+    readable = []
+    for path in compiler.record_files() if mode() != "off" else []:
         try:
-            with open(path, "rb") as file:
-                digests.append(hashlib.sha256(file.read()).hexdigest())
+            with open(path, "rb"):
+                readable.append(path)
         except OSError as error:
             warnings.warn(f"kron uses no tuning records of {path!r}: {error.strerror}", stacklevel=3)
-            continue
-        readable.append(path)
-    return readable, [digests, _core.get_num_threads()] if readable else None
+    return readable

@@ -19,6 +19,7 @@
 #include "kron/Target/ForkGuard.h"
 #include "kron/Target/JIT.h"
 #include "kron/Target/Output.h"
+#include "kron/Target/RecordedPlans.h"
 #include "kron/Target/Remarks.h"
 #include "kron/Target/SourceModule.h"
 #include "mlir/IR/Verifier.h"
@@ -102,6 +103,16 @@ static std::unique_ptr<SourceModule> open(const Source &source) {
       [&](MLIRContext *context) { return program->build(context); }));
 }
 
+/// Files of `records` for kernels of `processors`.
+static void setRecords(CodegenOptions &options,
+                       const std::vector<std::string> &processors,
+                       const std::vector<std::string> &records) {
+  options.records = records;
+  // Threads of other machines are not known.
+  if (processors == std::vector<std::string>{"native"})
+    options.numThreads = kronGetNumThreads();
+}
+
 static Object compileObject(const Source &input,
                             const std::vector<std::string> &processors,
                             const std::vector<std::string> &chips,
@@ -113,10 +124,7 @@ static Object compileObject(const Source &input,
   options.emitCFunctions = cFunctions;
   options.reference = reference;
   options.gpuChips = chips;
-  options.records = records;
-  // Those of other machines are not known.
-  if (processors == std::vector<std::string>{"native"})
-    options.numThreads = kronGetNumThreads();
+  setRecords(options, processors, records);
   FailureOr<CompiledModule> compiled = compileToLLVMIR(
       source->get(), getProcessors(processors), options, context);
   if (failed(compiled))
@@ -157,6 +165,19 @@ static py::dict compile(const Source &source,
   result["remarks"] = object.remarks;
   result["times"] = times;
   return result;
+}
+
+/// What `records` change in the code that compile() makes of the same.
+static std::string findRecordedPlans(const Source &input,
+                                     const std::vector<std::string> &processors,
+                                     const std::vector<std::string> &chips,
+                                     const std::vector<std::string> &records) {
+  py::gil_scoped_release release;
+  auto source = open(input);
+  CodegenOptions options;
+  options.gpuChips = chips;
+  setRecords(options, processors, records);
+  return getRecordedPlans(source->get(), getProcessors(processors), options);
 }
 
 //===----------------------------------------------------------------------===//
@@ -374,6 +395,8 @@ PYBIND11_MODULE(_compiler, module) {
              py::arg("chips") = std::vector<std::string>(),
              py::arg("c_functions") = false, py::arg("reference") = false,
              py::arg("records") = std::vector<std::string>());
+  module.def("recorded_plans", findRecordedPlans, py::arg("source"),
+             py::arg("processors"), py::arg("chips"), py::arg("records"));
   module.def("record_files", getDefaultRecordFiles);
   module.def("user_record_file", getUserRecordFile);
   module.def("tune", tuneModule, py::arg("text"), py::arg("specs"),

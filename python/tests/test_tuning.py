@@ -40,15 +40,70 @@ def test_records_are_found(folder, monkeypatch):
     monkeypatch.setenv("KRON_RECORDS", str(record))
     module = _compile.compiler()
     with pytest.warns(UserWarning, match="kron uses no tuning records of .*rec.jsonl': No such file"):
-        assert _records.files(module) == ([], None)
+        assert _records.files(module) == []
     record.write_text("{}\n")
-    files, first = _records.files(module)
-    assert files == [str(record)]
-    # The key of compiled kernels follows the contents.
-    record.write_text("{} \n")
-    assert _records.files(module)[1] != first
+    assert _records.files(module) == [str(record)]
     assert kron.tuning("off") == "use"
-    assert _records.files(module) == ([], None)
+    assert _records.files(module) == []
+
+
+def test_kernels_whose_plans_change_are_compiled_again(folder, monkeypatch):
+    module = _compile.compiler()
+    compiled = []
+
+    def counting(source, *arguments, **options):
+        compiled.append(source)
+        return compile_kernel(source, *arguments, **options)
+
+    compile_kernel = module.compile
+    monkeypatch.setattr(module, "compile", counting)
+    record = folder / "rec.jsonl"
+    monkeypatch.setenv("KRON_RECORDS", str(record))
+    record.write_text("")
+    f64 = np.float64
+    first, second = (str(kron.jit(product).trace(kron.Spec((rows, 12), f64), kron.Spec((3, 2), f64),
+                                                 kron.Spec((4, 4), f64))) for rows in (9, 10))
+
+    def misses(text, **target):
+        compiled.clear()
+        _compile.compile_all(text, **target)
+        return len(compiled)
+
+    def add(line):
+        with record.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+
+    assert misses(first) == misses(second) == misses(first, target="cpu:x86-64-v3") == 1
+    # A record for one of both, out of that of another plan and machine.
+    kron.tune(product, np.ones((9, 12)), np.ones((3, 2)), np.ones((4, 4)), seconds=0.1)
+    own = folder / "cache/records.jsonl"
+    line = json.loads(own.read_text())
+    own.unlink()
+    add(line | {"target": line["target"] | {"processor": "another"}})
+    add(line | {"plan": ""})
+    record.write_text(record.read_text() + "no record\n")
+    assert misses(first) == misses(second) == 0
+    add(line | {"plan": "#kron.cpu_plan<vector_bits = 128>"})
+    assert misses(first) == 1
+    assert misses(first) == misses(second) == misses(first, target="cpu:x86-64-v3") == 0
+    add(line | {"plan": "#kron.cpu_plan<vector_bits = 128, tile = 1>"})
+    assert misses(first) == 1
+    assert misses(second) == 0
+    # As before: that code is still there.
+    add(line | {"plan": ""})
+    assert misses(first) == misses(second) == 0
+    kron.tuning("off")
+    assert misses(first) == 0
+    # Records are of a number of threads.
+    kron.tuning("use")
+    add(line | {"plan": "#kron.cpu_plan<vector_bits = 256>"})
+    threads = kron.get_num_threads()
+    kron.set_num_threads(threads + 1)
+    try:
+        assert misses(first) == 0
+    finally:
+        kron.set_num_threads(threads)
+    assert misses(first) == 1
 
 
 def test_lines_that_are_no_records_are_skipped(folder, monkeypatch):

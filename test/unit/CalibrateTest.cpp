@@ -97,7 +97,7 @@ protected:
 } // namespace
 
 TEST_F(Calibrate, RatesAreThoseOfTheGPU) {
-  auto calibration = measureGPU(0);
+  auto calibration = measureGPU(0, Deadline());
   ASSERT_TRUE(bool(calibration)) << llvm::toString(calibration.takeError());
   EXPECT_EQ(calibration->rates.size(), kRates.size());
   // Four digits are kept.
@@ -121,13 +121,55 @@ TEST_F(Calibrate, GPUsHaveTheKernelsOfTheirInstructions) {
     return launch.kernel == "dmma" ? 2 : getMilliseconds(launch);
   };
   // The second GPU has compute capability 8.0.
-  auto calibration = measureGPU(1);
+  auto calibration = measureGPU(1, Deadline());
   ASSERT_TRUE(bool(calibration)) << llvm::toString(calibration.takeError());
   EXPECT_EQ(calibration->rates.size(), kRates.size() - 2);
   EXPECT_EQ(calibration->find("tf32wgmma"), 0);
   // A warp's m8n8k4, 16 times in each of 16 rounds.
   EXPECT_NEAR(calibration->find("dmma"),
               2e-12 * 8 * 16 * 16 * 8 * 8 * 4 * 2 * 132 / 2e-3, 1e-3);
+}
+
+/// Measures until a clock has been read so often.
+static Deadline getReadings(int count) {
+  auto readings = std::make_shared<int>(0);
+  return Deadline(count, [=]() -> double { return (*readings)++; });
+}
+
+TEST_F(Calibrate, RatesThatThereIsTimeForAreKept) {
+  // Three rates, in the order in which they are measured.
+  auto calibration = measureGPU(0, getReadings(4));
+  ASSERT_TRUE(bool(calibration)) << llvm::toString(calibration.takeError());
+  EXPECT_EQ(calibration->rates.size(), 3u);
+  EXPECT_EQ(calibration->missed.size(), kRates.size() - 3);
+  EXPECT_EQ(calibration->find("ffma"), 60);
+  std::string report;
+  llvm::raw_string_ostream stream(report);
+  printCalibration(stream, *calibration);
+  EXPECT_NE(report.find("not measured: time was over"), std::string::npos)
+      << report;
+  EXPECT_NE(report.find("table"), std::string::npos) << report;
+  auto read = parseCalibration(calibration->print());
+  ASSERT_TRUE(bool(read)) << llvm::toString(read.takeError());
+  EXPECT_EQ(read->rates, calibration->rates);
+  EXPECT_EQ(read->getGPUName(), calibration->getGPUName());
+
+  auto none = measureGPU(0, getReadings(0));
+  EXPECT_EQ(llvm::toString(none.takeError()),
+            "there was no time to measure any rate");
+}
+
+TEST(CalibrateProcessor, RatesThatThereIsTimeForAreKept) {
+  auto calibration = measureProcessor(1, getReadings(12));
+  ASSERT_TRUE(bool(calibration)) << llvm::toString(calibration.takeError());
+  // The first ones, of as few runs as the clock allows, in the order of files.
+  EXPECT_GT(calibration->find("launch"), 0);
+  EXPECT_FALSE(calibration->missed.empty());
+  EXPECT_TRUE(llvm::is_contained(calibration->missed, "copy"));
+  EXPECT_EQ(calibration->rates.size() + calibration->missed.size(),
+            getCPURateKinds().size());
+  for (const auto &[kind, rate] : calibration->rates)
+    EXPECT_FALSE(llvm::is_contained(calibration->missed, kind)) << kind;
 }
 
 TEST(RateKernels, PtxasTakesThemForEveryArchitecture) {

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 #include <random>
+#include <set>
 
 using namespace mlir::kron;
 using llvm::StringRef;
@@ -87,6 +88,32 @@ TEST_F(Searches, FindThePlantedOptimum) {
   EXPECT_EQ(result->defaultSeconds, getTrueTime("0 0"));
   EXPECT_FALSE(result->isCutOff);
   EXPECT_EQ(result->measurements.front().plan, "0 0");
+}
+
+TEST_F(Searches, PlansAreExpectedBeforeTheyAreTimed) {
+  problem.candidates = {"0 0", "1 1", "2 -9"};
+  std::vector<std::string> expected, first;
+  problem.expect = [&](const std::vector<std::string> &plans) {
+    expected = plans;
+    if (first.empty())
+      first = plans;
+  };
+  auto time = problem.time;
+  std::set<std::string> timed;
+  problem.time = [&](const std::string &plan) {
+    bool isNew = timed.insert(plan).second;
+    // The next one of those that are new, in their order.
+    auto place = llvm::find(expected, plan);
+    EXPECT_EQ(isNew && plan != "0 0", place != expected.end()) << plan;
+    if (place != expected.end())
+      expected.erase(expected.begin(), place + 1);
+    return time(plan);
+  };
+  auto result = search(problem, options);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->plan, "5 -3");
+  EXPECT_EQ(first, (std::vector<std::string>{"1 1", "2 -9"}));
+  EXPECT_TRUE(expected.empty());
 }
 
 TEST_F(Searches, BeginWithWhatIsKnown) {

@@ -79,6 +79,10 @@ struct Options {
       cl::cat(category), "calibrate",
       cl::desc("Instead of running a file, measure the rates of the target, "
                "print them, and keep them for plans")};
+  cl::opt<double> calibrationSeconds{
+      cl::cat(category), "calibration-seconds", cl::Hidden,
+      cl::desc("Seconds after which --calibrate begins no other measurement"),
+      cl::init(-1)};
   cl::opt<int> threads{cl::cat(category), "threads",
                        cl::desc("Threads (default: the runtime's)"),
                        cl::init(0)};
@@ -360,7 +364,10 @@ static llvm::Error calibrateTarget() {
   auto number = parseGpuTarget(getOptions().target);
   if (!number)
     return number.takeError();
-  return calibrate(*number, getNumThreads(), llvm::outs());
+  std::optional<double> seconds;
+  if (getOptions().calibrationSeconds >= 0)
+    seconds = getOptions().calibrationSeconds;
+  return calibrate(*number, getNumThreads(), llvm::outs(), seconds);
 }
 
 static llvm::Error run() {

@@ -73,6 +73,11 @@ struct Options {
   cl::opt<int> threads{cl::cat(category), "threads",
                        cl::desc("Threads (default: the runtime's)"),
                        cl::init(0)};
+  cl::opt<unsigned> compileThreads{
+      cl::cat(category), "compile-threads",
+      cl::desc("Threads that compile candidates, at most (default: as many as "
+               "there are processors for)"),
+      cl::init(0)};
   cl::opt<Level> level{
       cl::cat(category), "level", cl::desc("How long to search:"),
       cl::init(Level::Measure),
@@ -213,13 +218,18 @@ static SearchOptions getSearchOptions() {
 
 /// Says where the model of the machine is more than 10 % off.
 static void printModel(const ModelTime &model, double seconds) {
-  if (model.total <= 0 || std::abs(seconds / model.total - 1) <= 0.1)
+  double ratio = model.total > 0 ? seconds / model.total : 1;
+  if (std::abs(ratio - 1) <= 0.1)
     return;
-  llvm::outs() << llvm::formatv("  model: {0:f4} ms, measured {1:f4} ms",
-                                model.total * 1e3, seconds * 1e3);
-  for (auto [name, term] : model.terms)
-    llvm::outs() << llvm::formatv("; {0} {1:f4} ms, {2:f0} % of it", name,
-                                  term * 1e3, term / seconds * 100);
+  llvm::outs() << llvm::formatv("  model: {0:f4} ms, measured {1:f4} ms, {2:f0}"
+                                " % {3}; of the measured time:",
+                                model.total * 1e3, seconds * 1e3,
+                                std::abs(ratio - 1) * 100,
+                                ratio > 1 ? "more" : "less");
+  for (auto [index, term] : llvm::enumerate(model.terms))
+    llvm::outs() << llvm::formatv(
+        "{0} {1} {2:f4} ms ({3:f0} %)", index ? "," : "", term.first,
+        term.second * 1e3, term.second / seconds * 100);
   llvm::outs() << "\n";
 }
 
@@ -268,6 +278,10 @@ static llvm::Error tuneFile() {
   if (getOptions().threads.getNumOccurrences() && getOptions().threads < 1)
     return createStringError("expects --threads to be at least 1, but got " +
                              llvm::Twine(getOptions().threads));
+  if (getOptions().compileThreads.getNumOccurrences() &&
+      getOptions().compileThreads < 1)
+    return createStringError(
+        "expects --compile-threads to be at least 1, but got 0");
   if (getOptions().seconds.getNumOccurrences() &&
       !(getOptions().seconds > 0 && std::isfinite(getOptions().seconds)))
     return createStringError(
@@ -278,6 +292,7 @@ static llvm::Error tuneFile() {
   options.search = getSearchOptions();
   options.numThreads = getOptions().threads ? int32_t(getOptions().threads)
                                             : kronGetNumThreads();
+  options.numCompileThreads = getOptions().compileThreads;
   options.fakeTimes = std::move(*fakeTimes);
   options.isStopped = [] { return isInterrupted != 0; };
   std::unique_ptr<Gpu> gpu;

@@ -24,6 +24,10 @@ def ConvertKronToLinalg : Pass<"convert-kron-to-linalg"> {
     `kron.pairwise_apply` and the derivatives of functions of pairs become a loop
     over tiles of 64 columns: their matrix, and what else has an element for each
     pair, are arrays of batch x M x 64, five at most.
+
+    Sizes that the definition of an array tells and its type does not (behind a
+    cast, or of an allocation) have to be what the operation's verifier expects:
+    also of operations that are not lowered here.
   }];
   let options = [
     Option<"fallbackOnly", "fallback-only", "bool", /*default=*/"false",
@@ -403,7 +407,9 @@ def KronWiden : Pass<"kron-widen", "::mlir::ModuleOp"> {
     have become equal are removed.
 
     Operations that depend on the bits of a number (`arith.bitcast`) have no
-    wider form; the verifier rejects what becomes of them.
+    wider form and are rejected, as operations of the tile dialect are, whose
+    copies say how many bytes elements have. The exponent of `pow_diff` stays of
+    f64.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::complex::ComplexDialect"];

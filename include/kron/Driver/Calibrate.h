@@ -14,16 +14,20 @@
 #define KRON_DRIVER_CALIBRATE_H
 
 #include "kron/Driver/Gpu.h"
+#include "kron/Driver/Measure.h"
 #include "kron/Machine/Calibration.h"
 #include <optional>
 
 namespace mlir::kron {
 
-/// Measures the processor with `numThreads` threads.
-llvm::Expected<Calibration> measureProcessor(int32_t numThreads);
+/// Measures the processor with `numThreads` threads. Rates are the best of as
+/// many runs as there are until `deadline`, of which each has a share.
+llvm::Expected<Calibration> measureProcessor(int32_t numThreads,
+                                             const Deadline &deadline);
 
-/// Measures GPU `number`.
-llvm::Expected<Calibration> measureGPU(int32_t number);
+/// Measures GPU `number`: rates for which `deadline` leaves time.
+llvm::Expected<Calibration> measureGPU(int32_t number,
+                                       const Deadline &deadline);
 
 /// Prints what was measured, beside what the table has of a GPU.
 void printCalibration(llvm::raw_ostream &stream,
@@ -33,8 +37,10 @@ void printCalibration(llvm::raw_ostream &stream,
 llvm::Expected<std::string> keepCalibration(const Calibration &calibration);
 
 /// Measures, prints and keeps: GPU `number`, or without one the processor.
+/// `seconds`: instead of those that it takes at most.
 llvm::Error calibrate(std::optional<int32_t> number, int32_t numThreads,
-                      llvm::raw_ostream &stream);
+                      llvm::raw_ostream &stream,
+                      std::optional<double> seconds = std::nullopt);
 
 /// The name that plans for GPU `number` are made for: with the rates that are
 /// kept of it. A GPU that the table does not have is measured if none are kept.

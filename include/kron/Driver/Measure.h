@@ -32,13 +32,54 @@ llvm::Expected<std::vector<double>>
 timeLaunches(const KronKernel *kernel, const KernelManifest &manifest,
              CallArguments &call, int32_t numThreads, unsigned runs);
 
-/// Multiply-adds in registers of `numThreads` threads, on vectors of what
-/// `type` computes in: flops per second.
-double measureMultiplyAdds(KronType type, int32_t numThreads);
+/// When measuring has to end: what was begun is ended.
+class Deadline {
+public:
+  /// Never.
+  Deadline() = default;
+  /// `seconds` from now on, by a clock that tests have a copy of.
+  explicit Deadline(double seconds,
+                    std::function<double()> now = getSteadySeconds);
 
-/// Bytes read plus bytes written per second where each thread copies `bytes`
-/// again and again, with the better kind of stores; 0 without memory.
-double measureCopy(size_t bytes, int32_t numThreads);
+  bool isOver() const { return now && now() >= end; }
+  /// When a `share` of the time that is left will be over.
+  Deadline getPart(double share) const;
+
+private:
+  static double getSteadySeconds();
+
+  /// Seconds since some moment; null: never over.
+  std::function<double()> now;
+  double end = 0;
+};
+
+/// Multiply-adds in registers of `numThreads` threads, on vectors of what
+/// `type` computes in: flops per second, the best of several runs, which end
+/// with `deadline` but for the first one.
+double measureMultiplyAdds(KronType type, int32_t numThreads,
+                           const Deadline &deadline = {});
+
+/// Two arrays of the same size, whose memory has been written to.
+class CopyArrays {
+public:
+  /// `deadline` may be over before all is written: then there are none.
+  explicit CopyArrays(size_t bytes, const Deadline &deadline = {});
+  CopyArrays(const CopyArrays &) = delete;
+  ~CopyArrays();
+
+  /// Null without memory, or without time.
+  char *source = nullptr, *target = nullptr;
+
+private:
+  size_t bytes;
+};
+
+/// Bytes read plus bytes written per second where each thread copies a `share`
+/// of bytes again and again, with the better kind of stores; the best of
+/// several runs as above. 0 if there are no arrays. `share` is a multiple of
+/// 64, and not larger than the arrays divided by threads.
+double measureCopy(const CopyArrays &arrays, size_t share, int32_t numThreads,
+                   const Deadline &deadline = {});
 
 /// Measured on `numThreads` threads of this machine, in a fraction of a second.
 struct MachineLimits {

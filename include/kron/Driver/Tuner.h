@@ -40,6 +40,9 @@ struct TuneOptions {
   std::vector<Record> known;
   /// Threads, on a CPU.
   int32_t numThreads = 1;
+  /// Threads that compile candidates at most; 0: as many as there are
+  /// processors for.
+  unsigned numCompileThreads = 0;
   /// The GPU, and the name that plans are made for; null for the CPU.
   Gpu *gpu = nullptr;
   std::string gpuArch;

@@ -62,8 +62,10 @@ CalibrationKey getCalibrationKey(const GPUProperties &properties);
 
 struct Calibration {
   CalibrationKey key;
-  /// By kind; what a machine lacks is left out.
+  /// By kind; what a machine lacks is left out, and what there was no time for.
   std::vector<std::pair<std::string, double>> rates;
+  /// Kinds that there was no time for; none where it comes out of a file.
+  std::vector<llvm::StringRef> missed;
 
   /// The rate of `kind`, 0 if it was not measured.
   double find(llvm::StringRef kind) const;
@@ -76,8 +78,8 @@ struct Calibration {
 };
 
 /// Reads what `print` writes. The error says what was expected where `text` is
-/// no JSON, of another version, or lacks a field, and where a rate is unknown,
-/// out of range or missing.
+/// no JSON, of another version, or lacks a field, and where a rate is unknown
+/// or out of range, or there is none.
 llvm::Expected<Calibration> parseCalibration(llvm::StringRef text);
 
 /// The same of a file, which the error names.

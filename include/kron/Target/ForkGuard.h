@@ -14,6 +14,8 @@
 #ifndef KRON_TARGET_FORKGUARD_H
 #define KRON_TARGET_FORKGUARD_H
 
+#include <mutex>
+
 namespace mlir::kron {
 
 /// While there is one, fork() in another thread waits. Taken before other
@@ -21,9 +23,17 @@ namespace mlir::kron {
 class ForkGuard {
 public:
   ForkGuard();
+  /// None where a thread waits to fork: for threads that another one, which has
+  /// a guard, waits for.
+  explicit ForkGuard(std::try_to_lock_t);
   ~ForkGuard();
   ForkGuard(const ForkGuard &) = delete;
   ForkGuard &operator=(const ForkGuard &) = delete;
+
+  explicit operator bool() const { return isOwned; }
+
+private:
+  bool isOwned = true;
 };
 
 } // namespace mlir::kron

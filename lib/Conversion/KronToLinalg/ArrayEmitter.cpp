@@ -86,12 +86,8 @@ Value ArrayEmitter::fill(Value array, TypedAttr number) {
 /// `array` with the static size of one dimension replaced (kDynamic included).
 Value ArrayEmitter::castDim(Value array, unsigned dim, int64_t size) {
   auto type = cast<ShapedType>(array.getType());
-  int64_t own = type.getDimSize(dim);
-  if (own == size)
+  if (type.getDimSize(dim) == size)
     return array;
-  // Sizes that casts hid from the verifier may contradict each other.
-  if (!ShapedType::isDynamic(own) && !ShapedType::isDynamic(size))
-    return castDim(castDim(array, dim, ShapedType::kDynamic), dim, size);
   SmallVector<int64_t> shape(type.getShape());
   shape[dim] = size;
   Type newType = type.clone(shape);

@@ -123,6 +123,8 @@ struct ConvertKronToLinalgPass
           quantize && epiloguesOnly &&
           keepsQuantize(quantize, target == "cuda"))
         continue;
+      if (failed(verifyHiddenSizes(op)))
+        return signalPassFailure();
       if (fallbackOnly) {
         std::optional<std::string> reason =
             getFallbackReason(op, target == "cuda");

@@ -27,6 +27,10 @@ Value emitPairwiseApply(ArrayEmitter &emitter, PairwiseApplyOp op);
 Value emitPairwiseTangent(ArrayEmitter &emitter, PairwiseTangentOp op);
 Value emitPairwiseGrad(ArrayEmitter &emitter, PairwiseGradOp op);
 
+/// An error of `op`'s verifier where sizes that the definitions of its arrays
+/// tell, and their types do not, contradict its other sizes.
+LogicalResult verifyHiddenSizes(Operation *op);
+
 } // namespace mlir::kron
 
 #endif // KRON_CONVERSION_KRONTOLINALG_LOWERING_H

@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Conversion/Passes.h"
+#include "kron/Dialect/Kron/IR/KronPairwise.h"
+#include "kron/Dialect/Tile/IR/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -96,6 +98,12 @@ static void addReplacements(AttrTypeReplacer &replacer) {
 /// that will have other bits.
 static LogicalResult checkProgram(ModuleOp module) {
   WalkResult result = module.walk([](Operation *op) {
+    // Bytes of copies and maps of lanes are those of one type.
+    if (isa_and_present<kron::tile::TileDialect>(op->getDialect())) {
+      op->emitOpError("has no wider form: --kron-widen expects a program that "
+                      "--kron-tile has not seen");
+      return WalkResult::interrupt();
+    }
     if (auto bitcast = dyn_cast<arith::BitcastOp>(op)) {
       for (Type type : {bitcast.getIn().getType(), bitcast.getType()}) {
         if (!getWider(getElementTypeOrSelf(type)))
@@ -124,11 +132,19 @@ struct KronWidenPass : kron::impl::KronWidenBase<KronWidenPass> {
   void runOnOperation() override {
     if (failed(checkProgram(getOperation())))
       return signalPassFailure();
+    // Exponents are of f64, whatever elements are.
+    SmallVector<std::pair<kron::PairOpInterface, FloatAttr>> exponents;
+    getOperation()->walk([&](kron::PairOpInterface op) {
+      if (FloatAttr exponent = op.getExponentAttr())
+        exponents.emplace_back(op, exponent);
+    });
     AttrTypeReplacer replacer;
     addReplacements(replacer);
     replacer.recursivelyReplaceElementsIn(getOperation(), /*replaceAttrs=*/true,
                                           /*replaceLocs=*/false,
                                           /*replaceTypes=*/true);
+    for (auto [op, exponent] : exponents)
+      op->setAttr("exponent", exponent);
     // f16 and f32 have become the same type.
     getOperation()->walk([](Operation *op) {
       if (!isa<arith::ExtFOp, arith::TruncFOp>(op) ||

@@ -83,6 +83,15 @@ static LogicalResult verifyKernel(gpu::GPUFuncOp kernel, Type element) {
   return failure(result.wasInterrupted());
 }
 
+static constexpr auto kSharedSpace =
+    static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
+
+/// Whether kernels of `gpuModule` find the variable that shared memory is.
+static bool hasSharedMemory(gpu::GPUModuleOp gpuModule) {
+  auto memory = gpuModule.lookupSymbol<LLVM::GlobalOp>(kSharedMemoryName);
+  return memory && memory.getAddrSpace() == kSharedSpace;
+}
+
 /// Makes `kernel` an llvm.func and starts it at `launch`.
 static LogicalResult lowerKernel(OpBuilder &builder, LaunchOp launch,
                                  gpu::GPUFuncOp kernel) {
@@ -105,6 +114,11 @@ static LogicalResult lowerKernel(OpBuilder &builder, LaunchOp launch,
        llvm::zip_equal(kernel.getArguments(), launch.getArgs()))
     lowering.enter(argument, value);
   lowering.lower(kernel.getBody().front());
+  kernel->destroy();
+  if (k.getSharedBytes() > 0 && !hasSharedMemory(gpuModule))
+    return launch.emitOpError("expects an llvm.mlir.global '")
+           << kSharedMemoryName << "' of address space " << kSharedSpace
+           << " beside its kernel, which has shared memory";
   Int tiles = launch.getTiles();
   APInt constant;
   if (matchPattern(launch.getTiles(), m_ConstantInt(&constant)))
@@ -112,7 +126,6 @@ static LogicalResult lowerKernel(OpBuilder &builder, LaunchOp launch,
   k.launch({shape.getThreads(), shape.getCtasPerSm(), shape.getCluster(),
             k.getSharedBytes()},
            tiles);
-  kernel->destroy();
   return success();
 }
 

@@ -46,6 +46,12 @@ private:
     return isOver;
   }
   void descend();
+  /// Tells of `plans`, but for those that are not timed again.
+  void expect(std::vector<std::string> plans) {
+    llvm::erase_if(
+        plans, [&](const std::string &plan) { return tried.contains(plan); });
+    problem.expect(plans);
+  }
   /// Compares `plan`, unless that was done before, with the leader, which it
   /// becomes if it is faster.
   bool challenge(const std::string &plan);
@@ -167,7 +173,11 @@ void Searcher::descend() {
           problem.getNeighbours(leader);
       if (field >= moves.size())
         break;
-      for (const std::string &plan : order(moves[field])) {
+      std::vector<std::string> plans = order(moves[field]), next = plans;
+      for (const auto &others : llvm::drop_begin(moves, field + 1))
+        llvm::append_range(next, others);
+      expect(std::move(next));
+      for (const std::string &plan : plans) {
         if (isOver())
           return;
         hasImproved |= challenge(plan);
@@ -195,6 +205,7 @@ std::optional<SearchResult> Searcher::run() {
   if (others.size() > options.numCandidates)
     others.resize(options.numCandidates);
   others.insert(others.begin(), problem.known.begin(), problem.known.end());
+  expect(others);
   for (const std::string &plan : others) {
     if (isOver())
       break;
@@ -202,6 +213,7 @@ std::optional<SearchResult> Searcher::run() {
   }
   if (!isOver())
     descend();
+  expect({});
   result.plan = byDefault;
   result.seconds = result.defaultSeconds = *first;
   if (leader == byDefault)

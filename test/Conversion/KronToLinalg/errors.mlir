@@ -19,3 +19,28 @@ func.func @fused_scale_from_destination(%x: memref<3x2xf32>, %f: memref<2x2xf32>
   }
   return
 }
+
+// -----
+
+// Verify that sizes which a cast hides may not contradict those that are known.
+func.func @hidden_by_cast(%x: memref<4x1xi32>, %a: memref<1x2xi32>, %y: memref<2x1xi32>) {
+  // expected-note @below {{operand 1 is 'memref<1x2xi32>' by its definition, 'memref<?x?xi32>' by its type}}
+  // expected-note @below {{operand 2 is 'memref<1x2xi32>' by its definition}}
+  %cast = memref.cast %a : memref<1x2xi32> to memref<?x?xi32>
+  // expected-error @below {{'kron.kmm' op expects dimension 0 of the input to be 2, the product of the factor columns, but got 4}}
+  kron.kmm ins(%x : memref<4x1xi32>) factors(%cast, T(%cast) : memref<?x?xi32>, memref<?x?xi32>) outs(%y : memref<2x1xi32>)
+  return
+}
+
+// -----
+
+// Verify that those of an allocation, and of destinations, may not either.
+func.func @hidden_by_allocation(%x: memref<4x4xf32>, %a: memref<2x3xf32>) -> memref<?x?xf32> {
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  // expected-note @below {{operand 3 is 'memref<4x8xf32>' by its definition, 'memref<?x?xf32>' by its type}}
+  %y = memref.alloc(%c4, %c8) : memref<?x?xf32>
+  // expected-error @below {{'kron.mkm' op expects dimension 1 of the outs to be 9, the product of the factor columns, but got 8}}
+  kron.mkm ins(%x : memref<4x4xf32>) factors(%a, %a : memref<2x3xf32>, memref<2x3xf32>) outs(%y : memref<?x?xf32>)
+  return %y : memref<?x?xf32>
+}

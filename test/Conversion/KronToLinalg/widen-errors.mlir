@@ -23,3 +23,12 @@ func.func @bits(%x: i16) -> f16 {
   %y = arith.bitcast %x : i16 to f16
   return %y : f16
 }
+
+// -----
+
+// Verify that tile operations are refused, whose copies are of as many bytes as elements have.
+func.func @tile(%x: !llvm.ptr) {
+  // expected-error @below {{'tile.view' op has no wider form: --kron-widen expects a program that --kron-tile has not seen}}
+  %view = tile.view %x : !llvm.ptr -> <2x8x3xf32, [3, 6, 1]>
+  return
+}

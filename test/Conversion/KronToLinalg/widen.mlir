@@ -89,3 +89,11 @@ func.func @linalg(%x: tensor<4xf64>) -> tensor<4xf64> {
   } -> tensor<4xf64>
   return %r : tensor<4xf64>
 }
+
+// Verify that exponents stay as they are, also where elements become f80.
+// CHECK-LABEL: func.func @exponent
+// CHECK: kron.pairwise pow_diff(1.300000e+00) ins(%{{.*}} : memref<4x8xf80>
+func.func @exponent(%a: memref<4x8xf64>, %y: memref<4x4xf64>) {
+  kron.pairwise pow_diff(1.3) ins(%a, %a : memref<4x8xf64>, memref<4x8xf64>) outs(%y : memref<4x4xf64>)
+  return
+}

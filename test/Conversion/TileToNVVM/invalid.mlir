@@ -106,3 +106,22 @@ func.func @host(%p: !llvm.ptr, %n: i64) {
   tile.launch @kron_gpu::@k tiles(%n) args(%v : !tile.view<4x4xf16>)
   return
 }
+
+// -----
+
+gpu.module @kron_gpu {
+  llvm.mlir.global external @kron_smem() {addr_space = 1 : i32} : !llvm.array<0 x i8>
+  gpu.func @k(%x: !tile.view<?x4x4xf32>) kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    %ring = tile.alloc : !tile.ring<2 of <4x4x4xf32>>
+    %s = tile.acquire %ring : <2 of <4x4x4xf32>> -> <4x4x4xf32>
+    tile.copy %x[0] to %s rows 4 bytes 16 : <?x4x4xf32>, <4x4x4xf32>
+    gpu.return
+  }
+}
+
+func.func @elsewhere(%p: !llvm.ptr, %n: i64) {
+  %v = tile.view %p sizes(%n) : !llvm.ptr -> <?x4x4xf32>
+  // expected-error @+1 {{'tile.launch' op expects an llvm.mlir.global 'kron_smem' of address space 3 beside its kernel, which has shared memory}}
+  tile.launch @kron_gpu::@k tiles(%n) args(%v : !tile.view<?x4x4xf32>)
+  return
+}

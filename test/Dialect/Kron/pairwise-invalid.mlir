@@ -288,3 +288,11 @@ func.func @pairwise_isolated(%a: memref<4x8xf32>, %b: memref<5x8xf32>, %y: memre
       }
   return
 }
+
+// -----
+
+func.func @pairwise_exponent_type(%a: memref<4x8xf80>, %y: memref<4x4xf80>) {
+  // expected-error @+1 {{'kron.pairwise' op attribute 'exponent' failed to satisfy constraint: 64-bit float attribute}}
+  "kron.pairwise"(%a, %a, %y) <{exponent = 1.3 : f80, inner = 3 : i32, operandSegmentSizes = array<i32: 1, 1, 0, 1>}> ({}, {}) : (memref<4x8xf80>, memref<4x8xf80>, memref<4x4xf80>) -> ()
+  return
+}

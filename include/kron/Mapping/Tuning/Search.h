@@ -34,6 +34,10 @@ struct SearchProblem {
   /// The estimated time of a plan, by which those of `candidates` and of one
   /// field are ordered.
   std::function<double(const std::string &plan)> estimate;
+  /// Told which plans will be timed next, in this order unless the leader
+  /// changes, instead of those that were told before.
+  std::function<void(const std::vector<std::string> &plans)> expect =
+      [](const std::vector<std::string> &) {};
   /// Seconds of one run; none for a plan that cannot be run or is wrong.
   std::function<std::optional<double>(const std::string &plan)> time;
   /// Seconds since some moment.

@@ -16,12 +16,6 @@ include "kron/Dialect/Kron/IR/KronPairwiseInterfaces.td"
 def Kron_PairParameter : AnyTypeOf<[F32, F64, F80, Kron_FloatArray],
     "f32, f64, or a ranked tensor or strided memref of f32 or f64">;
 
-/// Of f64, or of what an oracle widens that to.
-def Kron_Exponent : TypedAttrBase<F64, "FloatAttr",
-    CPred<"::llvm::isa<::mlir::FloatAttr>($_self)">, "floating-point number"> {
-  let returnType = "::llvm::APFloat";
-}
-
 /// An operation on a function of pairs.
 class Kron_PairOp<string mnemonic, list<Trait> traits = []>
     : Kron_Op<mnemonic, !listconcat(traits, [
@@ -43,7 +37,7 @@ class Kron_PairOp<string mnemonic, list<Trait> traits = []>
 
 /// What says which function it is.
 defvar pairFunction = (ins
-    OptionalAttr<Kron_PairFunction>:$inner, OptionalAttr<Kron_Exponent>:$exponent,
+    OptionalAttr<Kron_PairFunction>:$inner, OptionalAttr<F64Attr>:$exponent,
     DefaultValuedAttr<Kron_PairReduction, "PairReduction::Sum">:$reduction,
     DefaultValuedAttr<Kron_TransposeAttr, "Transpose::N">:$trans_lhs,
     DefaultValuedAttr<Kron_TransposeAttr, "Transpose::N">:$trans_rhs);
