@@ -9,6 +9,7 @@ import ctypes
 import os
 import pathlib
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -49,6 +50,29 @@ def pin_to_one_core():
     core = max(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {core})
     return core
+
+
+def run(*command, **kwargs):
+    """What a command prints; ends this program where it fails."""
+    process = subprocess.run([str(c) for c in command], text=True, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, **kwargs)
+    if process.returncode:
+        sys.exit(f"{' '.join(str(c) for c in command)}\n{process.stdout}")
+    return process.stdout
+
+
+def build_project(options, source, folder):
+    """Installs kron's library and compiler and builds the project in `source` as a user's that
+    finds it there; returns where the program is."""
+    prefix, project = folder / "install", folder / "project"
+    for path in (prefix, project):
+        shutil.rmtree(path, ignore_errors=True)
+    for component in ("runtime", "compiler"):
+        run("cmake", "--install", options.build, "--component", component, "--prefix", prefix)
+    run("cmake", "-G", "Ninja", "-S", source, "-B", project, "-DCMAKE_BUILD_TYPE=Release",
+        f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_CXX_COMPILER=clang++-22")
+    run("cmake", "--build", project)
+    return project
 
 
 def kron_run(options, program, entry, folder, inputs, times=0, extra=()):

@@ -125,6 +125,24 @@ func.func @apply_given(%a: memref<?x?xf32>, %w: memref<?x16xf32>, %x: memref<?x?
   return
 }
 
+// Verify that a derivative along directions has half the rows of registers, and that a gradient has blocks of rows of its
+// result, packs little of K, and no more rows and vectors than the operands it is by have.
+// CHECK-LABEL: func @derivatives(
+// CHECK: rows = 4, vectors = 3, row_block = 256, k_block = 1360>
+// CHECK: rows = 8, vectors = 3, row_block = 128, k_block = 128, n_tiles = 8, column_block = 256>
+// CHECK: rows = 5, vectors = 2, row_block = 5, k_block = 128, n_tiles = 8, column_block = 256>
+// CHECK: rows = 8, vectors = 1, row_block = 24, k_block = 16, n_tiles = 2, column_block = 256>
+func.func @derivatives(%a: memref<?x?xf32>, %h: memref<?x?xf32>, %y: memref<?x?xf32>, %b: memref<20x8xf32>, %c: memref<5x8xf32>,
+                       %g: memref<20x5xf32>) {
+  kron.pairwise_tangent dot ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) along(%a, %a : memref<?x?xf32>, memref<?x?xf32>)
+      outs(%y : memref<?x?xf32>)
+  kron.pairwise_grad by(lhs) dot ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) grad(%h : memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+  kron.pairwise_grad by(rhs) dot ins(%b, %c : memref<20x8xf32>, memref<5x8xf32>) grad(%g : memref<20x5xf32>) outs(%c : memref<5x8xf32>)
+  kron.pairwise_grad by(lhs) dot ins(%b, %c : memref<20x8xf32>, memref<5x8xf32>) grad(%g : memref<20x5xf32>) outs(%b : memref<20x8xf32>)
+      {plan = #kron.pairwise_plan<k_block = 16, n_tiles = 2>}
+  return
+}
+
 // Verify that what the code generator does not take has no plan.
 // CHECK-LABEL: func @f80(
 // CHECK-NOT: plan

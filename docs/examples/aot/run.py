@@ -7,7 +7,6 @@ kron-run's.
 
 import pathlib
 import shutil
-import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -18,14 +17,6 @@ import common
 import numpy as np
 
 
-def run(*command):
-    process = subprocess.run([str(c) for c in command], text=True, stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT)
-    if process.returncode:
-        sys.exit(f"{' '.join(str(c) for c in command)}\n{process.stdout}")
-    return process.stdout
-
-
 def main():
     options = common.parse_options(__doc__.splitlines()[0])
     folder = common.output_folder(options, "aot")
@@ -33,12 +24,12 @@ def main():
     prefix, project = options.build / "install", folder / "project"
     shutil.rmtree(prefix, ignore_errors=True)
     shutil.rmtree(project, ignore_errors=True)
-    run("cmake", "--install", options.build, "--prefix", prefix)
-    run("cmake", "-G", "Ninja", "-S", HERE, "-B", project, "-DCMAKE_BUILD_TYPE=Release",
+    common.run("cmake", "--install", options.build, "--prefix", prefix)
+    common.run("cmake", "-G", "Ninja", "-S", HERE, "-B", project, "-DCMAKE_BUILD_TYPE=Release",
         f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_CXX_COMPILER=clang++-22")
-    run("cmake", "--build", project)
+    common.run("cmake", "--build", project)
 
-    libraries = run("ldd", project / "aot")
+    libraries = common.run("ldd", project / "aot")
     foreign = [line for line in libraries.splitlines()
                if "LLVM" in line or "MLIR" in line or "not found" in line]
     checks.below("libraries of LLVM or missing ones that the program needs", len(foreign), 0)
@@ -49,7 +40,7 @@ def main():
     paths = [folder / f"{name}.raw" for name in ("x", "f1", "f2", "y")]
     for path, array in zip(paths, arrays):
         array.tofile(path)
-    print(run(project / "aot", *paths), end="")
+    print(common.run(project / "aot", *paths), end="")
     y = np.fromfile(paths[-1], np.float32).reshape(1000, 64)
 
     expected, _, _ = common.kron_run(options, HERE / "mkm.mlir", "mkm", folder, arrays)

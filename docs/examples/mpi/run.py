@@ -1,13 +1,11 @@
 """A C++ program with kernels compiled ahead of time, as 4 processes of MPI, against NumPy.
 
-Installs kron into BUILD/install-mpi, builds this folder as a user's project that finds it
-there, and checks the program's numbers and the bytes that it says it has sent.
+Installs kron, builds this folder as a user's project that finds it there, and checks the
+program's numbers and the bytes that it says it has sent.
 """
 
 import pathlib
 import re
-import shutil
-import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -21,14 +19,6 @@ import numpy as np
 RANKS = 4
 
 
-def run(*command, **kwargs):
-    process = subprocess.run([str(c) for c in command], text=True, stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT, **kwargs)
-    if process.returncode:
-        sys.exit(f"{' '.join(str(c) for c in command)}\n{process.stdout}")
-    return process.stdout
-
-
 def main():
     options = common.parse_options(__doc__.splitlines()[0])
     if not mpirun.exists():
@@ -36,14 +26,7 @@ def main():
         sys.exit(77)
     folder = common.output_folder(options, "mpi")
     checks = common.Checks()
-    prefix, project = options.build / "install-mpi", folder / "project"
-    shutil.rmtree(prefix, ignore_errors=True)
-    shutil.rmtree(project, ignore_errors=True)
-    for component in ("runtime", "compiler"):
-        run("cmake", "--install", options.build, "--component", component, "--prefix", prefix)
-    run("cmake", "-G", "Ninja", "-S", HERE, "-B", project, "-DCMAKE_BUILD_TYPE=Release",
-        f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_CXX_COMPILER=clang++-22")
-    run("cmake", "--build", project)
+    project = common.build_project(options, HERE, folder)
 
     rng = np.random.default_rng(5)
     sizes = (10, 8, 8, 8)
@@ -53,7 +36,7 @@ def main():
     x.tofile(paths[0])
     np.concatenate([factor.ravel() for factor in factors]).tofile(paths[1])
     paths[2].unlink(missing_ok=True)
-    text = run(*mpirun.command(RANKS, project / "sharded", *paths), env=mpirun.environment(),
+    text = common.run(*mpirun.command(RANKS, project / "sharded", *paths), env=mpirun.environment(),
                timeout=300)
     print(text, end="")
 

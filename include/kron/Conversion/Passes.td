@@ -76,14 +76,16 @@ def ConvertPairwiseToVector
     : Pass<"convert-pairwise-to-vector", "::mlir::ModuleOp"> {
   let summary = "Generate loops over 1-D vectors from functions of pairs";
   let description = [{
-    Replaces every `kron.pairwise` and `kron.pairwise_apply` on memrefs by loops
-    over native-width vectors, as its `#kron.pairwise_plan` says: it has to be
-    complete, as `--kron-plan` leaves it. Register tiles have lanes along N; B is
-    packed a few columns at a time, A broadcast. Blocks of rows of such columns
-    (of a `kron.pairwise_apply`: of all columns) are computed by a body function,
-    which a call to the runtime spreads over the threads. The epilogue is applied
-    to results in registers. What a `kron.pairwise_apply` multiplies stays there,
-    or in scratch.
+    Replaces every function of pairs on memrefs (`kron.pairwise`,
+    `kron.pairwise_apply`, and their derivatives `kron.pairwise_tangent` and
+    `kron.pairwise_grad`) by loops over native-width vectors, as its
+    `#kron.pairwise_plan` says: it has to be complete, as `--kron-plan` leaves it.
+    Register tiles have lanes along N; B is packed a few columns at a time, A
+    broadcast. Blocks of rows of such columns (of a `kron.pairwise_apply` and a
+    `kron.pairwise_grad`: of all columns) are computed by a body function, which
+    a call to the runtime spreads over the threads. The epilogue is applied to
+    results in registers. What a `kron.pairwise_apply` multiplies stays there, or
+    in scratch, as do the weights of a `kron.pairwise_grad`.
 
     Functions of the math dialect become functions of vectors, which
     `--kron-expand-math` makes polynomials of.

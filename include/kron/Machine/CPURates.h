@@ -88,6 +88,9 @@ struct CPURates {
   double pairLaneColumns = 0.75;
   int64_t pairApplyRows = 128;
   int64_t pairColumnBlock = 256, pairScratchTiles = 8;
+  /// Of kron.pairwise_grad: positions of K that are packed for all register
+  /// tiles whose values are in scratch.
+  int64_t pairGradPositions = 128;
   /// Multiply-adds below which a range of tiles is not worth a thread.
   int64_t threadFmas = 1 << 16;
 

@@ -140,7 +140,7 @@ def KronPlan : Pass<"kron-plan"> {
     copies. A partial plan is a
     constraint: its fields stay, the others are chosen. A value that is none for
     the fused region is an error with its reason. A complete plan stays as it is.
-    A `kron.pairwise` or `kron.pairwise_apply` gets a `#kron.pairwise_plan` in the
+    A function of pairs gets a `#kron.pairwise_plan` in the
     same way: register tiles, blocks of rows, how much of K is packed at a time,
     and how columns are multiplied.
 

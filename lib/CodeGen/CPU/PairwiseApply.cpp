@@ -39,7 +39,6 @@ private:
   //===--------------------------------------------------------------------===//
 
   void addArrays(Emitter &emitter, PairwiseArrays &arrays) override;
-  Int getBlockRows(Emitter &emitter, const PairwiseArrays &arrays);
   Int countParts(Emitter &emitter, const PairwiseArrays &arrays) override;
   Int countFmas(Emitter &emitter, const PairwiseArrays &arrays) override;
   void emitPart(Emitter &emitter, const PairwiseArrays &arrays, Int number,
@@ -47,10 +46,6 @@ private:
   void emitResults(Emitter &emitter, const PairwiseBlock &block,
                    const Tile &tile, ArrayRef<Value> sums) override;
 
-  /// The values of pairs `block`, of which a column of register tiles starts at
-  /// `first`.
-  PairwiseBlock getStrip(Emitter &emitter, const PairwiseBlock &block,
-                         Int first);
   /// Sets all sums of `count` vectors to their start.
   void fillSums(Emitter &emitter, Int count);
 
@@ -129,27 +124,17 @@ ApplyBuilder::ApplyBuilder(OpBuilder &builder, SymbolTable &symbols,
 // Parts
 //===----------------------------------------------------------------------===//
 
-/// Fewer rows than the plan says where threads would have none, but whole
-/// register tiles.
-Int ApplyBuilder::getBlockRows(Emitter &emitter, const PairwiseArrays &arrays) {
-  Int others = emitter.mul(countBatch(emitter, arrays),
-                           emitter.ceilDiv(arrays.sizeC, blockColumns));
-  Int threads(runtime.getNumThreads(emitter));
-  Int parts = emitter.ceilDiv(threads, emitter.max(others, 1));
-  Int tiles =
-      emitter.ceilDiv(emitter.ceilDiv(arrays.sizeM, parts), plan.getRows());
-  Int rows = emitter.mul(emitter.max(tiles, 1), plan.getRows());
-  return emitter.min(rows, plan.getRowBlock());
-}
-
 void ApplyBuilder::addArrays(Emitter &emitter, PairwiseArrays &arrays) {
   Value values = apply.getValues();
   unsigned rank = cast<MemRefType>(values.getType()).getRank();
   bool isTransposed = apply.getTransValues() != Transpose::N;
   unsigned dimN = rank - (isTransposed ? 1 : 2);
-  arrays.values = getMatrix(emitter, values, dimN, 2 * rank - 3 - dimN);
+  arrays.values = getMatrix(emitter, values, dimN);
   arrays.sizeC = getArraySizes(emitter, apply.getInit()).back();
-  arrays.blockRows = getBlockRows(emitter, arrays);
+  arrays.blockRows =
+      getBlockRows(emitter, arrays.sizeM,
+                   emitter.mul(countBatch(emitter, arrays),
+                               emitter.ceilDiv(arrays.sizeC, blockColumns)));
 }
 
 Int ApplyBuilder::countParts(Emitter &emitter, const PairwiseArrays &arrays) {
@@ -165,15 +150,6 @@ Int ApplyBuilder::countFmas(Emitter &emitter, const PairwiseArrays &arrays) {
   return emitter.mul(values, each);
 }
 
-PairwiseBlock ApplyBuilder::getStrip(Emitter &emitter,
-                                     const PairwiseBlock &block, Int first) {
-  PairwiseBlock strip = block;
-  strip.columns = getExtent(emitter, block.columns, first, width);
-  moveMatrix(emitter, strip.rhs, first);
-  moveMatrix(emitter, strip.values, first);
-  return strip;
-}
-
 void ApplyBuilder::emitPart(Emitter &emitter, const PairwiseArrays &arrays,
                             Int number, Value begin) {
   Int rowBlocks = emitter.ceilDiv(arrays.sizeM, arrays.blockRows);
@@ -185,8 +161,8 @@ void ApplyBuilder::emitPart(Emitter &emitter, const PairwiseArrays &arrays,
       getBatch(emitter, arrays, emitter.floorDiv(rest, columnBlocks));
   block.rows =
       emitter.min(arrays.blockRows, emitter.sub(arrays.sizeM, firstRow));
-  moveMatrix(emitter, block.lhs, firstRow);
-  moveMatrix(emitter, block.init, firstRow, firstColumn);
+  moveRows(emitter, block, firstRow);
+  moveMatrix(emitter, block.init, 0, firstColumn);
   moveMatrix(emitter, block.values, 0, firstColumn);
   columns = getExtent(emitter, arrays.sizeC, firstColumn, blockColumns);
   auto emitThose = [&] { emitFew(emitter, block, arrays.sizeK); };
@@ -215,14 +191,14 @@ void ApplyBuilder::fillSums(Emitter &emitter, Int count) {
 void ApplyBuilder::emitResults(Emitter &emitter, const PairwiseBlock &block,
                                const Tile &tile, ArrayRef<Value> reduced) {
   SmallVector<Value> params;
-  if (!op.getEpilogue().empty())
+  if (!op.getEpilogue().empty() || hasDirections())
     params = broadcastParams(emitter, block);
   // One row at a time leaves most registers to the epilogue.
   bool isOneColumn = !pairs && columns.is(1);
   SmallVector<Value> values;
   for (int64_t row = 0; row < tile.rows; ++row) {
-    for (Value value : reduced.slice(row * tile.vectors, tile.vectors))
-      values.push_back(emitPairEpilogue(builder, loc, op, value, params));
+    for (int64_t vector = 0; vector < tile.vectors; ++vector)
+      values.push_back(emitValue(reduced, row * tile.vectors + vector, params));
     if (!isOneColumn)
       continue;
     Tile single = tile;
@@ -328,8 +304,7 @@ void ApplyBuilder::emitMany(Emitter &emitter, const PairwiseBlock &block,
     Int count = getExtent(emitter, block.columns, first, blockN);
     PairwiseBlock part = block;
     part.columns = count;
-    moveMatrix(emitter, part.rhs, first);
-    moveMatrix(emitter, part.values, first);
+    moveColumns(emitter, part, first);
     emitter.forLoop(0, count, width, [&](Int column) {
       pairs = emitter.offsetPointer(matrix, column);
       emitSlices(emitter, getStrip(emitter, part, column), sizeK, nullptr);
@@ -367,7 +342,8 @@ void ApplyBuilder::emitProducts(Emitter &emitter, const PairwiseBlock &block,
           forRowTiles(emitter, block.rows, [&](Int row, int64_t rows) {
             PairwiseMatrix lhs{matrix, {}, blockN, 1, accumulator};
             moveMatrix(emitter, lhs, row);
-            emitProduct(emitter, count, first, {rows, vectors, row, {}, lhs});
+            emitProduct(emitter, count, first,
+                        {rows, vectors, row, {}, lhs, {}});
           });
         });
   });

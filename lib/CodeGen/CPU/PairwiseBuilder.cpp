@@ -22,11 +22,16 @@ using namespace mlir::kron;
 static constexpr int64_t kThreadFmas = 1 << 16;
 
 PairwiseBuilder::PairwiseBuilder(OpBuilder &builder, SymbolTable &symbols,
-                                 PairOpInterface op, PairwisePlanAttr plan)
+                                 PairOpInterface op, PairwisePlanAttr plan,
+                                 unsigned rowSide)
     : builder(builder), loc(op.getLoc()), op(op), runtime(symbols), plan(plan),
-      accumulator(op.getAccumulatorType()) {
+      accumulator(op.getAccumulatorType()), rowSide(rowSide) {
   lanes = plan.getVectorBits() / accumulator.getIntOrFloatBitWidth();
   width = plan.getVectors() * lanes;
+  if (!op.getDirections().empty() && !isa<PairwiseGradOp>(op.getOperation())) {
+    innerAlong = PairProgram::getInner(op).getAlong();
+    epilogueAlong = PairProgram::getEpilogue(op).getAlong();
+  }
   planScratch();
 }
 
@@ -38,8 +43,11 @@ void PairwiseBuilder::planScratch() {
   if (!hasSlices)
     sliceK = sizeK;
   packedK = llvm::alignTo(sliceK, lanes);
-  sumsOffset = packedK * width;
-  convertedOffset = sumsOffset + (hasSlices ? plan.getRowBlock() * width : 0);
+  alongOffset = packedK * width;
+  int64_t numSums = hasDirections() ? 2 : 1;
+  sumsOffset = numSums * alongOffset;
+  convertedOffset =
+      sumsOffset + (hasSlices ? numSums * plan.getRowBlock() * width : 0);
   bool converts = getElementType(op.getLhs()) != accumulator;
   int64_t convertedRows = llvm::alignTo(plan.getRows(), lanes);
   scratchElements = convertedOffset + (converts ? convertedRows * packedK : 0);
@@ -61,29 +69,81 @@ static SmallVector<Int> getBatchStrides(Value array, const StageArray &strided,
   return strides;
 }
 
+static unsigned getBatchRank(PairOpInterface op) {
+  return getLargestBatchRank(getPairArrays(op));
+}
+
 PairwiseMatrix PairwiseBuilder::getMatrix(Emitter &emitter, Value array,
-                                          unsigned rowsDim, unsigned innerDim) {
+                                          std::optional<unsigned> rowsDim) {
   StageArray strided = getFusedArray(emitter, array);
-  unsigned resultRank = cast<MemRefType>(op.getInit().getType()).getRank() - 2;
-  unsigned rank = cast<MemRefType>(array.getType()).getRank() - 2;
-  return {strided.base, getBatchStrides(array, strided, rank, resultRank),
-          strided.strides[rowsDim], strided.strides[innerDim], strided.element};
+  unsigned rank = strided.strides.size(), batchRank = rank - (rowsDim ? 2 : 0);
+  PairwiseMatrix matrix{
+      strided.base,
+      getBatchStrides(array, strided, batchRank, ::getBatchRank(op)), 0, 0,
+      strided.element};
+  if (rowsDim) {
+    matrix.row = strided.strides[*rowsDim];
+    matrix.inner = strided.strides[2 * rank - 3 - *rowsDim];
+  }
+  return matrix;
+}
+
+/// Sizes of the batch, each from the first array, the destination if it does,
+/// that does not stretch there.
+static SmallVector<Int> getBatchSizes(Emitter &emitter, PairOpInterface op) {
+  SmallVector<PairArray> arrays = getPairArrays(op);
+  SmallVector<Int> batch(getLargestBatchRank(arrays), 1);
+  SmallVector<bool> isKnown(batch.size(), false);
+  auto visit = [&](const PairArray &array) {
+    SmallVector<Int> sizes = getArraySizes(emitter, array.value);
+    auto shape = cast<MemRefType>(array.value.getType()).getShape();
+    for (unsigned dim = 0, rank = array.getBatchRank(); dim < rank; ++dim) {
+      unsigned position = batch.size() - rank + dim;
+      if (shape[dim] != 1 && !std::exchange(isKnown[position], true))
+        batch[position] = sizes[dim];
+    }
+  };
+  for (bool isInit : {true, false})
+    for (const PairArray &array : arrays)
+      if (array.isInit == isInit)
+        visit(array);
+  return batch;
 }
 
 PairwiseArrays PairwiseBuilder::collectArrays(Emitter &emitter) {
   PairwiseArrays arrays;
-  SmallVector<Int> sizes = getArraySizes(emitter, op.getInit());
-  unsigned batchRank = sizes.size() - 2;
-  arrays.batch.assign(sizes.begin(), sizes.begin() + batchRank);
-  arrays.sizeM = sizes[batchRank];
-  arrays.sizeN = getArraySizes(emitter, op.getRhs())[op.getRowsDim(1)];
+  Value sides[] = {op.getLhs(), op.getRhs()};
+  Value rows = sides[rowSide], columns = sides[1 - rowSide];
+  unsigned rowsDim = op.getRowsDim(rowSide);
+  unsigned columnsDim = op.getRowsDim(1 - rowSide);
+  arrays.batch = getBatchSizes(emitter, op);
+  arrays.sizeM = getArraySizes(emitter, rows)[rowsDim];
+  arrays.sizeN = getArraySizes(emitter, columns)[columnsDim];
   arrays.sizeK = getArraySizes(emitter, op.getLhs())[op.getReducedDim(0)];
-  arrays.lhs =
-      getMatrix(emitter, op.getLhs(), op.getRowsDim(0), op.getReducedDim(0));
-  arrays.rhs =
-      getMatrix(emitter, op.getRhs(), op.getRowsDim(1), op.getReducedDim(1));
-  arrays.init = getMatrix(emitter, op.getInit(), batchRank, batchRank + 1);
-  for (Value param : op.getParams()) {
+  arrays.lhs = getMatrix(emitter, rows, rowsDim);
+  arrays.rhs = getMatrix(emitter, columns, columnsDim);
+  for (const PairArray &array : getPairArrays(op))
+    if (array.isInit)
+      arrays.init =
+          getMatrix(emitter, op.getInit(),
+                    array.getDim(rowSide == 0 ? PairAxis::M : PairAxis::N));
+  unsigned batchRank = arrays.batch.size();
+  SmallVector<Value> params(op.getParams());
+  if (hasDirections()) {
+    OperandRange directions = op.getDirections();
+    // Batches of directions may have another rank.
+    auto getAlong = [&](Value direction, Value array, unsigned dim) {
+      auto getRank = [](Value value) {
+        return cast<MemRefType>(value.getType()).getRank();
+      };
+      return getMatrix(emitter, direction,
+                       dim + getRank(direction) - getRank(array));
+    };
+    arrays.lhsAlong = getAlong(directions[0], rows, rowsDim);
+    arrays.rhsAlong = getAlong(directions[1], columns, columnsDim);
+    llvm::append_range(params, directions.drop_front(2));
+  }
+  for (Value param : params) {
     if (!isa<MemRefType>(param.getType())) {
       arrays.params.push_back({param, std::nullopt});
       continue;
@@ -110,17 +170,34 @@ Int PairwiseBuilder::getExtent(Emitter &emitter, Int size, Int first,
 
 void PairwiseBuilder::moveMatrix(Emitter &emitter, PairwiseMatrix &matrix,
                                  Int row, Int inner) {
+  if (!matrix.base)
+    return;
   for (auto [position, stride] :
        {std::pair(row, matrix.row), std::pair(inner, matrix.inner)})
     matrix.base = emitter.offsetPointer(
         matrix.base, emitter.mul(position, stride), matrix.element);
 }
 
+void PairwiseBuilder::moveRows(Emitter &emitter, PairwiseMatrices &matrices,
+                               Int first) {
+  for (PairwiseMatrix *matrix :
+       {&matrices.lhs, &matrices.lhsAlong, &matrices.rowFactor,
+        &matrices.weights, &matrices.init})
+    moveMatrix(emitter, *matrix, first);
+}
+
+void PairwiseBuilder::moveColumns(Emitter &emitter, PairwiseMatrices &matrices,
+                                  Int first) {
+  for (PairwiseMatrix *matrix :
+       {&matrices.rhs, &matrices.rhsAlong, &matrices.values})
+    moveMatrix(emitter, *matrix, first);
+  moveMatrix(emitter, matrices.weights, 0, first);
+}
+
 PairwiseBlock PairwiseBuilder::getBatch(Emitter &emitter,
                                         const PairwiseArrays &arrays,
                                         Int batch) {
-  PairwiseBlock block{arrays.lhs,   arrays.rhs,   arrays.init, arrays.values,
-                      arrays.sizeM, arrays.sizeN, {}};
+  PairwiseBlock block{arrays, arrays.sizeM, arrays.sizeN, {}};
   for (const PairwiseParameter &param : arrays.params)
     block.params.push_back(param.value);
   auto move = [&](Value &base, Int position, Int stride, Type element) {
@@ -130,8 +207,7 @@ PairwiseBlock PairwiseBuilder::getBatch(Emitter &emitter,
     Int position = dim > 0 ? emitter.rem(batch, arrays.batch[dim]) : batch;
     if (dim > 0)
       batch = emitter.floorDiv(batch, arrays.batch[dim]);
-    for (PairwiseMatrix *matrix :
-         {&block.lhs, &block.rhs, &block.init, &block.values})
+    for (PairwiseMatrix *matrix : block.getAll())
       if (matrix->base)
         move(matrix->base, position, matrix->batch[dim], matrix->element);
     for (auto [value, param] : llvm::zip(block.params, arrays.params))
@@ -150,6 +226,22 @@ Int PairwiseBuilder::countBatch(Emitter &emitter,
   for (Int size : arrays.batch)
     count = emitter.mul(count, size);
   return count;
+}
+
+Int PairwiseBuilder::getBlockRows(Emitter &emitter, Int sizeM, Int others) {
+  Int threads(runtime.getNumThreads(emitter));
+  Int parts = emitter.ceilDiv(threads, emitter.max(others, 1));
+  Int tiles = emitter.ceilDiv(emitter.ceilDiv(sizeM, parts), plan.getRows());
+  Int rows = emitter.mul(emitter.max(tiles, 1), plan.getRows());
+  return emitter.min(rows, plan.getRowBlock());
+}
+
+PairwiseBlock PairwiseBuilder::getStrip(Emitter &emitter,
+                                        const PairwiseBlock &block, Int first) {
+  PairwiseBlock strip = block;
+  strip.columns = getExtent(emitter, block.columns, first, width);
+  moveColumns(emitter, strip, first);
+  return strip;
 }
 
 void PairwiseBuilder::emitSlices(Emitter &emitter, const PairwiseBlock &block,
@@ -192,10 +284,9 @@ static void enter(Captures &captures, PairwiseMatrix &matrix) {
 static void enter(Captures &captures, PairwiseArrays &arrays) {
   captures.enter(arrays.batch);
   for (Int *size : {&arrays.sizeM, &arrays.sizeN, &arrays.sizeK, &arrays.sizeC,
-                    &arrays.blockRows})
+                    &arrays.blockRows, &arrays.sizeSummed})
     captures.enter(*size);
-  for (PairwiseMatrix *matrix :
-       {&arrays.lhs, &arrays.rhs, &arrays.init, &arrays.values})
+  for (PairwiseMatrix *matrix : arrays.getAll())
     enter(captures, *matrix);
   for (PairwiseParameter &param : arrays.params) {
     captures.enter(param.value);

@@ -19,7 +19,9 @@
 //                                               does with them (or keep sums)
 //
 // Threads share the blocks of a kron.pairwise, which stores the values, and
-// rows of blocks of a kron.pairwise_apply, which multiplies them.
+// rows of blocks of a kron.pairwise_apply, which multiplies them, and of a
+// kron.pairwise_grad. Where that differentiates by B, the two sides are
+// exchanged: "A" is always what has the rows of the result here.
 //
 // A is read from where it lies, one element at a time, which is broadcast, but
 // for elements that have another type than sums: of those, the rows of a
@@ -35,6 +37,7 @@
 #include "kron/CodeGen/CPU/PairwiseEmitter.h"
 #include "kron/CodeGen/CPU/RuntimeCalls.h"
 #include "kron/CodeGen/FusedOperands.h"
+#include "kron/Dialect/Kron/Utils/PairPrograms.h"
 
 namespace mlir::kron {
 
@@ -54,23 +57,36 @@ struct PairwiseParameter {
   std::optional<SmallVector<Int>> batch;
 };
 
+/// Those without a base are not there.
+struct PairwiseMatrices {
+  PairwiseMatrix lhs, rhs, init;
+  /// V: the values of a kron.pairwise_apply, or the factor of a gradient that
+  /// has rows as B; the other factor, and the gradient that is an array.
+  PairwiseMatrix values, rowFactor, weights;
+  /// What A and B move along.
+  PairwiseMatrix lhsAlong, rhsAlong;
+
+  std::array<PairwiseMatrix *, 8> getAll() {
+    return {&lhs,       &rhs,     &init,     &values,
+            &rowFactor, &weights, &lhsAlong, &rhsAlong};
+  }
+};
+
 /// All that the operation reads and writes. It exists twice: outside of the
 /// body, and inside with every value replaced by its capture.
-struct PairwiseArrays {
+struct PairwiseArrays : PairwiseMatrices {
   SmallVector<Int> batch;
   Int sizeM, sizeN, sizeK;
-  PairwiseMatrix lhs, rhs, init;
+  /// The hyper-parameters and, behind them, their directions.
   SmallVector<PairwiseParameter> params;
-  /// What only kron.pairwise_apply has: its values, their columns, and rows of
-  /// a block.
-  PairwiseMatrix values;
-  Int sizeC, blockRows;
+  /// What only some operations have: columns of V, rows of a block, and
+  /// positions of the batch that add to one result.
+  Int sizeC, blockRows, sizeSummed;
 };
 
 /// A block of values of pairs, and what it is computed from: matrices start
 /// where the block does.
-struct PairwiseBlock {
-  PairwiseMatrix lhs, rhs, init, values;
+struct PairwiseBlock : PairwiseMatrices {
   Int rows, columns;
   /// One value each.
   SmallVector<Value> params;
@@ -85,8 +101,9 @@ struct PairwiseSlice {
 
 class PairwiseBuilder {
 public:
+  /// `rowSide`: which operand, A (0) or B (1), has the rows of the result.
   PairwiseBuilder(OpBuilder &builder, SymbolTable &symbols, PairOpInterface op,
-                  PairwisePlanAttr plan);
+                  PairwisePlanAttr plan, unsigned rowSide = 0);
   virtual ~PairwiseBuilder() = default;
 
   WorkspaceBytes emit();
@@ -98,7 +115,7 @@ protected:
     Int row;
     /// Of vectors of which only a part exists; null: all of them are whole.
     SmallVector<Value> masks;
-    PairwiseMatrix lhs;
+    PairwiseMatrix lhs, along;
   };
 
   //===--------------------------------------------------------------------===//
@@ -121,17 +138,29 @@ protected:
   // Blocks (PairwiseBuilder.cpp)
   //===--------------------------------------------------------------------===//
 
-  PairwiseMatrix getMatrix(Emitter &emitter, Value array, unsigned rowsDim,
-                           unsigned innerDim);
+  /// `rowsDim`: none of an array along the batch alone.
+  PairwiseMatrix getMatrix(Emitter &emitter, Value array,
+                           std::optional<unsigned> rowsDim);
   /// Moves `matrix` by `row` rows and `inner` positions of the other axis.
   static void moveMatrix(Emitter &emitter, PairwiseMatrix &matrix, Int row,
                          Int inner = 0);
+  /// Moves all that have rows of the result, or of N, by `first` of these.
+  static void moveRows(Emitter &emitter, PairwiseMatrices &matrices, Int first);
+  static void moveColumns(Emitter &emitter, PairwiseMatrices &matrices,
+                          Int first);
   /// What has `size` positions, from `first` on: at most `most`.
   static Int getExtent(Emitter &emitter, Int size, Int first, int64_t most);
   /// All values of position `batch` of the batch.
   PairwiseBlock getBatch(Emitter &emitter, const PairwiseArrays &arrays,
                          Int batch);
   static Int countBatch(Emitter &emitter, const PairwiseArrays &arrays);
+  /// Rows of a block of which there are `others` for the same rows: fewer than
+  /// the plan says where threads would have none, but whole register tiles.
+  Int getBlockRows(Emitter &emitter, Int sizeM, Int others);
+  /// The values of pairs `block`, of which a column of register tiles starts at
+  /// `first`.
+  PairwiseBlock getStrip(Emitter &emitter, const PairwiseBlock &block,
+                         Int first);
   /// `isPacked`: whether B is packed already; null: it is not.
   void emitSlices(Emitter &emitter, const PairwiseBlock &block, Int sizeK,
                   Value isPacked);
@@ -141,9 +170,9 @@ protected:
   //===--------------------------------------------------------------------===//
 
   /// Packs `columns` rows of `matrix`, a width at most, with `count` positions
-  /// of the other axis: as [position][width].
+  /// of the other axis: as [position][stride], which is the width if it is 0.
   void packPanel(Emitter &emitter, const PairwiseMatrix &matrix, Int columns,
-                 Int count, Value to);
+                 Int count, Value to, int64_t stride = 0);
 
   //===--------------------------------------------------------------------===//
   // Register tiles (PairwiseTile.cpp)
@@ -156,17 +185,23 @@ protected:
   SmallVector<Value> emitSums(Emitter &emitter, Value panel, Int count,
                               const Tile &tile, SmallVector<Value> sums,
                               Reduce reduce);
+  /// The value of pair `index` of a tile, or its derivative along directions;
+  /// `sums` are reduced values and, behind them, their derivatives.
+  Value emitValue(ArrayRef<Value> sums, unsigned index, ValueRange params);
   /// Calls `body(row, count)` for all rows in tiles of those of a register
   /// tile, then of one.
   void forRowTiles(Emitter &emitter, Int rows,
                    function_ref<void(Int, int64_t)> body);
-  /// The parameters in all lanes.
+  /// The parameters, and their directions, in all lanes.
   SmallVector<Value> broadcastParams(Emitter &emitter,
                                      const PairwiseBlock &block);
   /// Stores the first `count` lanes of `vector`, with this `mask` if these are
   /// not all, along the second axis of `matrix`.
   void storeRow(Emitter &emitter, const PairwiseMatrix &matrix, Value vector,
                 Int count, Value mask, Value to);
+  /// Loads them from there; other lanes are 0, or anything.
+  Value loadRow(Emitter &emitter, const PairwiseMatrix &matrix, Int count,
+                Value mask, Value from);
 
   OpBuilder &builder;
   Location loc;
@@ -174,10 +209,16 @@ protected:
   RuntimeCalls runtime;
   PairwisePlanAttr plan;
   Type accumulator;
+  const unsigned rowSide;
   int64_t lanes, width;
+  /// Positions of K that a slice has at most, and that the packed part of B has
+  /// room for.
+  int64_t sliceK = 0, packedK = 0;
   /// Of the scratch, in elements of the accumulation type.
   int64_t scratchElements = 0;
   Value scratch;
+
+  bool hasDirections() const { return innerAlong.has_value(); }
 
 private:
   void planScratch();
@@ -188,9 +229,9 @@ private:
   Int getGrain(Emitter &emitter, Int fmas);
 
   void packContiguous(Emitter &emitter, const PairwiseMatrix &matrix,
-                      Int columns, Int count, Value panel);
+                      Int columns, Int count, Value panel, int64_t stride);
   void packTransposed(Emitter &emitter, const PairwiseMatrix &matrix,
-                      Int columns, Int count, Value panel);
+                      Int columns, Int count, Value panel, int64_t stride);
   /// Packs the columns of `block` at the start of the scratch.
   void packColumns(Emitter &emitter, const PairwiseBlock &block,
                    const PairwiseSlice &slice);
@@ -208,32 +249,48 @@ private:
                                        const PairwiseBlock &block,
                                        const PairwiseSlice &slice,
                                        const Tile &tile);
+  /// `sums` after `step(position, sums)` of `count` positions.
+  SmallVector<Value>
+  forPositions(Emitter &emitter, Int count, SmallVector<Value> sums,
+               function_ref<void(Int, MutableArrayRef<Value>)> step);
   void emitStep(Emitter &emitter, Value panel, const Tile &tile, Int position,
                 MutableArrayRef<Value> sums, Reduce reduce);
+  /// Of reduced values and of their derivatives.
+  void emitStepAlong(Emitter &emitter, const Tile &tile, Int position,
+                     MutableArrayRef<Value> sums, ValueRange params);
+  Value emitReducedAlong(Emitter &emitter, ValueRange args, Value sum);
   Value emitReduced(Emitter &emitter, Value lhs, Value rhs, Value sum,
                     ValueRange params);
   void storeLanes(Emitter &emitter, const PairwiseMatrix &matrix, Value vector,
                   Int count, Value to);
-  /// Where the sums of a vector of the tile are kept between slices.
-  Value getKeptSum(Emitter &emitter, const Tile &tile, int64_t row,
-                   int64_t vector);
+  /// Where sum `index` of the tile is kept between slices.
+  Value getKeptSum(Emitter &emitter, const Tile &tile, int64_t index);
 
-  /// Positions of K that a slice has at most, and that the packed part of B has
-  /// room for; whether K may need several slices.
-  int64_t sliceK = 0, packedK = 0;
+  /// Where there are directions: the functions and their derivatives along
+  /// these.
+  std::optional<PairProgram> innerAlong, epilogueAlong;
+  /// Whether K may need several slices.
   bool hasSlices = false;
-  /// In the scratch: the packed part of B lies at its start.
-  int64_t sumsOffset = 0, convertedOffset = 0;
+  /// In the scratch: the packed part of B lies at its start, then that of its
+  /// direction.
+  int64_t alongOffset = 0, sumsOffset = 0, convertedOffset = 0;
 };
 
 /// Calls `emitThen` where `condition` holds, else `emitElse`.
 void emitChoice(Emitter &emitter, Value condition,
                 function_ref<void()> emitThen, function_ref<void()> emitElse);
 
+/// A scalar in all lanes of `type`.
+Value broadcastScalar(Emitter &emitter, VectorType type, Value scalar);
+
 /// The code of kron.pairwise_apply (PairwiseApply.cpp).
 std::unique_ptr<PairwiseBuilder> createApplyBuilder(OpBuilder &builder,
                                                     SymbolTable &symbols,
                                                     PairwiseApplyOp op);
+
+/// The code of kron.pairwise_grad (PairwiseGrad.cpp).
+std::unique_ptr<PairwiseBuilder>
+createGradBuilder(OpBuilder &builder, SymbolTable &symbols, PairwiseGradOp op);
 
 } // namespace mlir::kron
 

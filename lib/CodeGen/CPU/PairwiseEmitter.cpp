@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// kron.pairwise, whose blocks are stored where they are complete. Blocks are
-// numbered down the columns, so that a thread packs a column once.
+// kron.pairwise and its derivative along directions, whose blocks are stored
+// where they are complete. Blocks are numbered down the columns, so that a
+// thread packs a column once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +21,9 @@ using namespace mlir::kron;
 namespace {
 class MatrixBuilder : public PairwiseBuilder {
 public:
-  MatrixBuilder(OpBuilder &builder, SymbolTable &symbols, PairwiseOp op)
-      : PairwiseBuilder(builder, symbols, op, op.getPlanAttr()) {}
+  MatrixBuilder(OpBuilder &builder, SymbolTable &symbols, PairOpInterface op,
+                PairwisePlanAttr plan)
+      : PairwiseBuilder(builder, symbols, op, plan) {}
 
 private:
   Int countParts(Emitter &emitter, const PairwiseArrays &arrays) override;
@@ -57,9 +59,9 @@ void MatrixBuilder::emitPart(Emitter &emitter, const PairwiseArrays &arrays,
       getBatch(emitter, arrays, emitter.floorDiv(rest, columns));
   block.rows = getExtent(emitter, arrays.sizeM, firstRow, plan.getRowBlock());
   block.columns = getExtent(emitter, arrays.sizeN, firstColumn, width);
-  moveMatrix(emitter, block.lhs, firstRow);
-  moveMatrix(emitter, block.rhs, firstColumn);
-  moveMatrix(emitter, block.init, firstRow, firstColumn);
+  moveRows(emitter, block, firstRow);
+  moveColumns(emitter, block, firstColumn);
+  moveMatrix(emitter, block.init, 0, firstColumn);
   Value isPacked;
   if (!rowBlock.is(0)) {
     Value isBelow = emitter.less(0, rowBlock);
@@ -73,12 +75,11 @@ void MatrixBuilder::emitResults(Emitter &emitter, const PairwiseBlock &block,
                                 const Tile &tile, ArrayRef<Value> sums) {
   const PairwiseMatrix &init = block.init;
   SmallVector<Value> params;
-  if (!op.getEpilogue().empty())
+  if (!op.getEpilogue().empty() || hasDirections())
     params = broadcastParams(emitter, block);
   for (int64_t row = 0; row < tile.rows; ++row)
     for (int64_t vector = 0; vector < tile.vectors; ++vector) {
-      Value result = emitPairEpilogue(
-          builder, loc, op, sums[row * tile.vectors + vector], params);
+      Value result = emitValue(sums, row * tile.vectors + vector, params);
       int64_t first = vector * lanes;
       PairwiseMatrix target = init;
       moveMatrix(emitter, target, emitter.add(tile.row, row), first);
@@ -91,8 +92,13 @@ static std::unique_ptr<PairwiseBuilder>
 createBuilder(OpBuilder &builder, SymbolTable &symbols, PairOpInterface op) {
   if (auto apply = dyn_cast<PairwiseApplyOp>(op.getOperation()))
     return createApplyBuilder(builder, symbols, apply);
-  return std::make_unique<MatrixBuilder>(builder, symbols,
-                                         cast<PairwiseOp>(op.getOperation()));
+  if (auto grad = dyn_cast<PairwiseGradOp>(op.getOperation()))
+    return createGradBuilder(builder, symbols, grad);
+  if (auto tangent = dyn_cast<PairwiseTangentOp>(op.getOperation()))
+    return std::make_unique<MatrixBuilder>(builder, symbols, op,
+                                           tangent.getPlanAttr());
+  return std::make_unique<MatrixBuilder>(
+      builder, symbols, op, cast<PairwiseOp>(op.getOperation()).getPlanAttr());
 }
 
 WorkspaceBytes kron::emitPairwiseOp(OpBuilder &builder, SymbolTable &symbols,

@@ -38,13 +38,13 @@ static void forVectors(Emitter &emitter, Int count, int64_t lanes,
 /// Columns lie next to each other.
 void PairwiseBuilder::packContiguous(Emitter &emitter,
                                      const PairwiseMatrix &matrix, Int columns,
-                                     Int count, Value panel) {
+                                     Int count, Value panel, int64_t stride) {
   VectorType type = emitter.getVectorType(lanes);
   Type stored = matrix.element;
   emitter.forLoop(0, count, 1, [&](Int position) {
     Value row = emitter.offsetPointer(
         matrix.base, emitter.mul(position, matrix.inner), stored);
-    Value to = emitter.offsetPointer(panel, emitter.mul(position, width));
+    Value to = emitter.offsetPointer(panel, emitter.mul(position, stride));
     forVectors(emitter, columns, lanes, [&](Int first, Value mask) {
       Value vector = emitter.loadVector(
           type, emitter.offsetPointer(row, first, stored), mask, stored);
@@ -57,7 +57,7 @@ void PairwiseBuilder::packContiguous(Emitter &emitter,
 /// lanes are transposed in registers. Columns behind the last one repeat it.
 void PairwiseBuilder::packTransposed(Emitter &emitter,
                                      const PairwiseMatrix &matrix, Int columns,
-                                     Int count, Value panel) {
+                                     Int count, Value panel, int64_t stride) {
   VectorType type = emitter.getVectorType(lanes);
   Type stored = matrix.element;
   Int last = emitter.sub(columns, 1);
@@ -78,7 +78,7 @@ void PairwiseBuilder::packTransposed(Emitter &emitter,
       for (auto [index, vector] : llvm::enumerate(square)) {
         Int position = emitter.add(first, index);
         emitter.storeVector(
-            vector, emitter.offsetPointer(to, emitter.mul(position, width)),
+            vector, emitter.offsetPointer(to, emitter.mul(position, stride)),
             nullptr);
       }
     });
@@ -86,16 +86,18 @@ void PairwiseBuilder::packTransposed(Emitter &emitter,
 }
 
 void PairwiseBuilder::packPanel(Emitter &emitter, const PairwiseMatrix &matrix,
-                                Int columns, Int count, Value to) {
+                                Int columns, Int count, Value to,
+                                int64_t stride) {
+  stride = stride ? stride : width;
   if (matrix.inner.is(1))
-    return packTransposed(emitter, matrix, columns, count, to);
+    return packTransposed(emitter, matrix, columns, count, to, stride);
   if (matrix.row.is(1))
-    return packContiguous(emitter, matrix, columns, count, to);
+    return packContiguous(emitter, matrix, columns, count, to, stride);
   emitter.forLoop(0, count, 1, [&](Int position) {
     emitter.forLoop(0, columns, 1, [&](Int column) {
       PairwiseMatrix from = matrix;
       moveMatrix(emitter, from, column, position);
-      Int offset = emitter.add(emitter.mul(position, width), column);
+      Int offset = emitter.add(emitter.mul(position, stride), column);
       emitter.storeScalar(emitter.loadScalar(from.base, matrix.element),
                           emitter.offsetPointer(to, offset));
     });
@@ -107,6 +109,12 @@ void PairwiseBuilder::packColumns(Emitter &emitter, const PairwiseBlock &block,
   PairwiseMatrix rhs = block.rhs;
   moveMatrix(emitter, rhs, 0, slice.start);
   packPanel(emitter, rhs, block.columns, slice.count, scratch);
+  if (!hasDirections())
+    return;
+  PairwiseMatrix along = block.rhsAlong;
+  moveMatrix(emitter, along, 0, slice.start);
+  packPanel(emitter, along, block.columns, slice.count,
+            emitter.offsetPointer(scratch, alongOffset));
 }
 
 //===----------------------------------------------------------------------===//

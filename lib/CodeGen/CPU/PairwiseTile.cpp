@@ -26,7 +26,7 @@ static constexpr int64_t kMaxUnrolledValues = 128;
 // Values
 //===----------------------------------------------------------------------===//
 
-static Value broadcast(Emitter &emitter, VectorType type, Value scalar) {
+Value kron::broadcastScalar(Emitter &emitter, VectorType type, Value scalar) {
   return vector::BroadcastOp::create(emitter.builder, emitter.loc, type,
                                      scalar);
 }
@@ -34,7 +34,7 @@ static Value broadcast(Emitter &emitter, VectorType type, Value scalar) {
 SmallVector<Value>
 PairwiseBuilder::broadcastParams(Emitter &emitter, const PairwiseBlock &block) {
   return llvm::map_to_vector(block.params, [&](Value param) {
-    return broadcast(emitter, emitter.getVectorType(lanes), param);
+    return broadcastScalar(emitter, emitter.getVectorType(lanes), param);
   });
 }
 
@@ -63,6 +63,8 @@ Value PairwiseBuilder::emitReduced(Emitter &emitter, Value lhs, Value rhs,
     Value difference = arith::SubFOp::create(builder, loc, lhs, rhs);
     return emitMultiplyAdd(emitter, difference, difference, sum);
   }
+  if (rowSide == 1)
+    std::swap(lhs, rhs);
   Value value = emitPair(builder, loc, op, lhs, rhs, params);
   if (!isSum && inner == PairFunction::AbsDiff)
     return emitMagnitudeMax(emitter, sum, value);
@@ -87,7 +89,7 @@ void PairwiseBuilder::emitStep(Emitter &emitter, Value panel, const Tile &tile,
   for (int64_t row = 0; row < tile.rows; ++row) {
     Value element = emitter.loadScalar(
         emitter.offsetPointer(column, emitter.mul(row, tile.lhs.row)));
-    Value lhs = broadcast(emitter, type, element);
+    Value lhs = broadcastScalar(emitter, type, element);
     for (int64_t vector = 0; vector < tile.vectors; ++vector) {
       Value &sum = sums[row * tile.vectors + vector];
       sum = reduce(lhs, rhs[vector], sum);
@@ -95,14 +97,14 @@ void PairwiseBuilder::emitStep(Emitter &emitter, Value panel, const Tile &tile,
   }
 }
 
-SmallVector<Value> PairwiseBuilder::emitSums(Emitter &emitter, Value panel,
-                                             Int count, const Tile &tile,
-                                             SmallVector<Value> sums,
-                                             Reduce reduce) {
+SmallVector<Value> PairwiseBuilder::forPositions(
+    Emitter &emitter, Int count, SmallVector<Value> sums,
+    function_ref<void(Int, MutableArrayRef<Value>)> step) {
+  auto values = static_cast<int64_t>(sums.size());
   if (count.isConstant() &&
-      count.getConstant() * tile.rows * tile.vectors <= kMaxUnrolledValues) {
+      count.getConstant() * values <= kMaxUnrolledValues) {
     for (int64_t k = 0; k < count.getConstant(); ++k)
-      emitStep(emitter, panel, tile, k, sums, reduce);
+      step(k, sums);
     return sums;
   }
   auto loop = scf::ForOp::create(builder, loc, emitter.materialize(0, 64),
@@ -111,9 +113,91 @@ SmallVector<Value> PairwiseBuilder::emitSums(Emitter &emitter, Value panel,
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   SmallVector<Value> next(loop.getRegionIterArgs());
-  emitStep(emitter, panel, tile, Int(loop.getInductionVar()), next, reduce);
+  step(Int(loop.getInductionVar()), next);
   scf::YieldOp::create(builder, loc, next);
   return SmallVector<Value>(loop.getResults());
+}
+
+SmallVector<Value> PairwiseBuilder::emitSums(Emitter &emitter, Value panel,
+                                             Int count, const Tile &tile,
+                                             SmallVector<Value> sums,
+                                             Reduce reduce) {
+  return forPositions(emitter, count, std::move(sums),
+                      [&](Int position, MutableArrayRef<Value> next) {
+                        emitStep(emitter, panel, tile, position, next, reduce);
+                      });
+}
+
+//===----------------------------------------------------------------------===//
+// Derivatives along directions
+//===----------------------------------------------------------------------===//
+
+/// The derivative of `inner`, added to `sum`; `args` are two elements and the
+/// hyper-parameters, then their directions.
+Value PairwiseBuilder::emitReducedAlong(Emitter &emitter, ValueRange args,
+                                        Value sum) {
+  Value lhs = args[0], rhs = args[1];
+  Value lhsAlong = args[args.size() / 2], rhsAlong = args[args.size() / 2 + 1];
+  std::optional<PairFunction> inner = op.getInner();
+  if (inner == PairFunction::Dot) {
+    sum = emitMultiplyAdd(emitter, lhs, rhsAlong, sum);
+    return emitMultiplyAdd(emitter, lhsAlong, rhs, sum);
+  }
+  if (inner == PairFunction::SquareDiff) {
+    Value difference = arith::SubFOp::create(builder, loc, lhs, rhs);
+    Value along = arith::SubFOp::create(builder, loc, lhsAlong, rhsAlong);
+    Value twice = emitSum(emitter, difference, difference);
+    return emitMultiplyAdd(emitter, twice, along, sum);
+  }
+  return emitSum(emitter, sum, innerAlong->emit(builder, loc, 1, args));
+}
+
+void PairwiseBuilder::emitStepAlong(Emitter &emitter, const Tile &tile,
+                                    Int position, MutableArrayRef<Value> sums,
+                                    ValueRange params) {
+  VectorType type = emitter.getVectorType(lanes);
+  size_t count = sums.size() / 2, numParams = params.size() / 2;
+  auto loadColumn = [&](int64_t offset, int64_t vector) {
+    Value at = emitter.offsetPointer(scratch, offset + vector * lanes);
+    at = emitter.offsetPointer(at, emitter.mul(position, width));
+    return emitter.loadVector(type, at, nullptr);
+  };
+  auto loadElement = [&](PairwiseMatrix matrix, int64_t row) {
+    moveMatrix(emitter, matrix, row, position);
+    return broadcastScalar(emitter, type, emitter.loadScalar(matrix.base));
+  };
+  SmallVector<Value> rhs, rhsAlong;
+  for (int64_t vector = 0; vector < tile.vectors; ++vector) {
+    rhs.push_back(loadColumn(0, vector));
+    rhsAlong.push_back(loadColumn(alongOffset, vector));
+  }
+  for (int64_t row = 0; row < tile.rows; ++row) {
+    Value lhs = loadElement(tile.lhs, row);
+    Value lhsAlong = loadElement(tile.along, row);
+    for (int64_t vector = 0; vector < tile.vectors; ++vector) {
+      SmallVector<Value> args{lhs, rhs[vector]};
+      llvm::append_range(args, params.take_front(numParams));
+      args.append({lhsAlong, rhsAlong[vector]});
+      llvm::append_range(args, params.drop_front(numParams));
+      size_t index = row * tile.vectors + vector;
+      sums[index] = emitReduced(emitter, lhs, rhs[vector], sums[index],
+                                params.take_front(numParams));
+      sums[count + index] =
+          emitReducedAlong(emitter, args, sums[count + index]);
+    }
+  }
+}
+
+Value PairwiseBuilder::emitValue(ArrayRef<Value> sums, unsigned index,
+                                 ValueRange params) {
+  if (!hasDirections())
+    return emitPairEpilogue(builder, loc, op, sums[index], params);
+  size_t numParams = params.size() / 2;
+  SmallVector<Value> args{sums[index]};
+  llvm::append_range(args, params.take_front(numParams));
+  args.push_back(sums[sums.size() / 2 + index]);
+  llvm::append_range(args, params.drop_front(numParams));
+  return epilogueAlong->emit(builder, loc, 1, args);
 }
 
 //===----------------------------------------------------------------------===//
@@ -121,10 +205,14 @@ SmallVector<Value> PairwiseBuilder::emitSums(Emitter &emitter, Value panel,
 //===----------------------------------------------------------------------===//
 
 Value PairwiseBuilder::getKeptSum(Emitter &emitter, const Tile &tile,
-                                  int64_t row, int64_t vector) {
-  Int offset = emitter.mul(emitter.add(tile.row, row), width);
-  return emitter.offsetPointer(
-      emitter.offsetPointer(scratch, sumsOffset + vector * lanes), offset);
+                                  int64_t index) {
+  int64_t count = tile.rows * tile.vectors;
+  int64_t part = index / count, number = index % count;
+  Value sums = emitter.offsetPointer(
+      scratch, sumsOffset + part * plan.getRowBlock() * width +
+                   number % tile.vectors * lanes);
+  Int row = emitter.add(tile.row, number / tile.vectors);
+  return emitter.offsetPointer(sums, emitter.mul(row, width));
 }
 
 SmallVector<Value>
@@ -134,17 +222,24 @@ PairwiseBuilder::emitReducedValues(Emitter &emitter, const PairwiseBlock &block,
   VectorType type = emitter.getVectorType(lanes);
   Value start = arith::ConstantOp::create(
       builder, loc, DenseElementsAttr::get(type, getReductionStart(op)));
-  SmallVector<Value> sums(tile.rows * tile.vectors, start);
+  int64_t numSums = tile.rows * tile.vectors * (hasDirections() ? 2 : 1);
+  SmallVector<Value> sums(numSums, start);
   if (slice.isFirst)
     for (auto [index, sum] : llvm::enumerate(sums)) {
-      Value kept =
-          getKeptSum(emitter, tile, index / tile.vectors, index % tile.vectors);
+      Value kept = getKeptSum(emitter, tile, static_cast<int64_t>(index));
       sum = arith::SelectOp::create(builder, loc, slice.isFirst, start,
                                     emitter.loadVector(type, kept, nullptr));
     }
   SmallVector<Value> params;
-  if (!op.getInner())
+  // The derivative of a function with a name has parameters, which it does not
+  // read.
+  if (!op.getInner() || hasDirections())
     params = broadcastParams(emitter, block);
+  if (hasDirections())
+    return forPositions(emitter, slice.count, std::move(sums),
+                        [&](Int position, MutableArrayRef<Value> next) {
+                          emitStepAlong(emitter, tile, position, next, params);
+                        });
   return emitSums(emitter, scratch, slice.count, tile, std::move(sums),
                   [&](Value lhs, Value rhs, Value sum) {
                     return emitReduced(emitter, lhs, rhs, sum, params);
@@ -178,6 +273,22 @@ void PairwiseBuilder::storeRow(Emitter &emitter, const PairwiseMatrix &matrix,
     storeLanes(emitter, matrix, vector, count, to);
 }
 
+Value PairwiseBuilder::loadRow(Emitter &emitter, const PairwiseMatrix &matrix,
+                               Int count, Value mask, Value from) {
+  VectorType type = emitter.getVectorType(lanes);
+  if (matrix.inner.is(1))
+    return emitter.loadVector(type, from, mask, matrix.element);
+  Value buffer = RuntimeCalls::reserveStack(builder, loc, accumulator, lanes);
+  emitter.forLoop(0, emitter.min(lanes, count), 1, [&](Int lane) {
+    Value value = emitter.loadScalar(
+        emitter.offsetPointer(from, emitter.mul(lane, matrix.inner),
+                              matrix.element),
+        matrix.element);
+    emitter.storeScalar(value, emitter.offsetPointer(buffer, lane));
+  });
+  return emitter.loadVector(type, buffer, nullptr);
+}
+
 void PairwiseBuilder::emitTile(Emitter &emitter, const PairwiseBlock &block,
                                const PairwiseSlice &slice, Tile tile) {
   SmallVector<Value> sums = emitReducedValues(emitter, block, slice, tile);
@@ -187,9 +298,7 @@ void PairwiseBuilder::emitTile(Emitter &emitter, const PairwiseBlock &block,
       emitter, slice.isLast, [&] { emitResults(emitter, block, tile, sums); },
       [&] {
         for (auto [index, sum] : llvm::enumerate(sums)) {
-          auto number = static_cast<int64_t>(index);
-          Value kept = getKeptSum(emitter, tile, number / tile.vectors,
-                                  number % tile.vectors);
+          Value kept = getKeptSum(emitter, tile, static_cast<int64_t>(index));
           emitter.storeVector(sum, kept, nullptr);
         }
       });
@@ -228,14 +337,17 @@ void PairwiseBuilder::emitRows(Emitter &emitter, const PairwiseBlock &block,
     for (int64_t vector = 0; vector < vectors; ++vector)
       masks.push_back(emitter.firstLanes(
           lanes, emitter.sub(block.columns, vector * lanes)));
-  PairwiseMatrix lhs = block.lhs;
+  PairwiseMatrix lhs = block.lhs, along = block.lhsAlong;
   moveMatrix(emitter, lhs, 0, slice.start);
+  moveMatrix(emitter, along, 0, slice.start);
   forRowTiles(emitter, block.rows, [&](Int row, int64_t rows) {
-    PairwiseMatrix first = lhs;
+    PairwiseMatrix first = lhs, firstAlong = along;
     moveMatrix(emitter, first, row);
+    moveMatrix(emitter, firstAlong, row);
     if (first.element != accumulator)
       first = convertRows(emitter, first, slice, rows);
-    emitTile(emitter, block, slice, {rows, vectors, row, masks, first});
+    emitTile(emitter, block, slice,
+             {rows, vectors, row, masks, first, firstAlong});
   });
 }
 

@@ -28,6 +28,13 @@ namespace mlir::kron {
 using namespace mlir;
 using namespace mlir::kron;
 
+static bool isComplete(PairOpInterface op, PairwisePlanAttr plan) {
+  bool isApply = isa<PairwiseApplyOp>(op.getOperation());
+  bool needsScratch = isApply || isa<PairwiseGradOp>(op.getOperation());
+  return plan.isComplete() && (plan.hasScratch() || !needsScratch) &&
+         (plan.getLaneColumns() || !isApply);
+}
+
 /// What keeps the emitter from taking `op`; success if nothing does.
 static LogicalResult checkPairwiseOp(PairOpInterface op) {
   if (!isa<MemRefType>(op.getInit().getType()))
@@ -37,7 +44,7 @@ static LogicalResult checkPairwiseOp(PairOpInterface op) {
     return op->emitOpError("cannot become vector code: ") << *reason;
   auto plan = dyn_cast_if_present<PairwisePlanAttr>(
       op->getInherentAttr(kPlanAttrName).value_or(Attribute()));
-  if (!plan || !plan.isComplete(isa<PairwiseApplyOp>(op.getOperation()))) {
+  if (!plan || !isComplete(op, plan)) {
     InFlightDiagnostic error = op->emitOpError(
         "expects a complete plan for a CPU: run --kron-plan first");
     if (plan)

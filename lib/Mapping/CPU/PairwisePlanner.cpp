@@ -13,7 +13,7 @@
 // Of a kron.pairwise_apply a block has all of N, and its sums are in scratch: a
 // register tile adds to them once per column where lanes are along N, so that
 // they should stay in the first-level cache, or are multiplied like a matrix
-// with the columns in the lanes.
+// with the columns in the lanes. A kron.pairwise_grad has such blocks, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -78,6 +78,9 @@ static PairwisePlanAttr planTiles(PairOpInterface op, PairwisePlanAttr given,
   int64_t elementBits = op.getAccumulatorType().getIntOrFloatBitWidth();
   int64_t lanes = bits / elementBits;
   auto [rows, vectors] = chooseTile(op, bits);
+  // Derivatives along directions are in registers beside the values.
+  if (!op.getDirections().empty())
+    rows = std::max<int64_t>(1, rows / 2);
   auto limit = [](int64_t chosen, int64_t size, int64_t unit) {
     if (ShapedType::isDynamic(size))
       return chosen;
@@ -117,7 +120,7 @@ static PairSizes getResultSizes(PairOpInterface op) {
   return {getSize(op.getInit(), rank - 2), getSize(op.getInit(), rank - 1)};
 }
 
-static PairwisePlanAttr planForCPU(PairwiseOp op, PairwisePlanAttr given,
+static PairwisePlanAttr planMatrix(PairOpInterface op, PairwisePlanAttr given,
                                    const CPUPlannerOptions &options) {
   return planTiles(op, given, options, getResultSizes(op),
                    kCPURates.pairBlockRows);
@@ -155,6 +158,31 @@ static PairwisePlanAttr planForCPU(PairwiseApplyOp op, PairwisePlanAttr given,
       choose(given.getNTiles(), rates.pairScratchTiles), columnBlock);
 }
 
+static PairwisePlanAttr planForCPU(PairwiseGradOp op, PairwisePlanAttr given,
+                                   const CPUPlannerOptions &options) {
+  const CPURates &rates = kCPURates;
+  unsigned rowSide = op.getBy() == PairOperand::Rhs;
+  Value sides[] = {op.getLhs(), op.getRhs()};
+  auto pair = cast<PairOpInterface>(op.getOperation());
+  auto getRows = [&](unsigned side) {
+    return getSize(sides[side], pair.getRowsDim(side));
+  };
+  PairSizes sizes{getRows(rowSide), getRows(1 - rowSide)};
+  int64_t blockRows = rates.pairApplyRows;
+  if (!ShapedType::isDynamic(sizes.rows))
+    blockRows = std::clamp<int64_t>(sizes.rows, 1, blockRows);
+  PairwisePlanAttr plan = planTiles(pair, given, options, sizes, blockRows);
+  // A part of B that has the positions of N of all tiles in scratch is packed.
+  int64_t kBlock = choose(given.getKBlock(),
+                          std::min(plan.getKBlock(), rates.pairGradPositions));
+  return PairwisePlanAttr::get(
+      op.getContext(), plan.getVectorBits(), plan.getRows(), plan.getVectors(),
+      plan.getRowBlock(), kBlock, given.getLaneColumns(),
+      choose(given.getNTiles(), rates.pairScratchTiles),
+      choose(given.getColumnBlock(),
+             std::max(rates.pairColumnBlock, given.getLaneColumns())));
+}
+
 void kron::planForCPU(PairOpInterface op, const CPUPlannerOptions &options) {
   if (getCPUUnsupportedReason(op))
     return;
@@ -165,8 +193,9 @@ void kron::planForCPU(PairOpInterface op, const CPUPlannerOptions &options) {
     given = PairwisePlanAttr::get(op.getContext(), 0, 0, 0, 0, 0, 0, 0, 0);
   PairwisePlanAttr plan =
       llvm::TypeSwitch<Operation *, PairwisePlanAttr>(op)
-          .Case<PairwiseOp, PairwiseApplyOp>(
-              [&](auto known) { return ::planForCPU(known, given, options); });
+          .Case<PairwiseApplyOp, PairwiseGradOp>(
+              [&](auto known) { return ::planForCPU(known, given, options); })
+          .Default([&](Operation *) { return planMatrix(op, given, options); });
   op->setInherentAttr(name, plan);
   remark::analysis(op.getLoc(),
                    remark::RemarkOpts::name("Plan").category("kron-plan"))

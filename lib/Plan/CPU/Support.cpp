@@ -34,10 +34,30 @@ static bool hasVectorForm(Operation &op) {
              math::TanhOp, math::TruncOp>(op);
 }
 
+/// What keeps `op`, a derivative, from being vector code.
+static std::optional<std::string> getDerivativeReason(PairOpInterface op) {
+  if (op.getReduction() == PairReduction::Max)
+    return "derivatives of maxima have no vector kernel";
+  if (getElementType(op.getLhs()) != op.getAccumulatorType())
+    return "derivatives in types of 16 bits have no vector kernel";
+  auto grad = dyn_cast<PairwiseGradOp>(op.getOperation());
+  if (!grad)
+    return std::nullopt;
+  if (!op.getDirections().empty())
+    return "gradients of derivatives have no vector kernel";
+  if (grad.getBy() != PairOperand::Param || op.getInnerBody().empty())
+    return std::nullopt;
+  if (!op.getInnerBody().getArgument(2 + *grad.getParamIndex()).use_empty())
+    return "gradients by hyper-parameters of inner have no vector kernel";
+  return std::nullopt;
+}
+
 static std::optional<std::string> getUnsupportedReason(PairOpInterface op) {
-  if (!isa<PairwiseOp, PairwiseApplyOp>(op.getOperation()) ||
-      !op.getDirections().empty())
-    return "derivatives of functions of pairs have no vector kernel";
+  bool isDerivative =
+      isa<PairwiseGradOp>(op.getOperation()) || !op.getDirections().empty();
+  if (isDerivative)
+    if (std::optional<std::string> reason = getDerivativeReason(op))
+      return reason;
   Type element = getElementType(op.getInit());
   std::string reason;
   llvm::raw_string_ostream os(reason);

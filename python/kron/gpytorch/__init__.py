@@ -1,11 +1,14 @@
 # Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 # SPDX-License-Identifier: MIT
-"""A Kronecker product operator for GPyTorch (linear_operator) on kron's kernels.
+"""Linear operators and kernels for GPyTorch with kron's products.
 
 `KroneckerProductLinearOperator` is the class of that name in linear_operator with its
 products, solves and decompositions done by kron; it passes every isinstance check for
 the original. `install()` puts it in the original's place, so that kernels which build
 Kronecker products themselves (GridKernel, MultitaskKernel, ...) use it.
+
+`KronRBF` and `KronMatern` are GPyTorch's RBFKernel and MaternKernel, whose matrices are
+`PairwiseLinearOperator`s: products and derivatives never have the matrix in memory.
 """
 
 import contextlib
@@ -13,9 +16,12 @@ import sys
 
 from linear_operator.operators import KroneckerProductLinearOperator as _Original
 
+from ._kernels import KronMatern, KronRBF
 from ._operators import KroneckerProductLinearOperator
+from ._pairs import PairwiseLinearOperator
 
-__all__ = ["KroneckerProductLinearOperator", "install", "installed"]
+__all__ = ["KronMatern", "KronRBF", "KroneckerProductLinearOperator", "PairwiseLinearOperator", "install",
+           "installed"]
 
 
 def install():

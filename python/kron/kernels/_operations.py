@@ -28,6 +28,11 @@ def pairwise(function, arrays):
     return _programs.pairwise(PairFunction.parse(function), arrays)
 
 
+def tangent(function, arrays, directions):
+    """The derivative of F of arrays of NumPy along `directions`, one for each of `arrays`."""
+    return _programs.pairwise(PairFunction.parse(function), arrays, directions)
+
+
 def apply(function, arrays, values):
     """F times `values`, of which F is never in memory as a whole."""
     if is_tensor(arrays[0]):

@@ -48,8 +48,17 @@ func.func @plan_of_pairwise(%a: memref<4x8xf32>, %v: memref<4x2xf32>, %y: memref
 // -----
 
 func.func @derivative(%a: memref<4x8xf32>, %y: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pairwise_tangent' op cannot become vector code: derivatives of functions of pairs have no vector kernel}}
-  kron.pairwise_tangent dot ins(%a, %a : memref<4x8xf32>, memref<4x8xf32>) along(%a, %a : memref<4x8xf32>, memref<4x8xf32>)
+  // expected-error @+1 {{'kron.pairwise_tangent' op cannot become vector code: derivatives of maxima have no vector kernel}}
+  kron.pairwise_tangent dot reduce(max) ins(%a, %a : memref<4x8xf32>, memref<4x8xf32>) along(%a, %a : memref<4x8xf32>, memref<4x8xf32>)
       outs(%y : memref<4x4xf32>)
+  return
+}
+
+// -----
+
+func.func @plan_of_gradient(%a: memref<4x8xf32>, %h: memref<4x4xf32>, %y: memref<4x8xf32>) {
+  // expected-error @+1 {{'kron.pairwise_grad' op expects a complete plan for a CPU: run --kron-plan first; found #kron.pairwise_plan<vector_bits = 512, rows = 4, vectors = 1, row_block = 4, k_block = 8, n_tiles = 2>}}
+  kron.pairwise_grad by(lhs) dot ins(%a, %a : memref<4x8xf32>, memref<4x8xf32>) grad(%h : memref<4x4xf32>) outs(%y : memref<4x8xf32>)
+      {plan = #kron.pairwise_plan<vector_bits = 512, rows = 4, vectors = 1, row_block = 4, k_block = 8, n_tiles = 2>}
   return
 }

@@ -110,13 +110,14 @@ bool PairProgram::reads(unsigned number, unsigned arg) const {
 
 Value PairProgram::emit(OpBuilder &builder, Location loc, unsigned number,
                         ValueRange args) const {
+  Type like = args.empty() ? type : args.front().getType();
   if (isZero(number))
-    return emitZero(builder, loc, type);
+    return emitZero(builder, loc, like);
   llvm::SetVector<Operation *> needed = getNeeded(number);
   IRMapping mapping;
   mapping.map(block->getArguments(), args);
   for (Operation &op : *block)
     if (needed.contains(&op))
-      builder.clone(op, mapping);
+      cloneWithLanes(builder, op, like, mapping);
   return mapping.lookup(results[number]);
 }

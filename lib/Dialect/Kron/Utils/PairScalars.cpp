@@ -106,28 +106,33 @@ static Operation *cloneNarrowed(OpBuilder &builder, Operation &op,
   return copy;
 }
 
+void kron::cloneWithLanes(OpBuilder &builder, Operation &op, Type like,
+                          IRMapping &mapping) {
+  TypedAttr constant;
+  if (matchPattern(&op, m_Constant(&constant))) {
+    Type type = getTypeLike(constant.getType(), like);
+    mapping.map(op.getResult(0),
+                emitNumber(builder, op.getLoc(), type, constant));
+    return;
+  }
+  Operation *copy = builder.clone(op, mapping);
+  for (Value result : copy->getResults())
+    result.setType(getTypeLike(result.getType(), like));
+}
+
 /// What `region` yields for `args`.
 static Value emitRegion(OpBuilder &builder, Region &region, ValueRange args) {
   IRMapping mapping;
   mapping.map(region.getArguments(), args);
   Type like = args.front().getType();
   for (Operation &op : region.front().without_terminator()) {
-    TypedAttr constant;
-    if (matchPattern(&op, m_Constant(&constant))) {
-      Type type = getTypeLike(constant.getType(), like);
-      mapping.map(op.getResult(0),
-                  emitNumber(builder, op.getLoc(), type, constant));
-      continue;
-    }
     bool isWide = llvm::any_of(op.getOperandTypes(),
                                [](Type type) { return type.isF80(); });
     if (isWide && op.getName().getDialectNamespace() == "math") {
       cloneNarrowed(builder, op, mapping);
       continue;
     }
-    Operation *copy = builder.clone(op, mapping);
-    for (Value result : copy->getResults())
-      result.setType(getTypeLike(result.getType(), like));
+    cloneWithLanes(builder, op, like, mapping);
   }
   return mapping.lookup(
       cast<PairwiseYieldOp>(region.front().getTerminator()).getValue());

@@ -176,7 +176,7 @@ def Kron_CPUPlanAttr : AttrDef<Kron_Dialect, "CPUPlan"> {
 
 def Kron_PairwisePlanAttr : AttrDef<Kron_Dialect, "PairwisePlan"> {
   let mnemonic = "pairwise_plan";
-  let summary = "how a kron.pairwise or kron.pairwise_apply is mapped to a CPU";
+  let summary = "how a function of pairs is mapped to a CPU";
   let description = [{
     Written by `--kron-plan` or by hand, read by `--convert-pairwise-to-vector`;
     it changes no code by itself and never changes the meaning of the operation
@@ -206,6 +206,11 @@ def Kron_PairwisePlanAttr : AttrDef<Kron_Dialect, "PairwisePlan"> {
     - `column_block`: columns of such a matrix product at a time, `lane_columns`
       at least; all values are computed anew for the next ones.
 
+    Threads share such blocks of rows of the result of a `kron.pairwise_grad`, too.
+    Its plan is complete with `n_tiles`, the register tiles along N whose values
+    are in scratch at a time, and `column_block`, the columns of factors that are
+    packed at a time.
+
     Example: `#kron.pairwise_plan<vector_bits = 512, rows = 8, vectors = 3, row_block = 256, k_block = 1024>`
   }];
   let parameters = (ins
@@ -220,13 +225,13 @@ def Kron_PairwisePlanAttr : AttrDef<Kron_Dialect, "PairwisePlan"> {
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Whether every field of a kron.pairwise is there, or of a
-    /// kron.pairwise_apply.
-    bool isComplete(bool isApply) const {
-      bool hasColumns = getLaneColumns() && getNTiles() && getColumnBlock();
+    /// Whether every field of a kron.pairwise is there; and those of operations
+    /// that keep values of pairs in scratch.
+    bool isComplete() const {
       return getVectorBits() && getRows() && getVectors() && getRowBlock() &&
-             getKBlock() && (hasColumns || !isApply);
+             getKBlock();
     }
+    bool hasScratch() const { return getNTiles() && getColumnBlock(); }
   }];
 }
 

@@ -181,8 +181,9 @@ def Kron_PairwiseApplyOp : Kron_PairOp<"pairwise_apply", [
     `Y` may not alias anything that is read.
 
     On a CPU `F` is never in memory but for a block that stays in cache (`plan`,
-    `--convert-pairwise-to-vector`). With directions, and on a GPU, the lowering
-    to linalg is what runs, with a remark of category `kron-fallback`.
+    `--convert-pairwise-to-vector`). With directions, that holds for sums along K
+    in f32 and f64; others, and a GPU, run the lowering to linalg, with a remark
+    of category `kron-fallback`.
 
     Constraints:
 
@@ -268,6 +269,10 @@ def Kron_PairwiseTangentOp
     Everything is computed in the accumulation type of the elements (f32 for f16
     and bf16) and rounded once. Sums may be made in any order.
 
+    On a CPU derivatives of sums in f32 and f64 are vector code (`plan`,
+    `--convert-pairwise-to-vector`). All others, and a GPU, run the lowering to
+    linalg, with a remark of category `kron-fallback`.
+
     Shapes: those of `kron.pairwise`; directions have the shapes of what they are
     directions of, but for the batch. `Y` may not alias anything that is read.
 
@@ -307,7 +312,7 @@ def Kron_PairwiseTangentOp
     (ins Kron_FloatArray:$lhs, Kron_FloatArray:$rhs,
          Variadic<Kron_PairParameter>:$params,
          Variadic<Kron_PairParameter>:$directions, Kron_FloatArray:$init),
-    pairFunction);
+    pairFunction, (ins OptionalAttr<Kron_PairwisePlanAttr>:$plan));
   let assemblyFormat = [{
     ($inner^)? (`(` $exponent^ `)`)? (`reduce` `(` $reduction^ `)`)?
     `ins` `(` custom<TransposedOperand>($lhs, $trans_lhs) `,`
@@ -366,6 +371,11 @@ def Kron_PairwiseGradOp
     result lacks, or where its size is 1, the gradient is a sum. The result may
     not alias anything that is read.
 
+    On a CPU first derivatives of sums in f32 and f64 are vector code (`plan`,
+    `--convert-pairwise-to-vector`), by operands and by hyper-parameters of the
+    epilogue. All others, and a GPU, run the lowering to linalg, with a remark of
+    category `kron-fallback`.
+
     Constraints:
 
     1. Either `inner` is a function of `kron.pairwise` or there is a region
@@ -413,7 +423,8 @@ def Kron_PairwiseGradOp
     pairFunction,
     (ins DefaultValuedAttr<Kron_TransposeAttr, "Transpose::N">:$trans_grad,
          DefaultValuedAttr<Kron_TransposeAttr, "Transpose::N">:$trans_lhs_factor,
-         DefaultValuedAttr<Kron_TransposeAttr, "Transpose::N">:$trans_rhs_factor));
+         DefaultValuedAttr<Kron_TransposeAttr, "Transpose::N">:$trans_rhs_factor,
+         OptionalAttr<Kron_PairwisePlanAttr>:$plan));
   let assemblyFormat = [{
     `by` `(` $by (`,` $param_index^)? `)`
     ($inner^)? (`(` $exponent^ `)`)? (`reduce` `(` $reduction^ `)`)?

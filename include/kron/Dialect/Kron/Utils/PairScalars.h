@@ -15,8 +15,14 @@
 #define KRON_DIALECT_KRON_UTILS_PAIRSCALARS_H
 
 #include "kron/Dialect/Kron/IR/KronPairwise.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace mlir::kron {
+
+/// Clones `op`, of scalars, with the lanes of the type `like`, if that has any;
+/// constants are the same in all lanes.
+void cloneWithLanes(OpBuilder &builder, Operation &op, Type like,
+                    IRMapping &mapping);
 
 /// Whether powers with `exponent` are products of the base and of its square
 /// root.
