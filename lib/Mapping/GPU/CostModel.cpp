@@ -413,14 +413,17 @@ static double getExposedShare(GPUKernel kernel, const Problem &problem,
 /// The time of a factor by `sparse`, whose tiles do not hold fibres whole:
 /// CTAs read the input once for each block of results.
 static KernelTime estimateSparseTime(const Problem &problem,
+                                     bool usesWarpgroups,
                                      const GPUMachine &machine) {
   const SparseEstimateRates &rates = getGPURates(machine).sparseEstimate;
   const ProblemFactor &factor = problem.factors.front();
   bool split = problem.precision != Precision::TF32 && problem.element.isF32();
-  double rate = is16BitFloat(problem.element) ? machine.f16Mma
-                : problem.element.isF64()     ? machine.dmma
-                : split                       ? machine.tf32Mma / 3
-                                              : machine.tf32Mma;
+  double rate = problem.element.isF64() ? machine.dmma
+                : is16BitFloat(problem.element)
+                    ? (usesWarpgroups ? machine.f16Wgmma : machine.f16Mma)
+                    : (usesWarpgroups ? machine.tf32Wgmma : machine.tf32Mma);
+  if (split)
+    rate /= 3;
   KernelTime time;
   double bytes = problem.getMemoryBytes();
   time.floor = machine.getCopySeconds(bytes);
@@ -458,7 +461,7 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
                               const KernelTiling &tiling,
                               const GPUMachine &machine) {
   if (kernel == GPUKernel::Mma && isSparse(problem))
-    return estimateSparseTime(problem, machine);
+    return estimateSparseTime(problem, tiling.usesWarpgroups, machine);
   const DenseRates &rates = getGPURates(machine).dense;
   KernelTime time;
   double bytes = problem.getMemoryBytes();

@@ -20,9 +20,11 @@ static constexpr int64_t kSectorBytes = 32;
 /// Rows and columns of its smallest tiles, and positions of a step.
 static constexpr int64_t kTile = 64, kStep = 32;
 
-/// The best rate of `cuBLAS` for `problem`.
+/// The best rate of `cuBLAS` for `problem`, of multiply-adds of its elements.
 static double getPeak(const Problem &problem, const GPUMachine &machine) {
   Type element = problem.element;
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return (complex.getElementType().isF64() ? machine.dmma : machine.ffma) / 4;
   if (element.isF64())
     return machine.dmma;
   if (element.isF16() || element.isBF16())
@@ -30,6 +32,12 @@ static double getPeak(const Problem &problem, const GPUMachine &machine) {
   return problem.precision == Precision::TF32
              ? std::max(machine.tf32Mma, machine.tf32Wgmma)
              : machine.ffma;
+}
+
+/// Whether its instructions take single elements, wherever they lie.
+static bool isWide(const Problem &problem) {
+  return !problem.element.isF16() && !problem.element.isBF16() &&
+         problem.precision != Precision::TF32;
 }
 
 /// Whether segments of `array` start at multiples of `segment` elements,
@@ -61,7 +69,7 @@ static KernelTime estimateProduct(const Problem &problem,
   time.floor = machine.getCopySeconds(bytes);
   time.memory = bytes / machine.copyBytesPerSecond;
   double share = rates.issueShare;
-  if (!hasWholeSegments)
+  if (!hasWholeSegments && !isWide(problem))
     share *= rates.unalignedShare;
   double padded = std::ceil(rows / kTile) * kTile *
                   llvm::alignTo(sizeK, kStep) * llvm::alignTo(sizeN, kTile);
@@ -73,6 +81,21 @@ static KernelTime estimateProduct(const Problem &problem,
   return time;
 }
 
+/// How much longer results of `fused` take that do not begin where stores of
+/// its kernels do.
+static double getStoreFactor(FusedOp fused, const Problem &problem,
+                             const CublasRates &rates) {
+  const ProblemFactor &factor = problem.factors.front();
+  int64_t bytes = problem.getElementBytes();
+  if (!hasWholeSegments(fused.getInit(), 16 / bytes))
+    return rates.unalignedStoreFactor;
+  if (!factor.varyingAxes.empty() && factor.sizeK <= rates.shortK &&
+      factor.sizeN * bytes >= rates.longGroupBytes &&
+      !hasWholeSegments(fused.getInit(), kSectorBytes / bytes))
+    return rates.partSectorFactor;
+  return 1;
+}
+
 KernelTime kron::estimateCublasTime(FusedOp fused, const Problem &problem,
                                     const GPUMachine &machine) {
   const CublasRates &rates = getGPURates(machine).cublas;
@@ -80,25 +103,20 @@ KernelTime kron::estimateCublasTime(FusedOp fused, const Problem &problem,
   const ProblemFactor &factor = problem.factors.front();
   SmallVector<int64_t> shape = getResultShape(fused.getModeProducts().back());
   // An unknown number of products is taken for one.
-  double batch = axes.batch < 0 || ShapedType::isDynamic(shape[axes.batch])
-                     ? 1
-                     : shape[axes.batch];
+  double batch = 1;
+  for (int64_t axis : axes.batch)
+    batch *= ShapedType::isDynamic(shape[axis]) ? 1 : shape[axis];
   double rows = problem.inputElements / factor.sizeK / batch;
   double factors = factor.varyingAxes.empty() ? 1 : batch;
-  int64_t segment = 16 / problem.getElementBytes();
+  int64_t segment = std::max<int64_t>(16 / problem.getElementBytes(), 1);
   ModeProductOp product = fused.getModeProducts().front();
   bool readsSegments =
       hasWholeSegments(fused.getInputs().front(), segment) &&
       hasWholeSegments(fused.getOperandOf(product.getFactor()), segment);
   KernelTime time = estimateProduct(problem, machine, batch, factors, rows,
                                     factor.sizeK, factor.sizeN, readsSegments);
-  int64_t bytes = problem.getElementBytes();
-  if (!hasWholeSegments(fused.getInit(), segment))
-    time.total *= rates.unalignedStoreFactor;
-  else if (!factor.varyingAxes.empty() && factor.sizeK <= rates.shortK &&
-           factor.sizeN * bytes >= rates.longGroupBytes &&
-           !hasWholeSegments(fused.getInit(), kSectorBytes / bytes))
-    time.total *= rates.partSectorFactor;
+  if (!isWide(problem))
+    time.total *= getStoreFactor(fused, problem, rates);
   if (time.floor < rates.longSeconds)
     time.total *= rates.handicapFactor;
   time.total = std::max(time.total, rates.callSeconds);
@@ -120,29 +138,23 @@ double kron::estimateDenseSeconds(FusedOp fused, const Problem &problem,
     return std::numeric_limits<double>::infinity();
   double rows = problem.inputElements / factor.sizeK / groups;
   int64_t sizeK = factor.sizeK * groups, sizeN = factor.sizeN * groups;
-  int64_t segment = 16 / problem.getElementBytes();
+  int64_t segment = std::max<int64_t>(16 / problem.getElementBytes(), 1);
   return estimateProduct(problem, machine, 1, 1, rows, sizeK, sizeN,
                          sizeK % segment == 0 && sizeN % segment == 0)
       .total;
 }
 
 std::variant<GPUPlanAttr, std::string>
-kron::planCublas(FusedOp fused, const GPUMachine &machine, bool isAskedFor) {
+kron::planCublas(FusedOp fused, const GPUMachine &machine) {
   std::variant<CublasPlan, std::string> plan = readCublasPlan(fused);
   if (auto *reason = std::get_if<std::string>(&plan))
     return *reason;
-  // Three TF32 products are faster than its multiply-adds of f32, and f64 is as
-  // fast here.
-  Type element = getElementType(fused.getInit());
-  ModeProductOp product = fused.getModeProducts().front();
-  bool isWide = element.isF64() ||
-                (element.isF32() && product.getPrecision() != Precision::TF32);
-  if (isWide && !isAskedFor)
-    return "it is no faster in this precision";
-  int64_t rows = std::get<CublasPlan>(plan).rows;
   auto type = cast<ShapedType>(fused.getInit().getType());
+  const auto &axes = std::get<CublasPlan>(plan);
+  auto isOpen = [&](int64_t axis) { return type.isDynamicDim(axis); };
   PlanWriter writer(fused.getContext(), GPUKernel::Cublas);
-  bool isOpen = rows >= 0 && type.isDynamicDim(rows);
-  writer("min_rows", isOpen ? getGPURates(machine).cublas.leastRows : 0);
+  writer("min_rows", llvm::any_of(axes.rows, isOpen)
+                         ? getGPURates(machine).cublas.leastRows
+                         : 0);
   return writer.getPlan();
 }

@@ -144,6 +144,12 @@ static Candidate evaluate(const Planner &planner, FusedOp fused,
   KernelTiling tiling =
       chooseTiling(planner.family, problem, std::max<int64_t>(columns, 1),
                    getFootprintBudget(machine), machine);
+  if (planner.kernel == GPUKernel::Sparse)
+    tiling.usesWarpgroups = llvm::any_of(
+        std::get<SmallVector<GPUPlanAttr>>(candidate.plans),
+        [](GPUPlanAttr plan) {
+          return plan.getKernel() == GPUKernel::Sparse && plan.get("wgmma");
+        });
   candidate.time = estimateTime(planner.family, problem, tiling, machine);
   if (planner.family == GPUKernel::Mma)
     if (auto time = estimateSmallGroups(fused, problem, machine))
@@ -188,8 +194,7 @@ static std::string chooseCublas(FusedOp fused, const KernelTime &chosen,
                                 SmallVectorImpl<GPUPlanAttr> &plans) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  std::variant<GPUPlanAttr, std::string> plan =
-      planCublas(fused, machine, isAskedFor);
+  std::variant<GPUPlanAttr, std::string> plan = planCublas(fused, machine);
   if (auto *found = std::get_if<GPUPlanAttr>(&plan)) {
     double seconds = estimateCublasTime(fused, problem, machine).total;
     if (isAskedFor || seconds < chosen.total) {
@@ -264,8 +269,7 @@ LogicalResult kron::planForGPU(FusedOp fused, ArrayRef<QuantizeOp> quantizes,
   // A kernel stands behind the call, for where there is no cuBLAS.
   bool asksForCublas = given && given.getKernel() == GPUKernel::Cublas;
   if (asksForCublas) {
-    std::variant<GPUPlanAttr, std::string> plan =
-        planCublas(fused, machine, /*isAskedFor=*/true);
+    std::variant<GPUPlanAttr, std::string> plan = planCublas(fused, machine);
     if (auto *reason = std::get_if<std::string>(&plan))
       return fused.emitOpError("cannot be a call of cuBLAS: ") << *reason;
     fused.removePlanAttr();

@@ -35,6 +35,8 @@ struct KernelTiling {
   int64_t ctasPerSM = 1;
   /// CTAs that share a tile footprint.
   int64_t cluster = 1;
+  /// Whether warpgroups multiply, of kernels for sparse factors.
+  bool usesWarpgroups = false;
 };
 
 /// Seconds.

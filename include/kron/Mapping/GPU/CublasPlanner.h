@@ -14,10 +14,9 @@
 namespace mlir::kron {
 
 /// The plan of a call of cuBLAS for `fused`; why there is none where it takes
-/// no such product, or is no faster in that precision unless it `isAskedFor`.
+/// no such product.
 std::variant<GPUPlanAttr, std::string> planCublas(FusedOp fused,
-                                                  const GPUMachine &machine,
-                                                  bool isAskedFor);
+                                                  const GPUMachine &machine);
 
 /// The time of `fused`, which cuBLAS takes.
 KernelTime estimateCublasTime(FusedOp fused, const Problem &problem,
