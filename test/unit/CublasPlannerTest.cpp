@@ -86,6 +86,30 @@ TEST_F(GPUPlanners, CublasTakesTime) {
                   .total);
 }
 
+// Before there are arrays, they are taken for row-major ones.
+TEST_F(GPUPlanners, CublasTakesTheSameTimeBeforeFusion) {
+  auto getProblem = [&](const Example &example) {
+    return describeProblem(build(example));
+  };
+  const Example examples[] = {{"f16", {1000, 512}, {1}},
+                              {"f64", {512, 1000}, {0}},
+                              {"complex<f64>", {100, 133, 133}, {1}},
+                              {"f16", {1000, 511}, {1}, {512}}};
+  for (const Example &example : examples) {
+    SCOPED_TRACE(getName(example));
+    FusedOp fused = build(example);
+    Problem problem = describeProblem(fused);
+    EXPECT_EQ(estimateCublasSeconds(problem, getMachine("h200")),
+              estimateCublasTime(fused, problem, getMachine("h200")).total);
+  }
+  const Example refused[] = {{"i32", {1000, 512}, {1}},
+                             {"f16", {1000, 8, 8}, {1, 2}},
+                             {"f16", {1000, 4, 64}, {2}, {64}, {1}}};
+  for (const Example &example : refused)
+    EXPECT_EQ(estimateCublasSeconds(getProblem(example), getMachine("h200")),
+              std::numeric_limits<double>::infinity());
+}
+
 TEST_F(GPUPlanners, CublasWouldFillUpWithZeros) {
   auto getSeconds = [&](int64_t groups) {
     FusedOp fused = build({"f16", {1 << 16, groups, 64}, {2}, {64}, {1}});

@@ -54,6 +54,11 @@ static bool hasWholeSegments(Value array, int64_t segment) {
   });
 }
 
+/// Elements of 16 bytes.
+static int64_t getSegment(const Problem &problem) {
+  return std::max<int64_t>(16 / problem.getElementBytes(), 1);
+}
+
 /// The time of `batch` products of `rows` x `sizeK` x `sizeN` by `factors`
 /// matrices, whose segments start at multiples of 16 bytes or do not.
 static KernelTime estimateProduct(const Problem &problem,
@@ -96,6 +101,13 @@ static double getStoreFactor(FusedOp fused, const Problem &problem,
   return 1;
 }
 
+/// What a call takes in all, of which `time` is the product itself.
+static void addCall(KernelTime &time, const CublasRates &rates) {
+  if (time.floor < rates.longSeconds)
+    time.total *= rates.handicapFactor;
+  time.total = std::max(time.total, rates.callSeconds);
+}
+
 KernelTime kron::estimateCublasTime(FusedOp fused, const Problem &problem,
                                     const GPUMachine &machine) {
   const CublasRates &rates = getGPURates(machine).cublas;
@@ -108,7 +120,7 @@ KernelTime kron::estimateCublasTime(FusedOp fused, const Problem &problem,
     batch *= ShapedType::isDynamic(shape[axis]) ? 1 : shape[axis];
   double rows = problem.inputElements / factor.sizeK / batch;
   double factors = factor.varyingAxes.empty() ? 1 : batch;
-  int64_t segment = std::max<int64_t>(16 / problem.getElementBytes(), 1);
+  int64_t segment = getSegment(problem);
   ModeProductOp product = fused.getModeProducts().front();
   bool readsSegments =
       hasWholeSegments(fused.getInputs().front(), segment) &&
@@ -117,10 +129,35 @@ KernelTime kron::estimateCublasTime(FusedOp fused, const Problem &problem,
                                     factor.sizeK, factor.sizeN, readsSegments);
   if (!isWide(problem))
     time.total *= getStoreFactor(fused, problem, rates);
-  if (time.floor < rates.longSeconds)
-    time.total *= rates.handicapFactor;
-  time.total = std::max(time.total, rates.callSeconds);
+  addCall(time, rates);
   return time;
+}
+
+double kron::estimateCublasSeconds(const Problem &problem,
+                                   const GPUMachine &machine) {
+  const ProblemFactor &factor = problem.factors.front();
+  if (problem.factors.size() != 1 || !factor.varyingAxes.empty() ||
+      problem.hasEpilogue || problem.hasFloat8 || problem.readsTranspose ||
+      !isCublasElement(problem.element))
+    return std::numeric_limits<double>::infinity();
+  const CublasRates &rates = getGPURates(machine).cublas;
+  // Rows lie along the axes inside of the factor's if there are any.
+  double positions = problem.getPositions();
+  bool isLast = problem.inner == 1;
+  double rows = isLast || problem.inner < 0 ? positions : problem.inner;
+  int64_t segment = getSegment(problem);
+  auto isWhole = [&](int64_t innermost) {
+    return innermost < 0 || innermost % segment == 0;
+  };
+  KernelTime time =
+      estimateProduct(problem, machine, positions / rows, /*factors=*/1, rows,
+                      factor.sizeK, factor.sizeN,
+                      isWhole(problem.innermostInput) &&
+                          isWhole(isLast ? factor.sizeN : factor.sizeK));
+  if (!isWide(problem) && !isWhole(problem.innermostOutput))
+    time.total *= rates.unalignedStoreFactor;
+  addCall(time, rates);
+  return time.total;
 }
 
 double kron::estimateDenseSeconds(FusedOp fused, const Problem &problem,
@@ -138,7 +175,7 @@ double kron::estimateDenseSeconds(FusedOp fused, const Problem &problem,
     return std::numeric_limits<double>::infinity();
   double rows = problem.inputElements / factor.sizeK / groups;
   int64_t sizeK = factor.sizeK * groups, sizeN = factor.sizeN * groups;
-  int64_t segment = std::max<int64_t>(16 / problem.getElementBytes(), 1);
+  int64_t segment = getSegment(problem);
   return estimateProduct(problem, machine, 1, 1, rows, sizeK, sizeN,
                          sizeK % segment == 0 && sizeN % segment == 0)
       .total;

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FusionPlan.h"
+#include "kron/Mapping/GPU/CublasPlanner.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -149,7 +150,7 @@ static SmallVector<unsigned> flatten(ArrayRef<SmallVector<unsigned>> units) {
 }
 
 FusionPlan kron::planFusion(const FusionChain &chain, const GPUMachine &machine,
-                            int64_t footprintBudget) {
+                            int64_t footprintBudget, bool allowsCublas) {
   SmallVector<SmallVector<unsigned>> units = getUnits(chain);
   // best[end]: the least time for the first `end` units, and where its last
   // fused region begins.
@@ -165,6 +166,8 @@ FusionPlan kron::planFusion(const FusionChain &chain, const GPUMachine &machine,
       Problem region = ::describeProblem(
           chain, all.take_front(begin), flatten(all.slice(begin, end - begin)));
       double seconds = estimateBestTime(region, machine, footprintBudget);
+      if (allowsCublas)
+        seconds = std::min(seconds, estimateCublasSeconds(region, machine));
       // A factor that is too large even alone: the code generator has to cut
       // it. More than any fused region that fits can take.
       if (begin + 1 == end && std::isinf(seconds))

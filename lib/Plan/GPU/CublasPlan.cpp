@@ -31,6 +31,12 @@ static std::optional<SmallVector<int64_t>> getInputStrides(FusedOp fused) {
   return permuted;
 }
 
+bool kron::isCublasElement(Type element) {
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return isa<Float32Type, Float64Type>(complex.getElementType());
+  return isa<Float32Type, Float64Type, Float16Type, BFloat16Type>(element);
+}
+
 static bool mayBeOne(int64_t stride) {
   return stride == 1 || ShapedType::isDynamic(stride);
 }
@@ -169,10 +175,7 @@ std::variant<CublasPlan, std::string> kron::readCublasPlan(FusedOp fused) {
     return "there is an epilogue";
   ModeProductOp product = products.front();
   Type element = getElementType(fused.getInit());
-  auto complex = dyn_cast<ComplexType>(element);
-  if (complex
-          ? !isa<Float32Type, Float64Type>(complex.getElementType())
-          : !isa<Float32Type, Float64Type, Float16Type, BFloat16Type>(element))
+  if (!isCublasElement(element))
     return "elements are not f32, f64, f16, bf16 or complex of f32 or "
            "f64";
   if (getElementType(fused.getInputs().front()) != element ||
@@ -186,7 +189,7 @@ std::variant<CublasPlan, std::string> kron::readCublasPlan(FusedOp fused) {
     return *reason;
   if (!hasSegments(fused, plan))
     return "neither rows nor columns of a matrix are neighbours in memory";
-  if (complex && !conjugatesTransposed(fused, plan))
+  if (isa<ComplexType>(element) && !conjugatesTransposed(fused, plan))
     return "a matrix is conjugated but not transposed";
   return plan;
 }

@@ -22,6 +22,10 @@ std::variant<GPUPlanAttr, std::string> planCublas(FusedOp fused,
 KernelTime estimateCublasTime(FusedOp fused, const Problem &problem,
                               const GPUMachine &machine);
 
+/// The time of a fused region that is not there yet, whose arrays are
+/// row-major; infinite if cuBLAS does not take it.
+double estimateCublasSeconds(const Problem &problem, const GPUMachine &machine);
+
 /// The time of the one product that `fused`, of a factor that varies along
 /// axes, would be if the factor were filled up with zeros; infinite if there is
 /// no such product.

@@ -21,6 +21,9 @@ struct CublasPlan {
   SmallVector<int64_t, 2> rows, batch;
 };
 
+/// Whether cuBLAS has products of such elements.
+bool isCublasElement(Type element);
+
 /// `fused` as a matrix product that cuBLAS takes, as far as types tell: a
 /// single factor, rows along axes that are one in memory, and products beside
 /// each other along at most one other such group of axes. Why it is none
