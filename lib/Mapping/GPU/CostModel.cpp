@@ -428,10 +428,12 @@ static KernelTime estimateSparseTime(const Problem &problem,
   double bytes = problem.getMemoryBytes();
   time.floor = machine.getCopySeconds(bytes);
   time.memory = bytes / machine.copyBytesPerSecond;
+  double share =
+      usesWarpgroups && split ? rates.splitWarpgroupShare : rates.issueShare;
   time.arithmetic =
       2 * problem.getPositions() *
       llvm::alignTo(factor.sizeK, is16BitFloat(problem.element) ? 16 : 8) *
-      llvm::alignTo(factor.sizeN, 8) / (rates.issueShare * rate);
+      llvm::alignTo(factor.sizeN, 8) / (share * rate);
   double blocks = std::ceil(factor.sizeN / rates.resultsPerTile);
   time.shared = problem.inputElements * problem.getElementBytes() * blocks /
                 (rates.cacheRate * machine.copyBytesPerSecond);

@@ -17,8 +17,10 @@ using namespace mlir::kron;
 
 /// Bytes of a sector.
 static constexpr int64_t kSectorBytes = 32;
-/// Rows and columns of its smallest tiles, and positions of a step.
+/// Rows and columns of its smallest tiles, and positions of a step: on tensor
+/// cores of 16 bits or TF32, and of other instructions.
 static constexpr int64_t kTile = 64, kStep = 32;
+static constexpr int64_t kWideTile = 32, kWideStep = 16;
 
 /// The best rate of `cuBLAS` for `problem`, of multiply-adds of its elements.
 static double getPeak(const Problem &problem, const GPUMachine &machine) {
@@ -74,10 +76,13 @@ static KernelTime estimateProduct(const Problem &problem,
   time.floor = machine.getCopySeconds(bytes);
   time.memory = bytes / machine.copyBytesPerSecond;
   double share = rates.issueShare;
-  if (!hasWholeSegments && !isWide(problem))
+  bool isOfWide = isWide(problem);
+  if (!hasWholeSegments && !isOfWide)
     share *= rates.unalignedShare;
-  double padded = std::ceil(rows / kTile) * kTile *
-                  llvm::alignTo(sizeK, kStep) * llvm::alignTo(sizeN, kTile);
+  int64_t tile = isOfWide ? kWideTile : kTile;
+  double padded = std::ceil(rows / tile) * tile *
+                  llvm::alignTo(sizeK, isOfWide ? kWideStep : kStep) *
+                  llvm::alignTo(sizeN, tile);
   time.arithmetic = 2 * batch * padded / (share * getPeak(problem, machine));
   if (batch > 1)
     time.memory *= rates.batchFactor;
@@ -102,8 +107,13 @@ static double getStoreFactor(FusedOp fused, const Problem &problem,
 }
 
 /// What a call takes in all, of which `time` is the product itself.
-static void addCall(KernelTime &time, const CublasRates &rates) {
-  if (time.floor < rates.longSeconds)
+static void addCall(KernelTime &time, const Problem &problem,
+                    const CublasRates &rates) {
+  bool hasSplitRival =
+      problem.element.isF32() && problem.precision == Precision::Full;
+  if (hasSplitRival && !problem.factors.front().varyingAxes.empty())
+    time.total *= rates.splitGroupsFactor;
+  else if (hasSplitRival || time.floor < rates.longSeconds)
     time.total *= rates.handicapFactor;
   time.total = std::max(time.total, rates.callSeconds);
 }
@@ -129,7 +139,7 @@ KernelTime kron::estimateCublasTime(FusedOp fused, const Problem &problem,
                                     factor.sizeK, factor.sizeN, readsSegments);
   if (!isWide(problem))
     time.total *= getStoreFactor(fused, problem, rates);
-  addCall(time, rates);
+  addCall(time, problem, rates);
   return time;
 }
 
@@ -156,8 +166,36 @@ double kron::estimateCublasSeconds(const Problem &problem,
                           isWhole(isLast ? factor.sizeN : factor.sizeK));
   if (!isWide(problem) && !isWhole(problem.innermostOutput))
     time.total *= rates.unalignedStoreFactor;
-  addCall(time, rates);
+  addCall(time, problem, rates);
   return time.total;
+}
+
+double kron::estimateRaggedSeconds(GPUKernel kernel, FusedOp fused,
+                                   const Problem &problem, double seconds,
+                                   const GPUMachine &machine) {
+  const RaggedRates &rates = getGPURates(machine).ragged;
+  const ProblemFactor &factor = problem.factors.front();
+  int64_t segment = getSegment(problem), bytes = problem.getElementBytes();
+  // Kernels store groups of results as whole sectors.
+  if (kernel == GPUKernel::Simt || segment == 1 || !factor.varyingAxes.empty())
+    return seconds;
+  bool isSparse = kernel == GPUKernel::Sparse;
+  bool readsWhole = hasWholeSegments(fused.getInputs().front(), segment);
+  bool storesWhole = hasWholeSegments(fused.getInit(), segment);
+  if (!isWide(problem) && bytes == 2) {
+    if (!storesWhole)
+      seconds += problem.outputElements /
+                 (isSparse ? rates.sparseResults16Bit : rates.elements16Bit);
+    if (!readsWhole)
+      seconds += problem.inputElements / rates.elements16Bit;
+    return seconds;
+  }
+  if (problem.inner == 1 && factor.sizeK >= rates.leastK &&
+      !(readsWhole && storesWhole))
+    seconds *= bytes == 4 ? rates.f32Factor : rates.f64Factor;
+  if (problem.inner > 1 && problem.getSegmentBytes(problem.inner) < 128)
+    seconds *= isSparse ? rates.sparseColumnsFactor : rates.columnsFactor;
+  return seconds;
 }
 
 double kron::estimateDenseSeconds(FusedOp fused, const Problem &problem,

@@ -187,7 +187,7 @@ static int64_t toMicroseconds(double seconds) {
 /// Puts cuBLAS in front of `plans` if that is allowed and takes less time than
 /// `chosen`, or `isAskedFor`. What to say of it: also where only the dense
 /// matrix that a sparse factor is a part of would be faster.
-static std::string chooseCublas(FusedOp fused, const KernelTime &chosen,
+static std::string chooseCublas(FusedOp fused, const Candidate &chosen,
                                 const Problem &problem,
                                 const GPUMachine &machine, bool isAllowed,
                                 bool isAskedFor,
@@ -197,7 +197,9 @@ static std::string chooseCublas(FusedOp fused, const KernelTime &chosen,
   std::variant<GPUPlanAttr, std::string> plan = planCublas(fused, machine);
   if (auto *found = std::get_if<GPUPlanAttr>(&plan)) {
     double seconds = estimateCublasTime(fused, problem, machine).total;
-    if (isAskedFor || seconds < chosen.total) {
+    double ofKernel = estimateRaggedSeconds(
+        chosen.planner.kernel, fused, problem, chosen.time.total, machine);
+    if (isAskedFor || seconds < ofKernel) {
       os << "; cublas: " << toMicroseconds(seconds) << " us, "
          << (isAllowed || isAskedFor ? "where it is there" : "not allowed");
       if (isAllowed || isAskedFor)
@@ -205,7 +207,7 @@ static std::string chooseCublas(FusedOp fused, const KernelTime &chosen,
     }
   }
   double dense = estimateDenseSeconds(fused, problem, machine);
-  if (dense < chosen.total)
+  if (dense < chosen.time.total)
     os << "; as one dense matrix by cublas: " << toMicroseconds(dense) << " us";
   return text;
 }
@@ -301,7 +303,7 @@ LogicalResult kron::planForGPU(FusedOp fused, ArrayRef<QuantizeOp> quantizes,
   if (plans.back().get("alignment"))
     llvm::append_range(
         plans, std::get<SmallVector<GPUPlanAttr>>(planSimt(fused, machine)));
-  std::string ofCublas = chooseCublas(fused, chosen->time, problem, machine,
+  std::string ofCublas = chooseCublas(fused, *chosen, problem, machine,
                                       allowsCublas, asksForCublas, plans);
   if (QuantizeOp quantize = findQuantize(fused, quantizes))
     planQuantize(fused, quantize, chosen->planner.kernel, machine, plans);

@@ -26,6 +26,13 @@ KernelTime estimateCublasTime(FusedOp fused, const Problem &problem,
 /// row-major; infinite if cuBLAS does not take it.
 double estimateCublasSeconds(const Problem &problem, const GPUMachine &machine);
 
+/// The time of `fused` by `kernel` where the cost model says `seconds`, with
+/// what single elements and short segments cost it beyond that: what a call has
+/// to beat.
+double estimateRaggedSeconds(GPUKernel kernel, FusedOp fused,
+                             const Problem &problem, double seconds,
+                             const GPUMachine &machine);
+
 /// The time of the one product that `fused`, of a factor that varies along
 /// axes, would be if the factor were filled up with zeros; infinite if there is
 /// no such product.
