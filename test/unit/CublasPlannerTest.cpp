@@ -110,6 +110,61 @@ TEST_F(GPUPlanners, CublasTakesTheSameTimeBeforeFusion) {
               std::numeric_limits<double>::infinity());
 }
 
+// What the cost model knows little of counts where a call is compared with
+// kernels.
+TEST_F(GPUPlanners, CublasHasToBeatRaggedKernels) {
+  auto getSeconds = [&](GPUKernel kernel, const Example &example) {
+    FusedOp fused = build(example);
+    return estimateRaggedSeconds(kernel, fused, describeProblem(fused), 1e-6,
+                                 getMachine("h200"));
+  };
+  const std::pair<GPUKernel, Example> whole[] = {
+      {GPUKernel::Mma, {"f16", {1000, 64}, {1}}},
+      {GPUKernel::Sparse, {"f32", {1000, 64}, {1}, {68}}},
+      {GPUKernel::Sparse, {"f64", {1000, 64, 16}, {1}, {63}}},
+      {GPUKernel::Simt, {"f16", {1000, 63}, {1}}},
+      {GPUKernel::Mma, {"complex<f64>", {1000, 63}, {1}}},
+      {GPUKernel::Sparse, {"f16", {1000, 4, 63}, {2}, {63}, {1}}}};
+  for (const auto &[kernel, example] : whole) {
+    SCOPED_TRACE(getName(example));
+    EXPECT_EQ(getSeconds(kernel, example), 1e-6);
+  }
+  const std::pair<GPUKernel, Example> ragged[] = {
+      {GPUKernel::Mma, {"f16", {1000, 64}, {1}, {63}}},
+      {GPUKernel::Sparse, {"f16", {63, 1001}, {0}}},
+      {GPUKernel::Sparse, {"f32", {1000, 65}, {1}}},
+      {GPUKernel::Mma, {"f64", {1000, 65}, {1}}},
+      {GPUKernel::Mma, {"f64", {1000, 64, 10}, {1}}}};
+  for (const auto &[kernel, example] : ragged) {
+    SCOPED_TRACE(getName(example));
+    EXPECT_GT(getSeconds(kernel, example), 1.1e-6);
+  }
+  // Columns that fill no line cost `sparse` most.
+  EXPECT_GT(getSeconds(GPUKernel::Sparse, {"f64", {1000, 64, 10}, {1}}),
+            getSeconds(GPUKernel::Mma, {"f64", {1000, 64, 10}, {1}}));
+}
+
+// So it does where factors are cut apart.
+TEST_F(GPUPlanners, RegionsOfRaggedSegmentsTakeLonger) {
+  const GPUMachine &machine = getMachine("h200");
+  auto getFactor = [&](GPUKernel kernel, const Example &example,
+                       int64_t columns) {
+    Problem problem = describeProblem(build(example));
+    KernelTiling tiling = chooseTiling(kernel, problem, columns,
+                                       getFootprintBudget(machine), machine);
+    return estimateRegionSeconds(kernel, problem, tiling, machine) /
+           estimateTime(kernel, problem, tiling, machine).total;
+  };
+  EXPECT_EQ(getFactor(GPUKernel::Mma, {"f16", {1000, 24, 24}, {1, 2}}, 1), 1);
+  EXPECT_GT(getFactor(GPUKernel::Mma, {"f16", {1000, 24, 23}, {1, 2}}, 1), 1);
+  EXPECT_GT(getFactor(GPUKernel::Wgmma, {"f16", {24, 24, 1001}, {0, 1}}, 64),
+            1);
+  Example columns = {"f64", {18, 149, 64}, {0, 1}};
+  EXPECT_EQ(getFactor(GPUKernel::Mma, columns, 16), 1);
+  EXPECT_GT(getFactor(GPUKernel::Mma, columns, 8), 2);
+  EXPECT_EQ(getFactor(GPUKernel::Simt, columns, 8), 1);
+}
+
 TEST_F(GPUPlanners, CublasWouldFillUpWithZeros) {
   auto getSeconds = [&](int64_t groups) {
     FusedOp fused = build({"f16", {1 << 16, groups, 64}, {2}, {64}, {1}});

@@ -74,7 +74,7 @@ bool kron::isPlausible(GPUKernel kernel, const Problem &problem,
     return true;
   case GPUKernel::Ffma:
     return (problem.element.isF32() || problem.element.isF64()) &&
-           !hasVaryingFactor(problem);
+           largest <= 16 && !hasVaryingFactor(problem);
   case GPUKernel::Batched:
     return problem.inner == 1 && !problem.readsTranspose && largest <= 32 &&
            !hasVaryingFactor(problem);
@@ -539,4 +539,27 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
       kernel != GPUKernel::Wgmma)
     time.total *= 2;
   return time;
+}
+
+double kron::estimateRegionSeconds(GPUKernel kernel, const Problem &region,
+                                   const KernelTiling &tiling,
+                                   const GPUMachine &machine) {
+  const RaggedRates &rates = getGPURates(machine).ragged;
+  double seconds = estimateTime(kernel, region, tiling, machine).total;
+  bool usesTensorCores = kernel == GPUKernel::Mma || kernel == GPUKernel::Wgmma;
+  if (is16BitFloat(region.element) && usesTensorCores) {
+    auto isRagged = [](int64_t innermost) {
+      return innermost > 0 && innermost % 8 != 0;
+    };
+    if (isRagged(region.innermostInput))
+      seconds += region.inputElements / rates.elements16Bit;
+    if (isRagged(region.innermostOutput))
+      seconds += region.outputElements / rates.elements16Bit;
+  }
+  bool hasShortColumns = region.inner > tiling.columns &&
+                         region.getSegmentBytes(tiling.columns) < 128;
+  if (region.element.isF64() && kernel == GPUKernel::Mma &&
+      region.factors.size() > 1 && hasShortColumns && hasRaggedSizes(region))
+    seconds *= rates.fusedColumnsF64Factor;
+  return seconds;
 }

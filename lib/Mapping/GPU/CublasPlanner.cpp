@@ -193,7 +193,7 @@ double kron::estimateRaggedSeconds(GPUKernel kernel, FusedOp fused,
   if (problem.inner == 1 && factor.sizeK >= rates.leastK &&
       !(readsWhole && storesWhole))
     seconds *= bytes == 4 ? rates.f32Factor : rates.f64Factor;
-  if (problem.inner > 1 && problem.getSegmentBytes(problem.inner) < 128)
+  if (problem.inner > 1 && problem.inner * bytes < 128)
     seconds *= isSparse ? rates.sparseColumnsFactor : rates.columnsFactor;
   return seconds;
 }

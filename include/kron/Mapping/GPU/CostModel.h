@@ -72,6 +72,12 @@ KernelTiling chooseTiling(GPUKernel kernel, const Problem &problem,
 KernelTime estimateTime(GPUKernel kernel, const Problem &problem,
                         const KernelTiling &tiling, const GPUMachine &machine);
 
+/// Its total for a fused region that is not there yet, with what segments that
+/// start anywhere cost beside that: what other cuts are compared with.
+double estimateRegionSeconds(GPUKernel kernel, const Problem &region,
+                             const KernelTiling &tiling,
+                             const GPUMachine &machine);
+
 /// The columns (segments of 128 bytes, or as few as 32 where the tile footprint
 /// would not fit otherwise) that tile footprints of `problem` take; 0 if not
 /// even those fit. A tile footprint that two CTAs can share may be larger.
