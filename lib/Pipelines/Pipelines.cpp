@@ -304,6 +304,7 @@ void kron::populateKronGPUPipeline(OpPassManager &pm,
     KronFuseOptions fuse;
     fuse.target = "cuda";
     fuse.chip = options.chip;
+    fuse.cublas = options.cublas;
     populateFusion(pm, fuse);
   }
   populateBufferization(pm);

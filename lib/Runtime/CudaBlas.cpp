@@ -29,7 +29,15 @@ using namespace kron::detail;
 using CublasStatus = int;
 
 enum : CublasStatus { CUBLAS_STATUS_SUCCESS = 0 };
-enum : int { CUDA_R_32F = 0, CUDA_R_64F = 1, CUDA_R_16F = 2, CUDA_R_16BF = 14 };
+enum : int {
+  CUDA_R_32F = 0,
+  CUDA_R_64F = 1,
+  CUDA_R_16F = 2,
+  CUDA_C_32F = 4,
+  CUDA_C_64F = 5,
+  CUDA_R_16BF = 14
+};
+enum : int { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1, CUBLAS_OP_C = 2 };
 enum : int {
   CUBLAS_COMPUTE_32F = 68,
   CUBLAS_COMPUTE_32F_PEDANTIC = 69,
@@ -203,7 +211,7 @@ kron::detail::describeProduct(const KronCudaGemm &gemm) {
       !fitsInt(gemm.depth))
     return std::nullopt;
   // What an alpha of 0 must not make a NaN of is not promised to be left alone.
-  if (gemm.alpha == 0)
+  if (gemm.alpha == 0 && gemm.alphaImaginary == 0)
     return std::nullopt;
   CublasProduct product = {};
   if (gemm.batch == 0 || gemm.rows == 0 || gemm.results == 0)
@@ -219,24 +227,26 @@ kron::detail::describeProduct(const KronCudaGemm &gemm) {
       getStorage(gemm.rows, gemm.results, gemm.yStrides[1], gemm.yStrides[2]);
   if (!x || !f || !y)
     return std::nullopt;
-  CublasProduct::Matrix data = {gemm.x, x->isTransposed, x->leadingDimension,
-                                gemm.xStrides[0]};
-  CublasProduct::Matrix factor = {gemm.factor, f->isTransposed,
-                                  f->leadingDimension, gemm.factorStrides[0]};
+  product.a = {gemm.x, x->isTransposed, gemm.conjugatesX != 0,
+               x->leadingDimension, gemm.xStrides[0]};
+  product.b = {gemm.factor, f->isTransposed, gemm.conjugatesFactor != 0,
+               f->leadingDimension, gemm.factorStrides[0]};
   product.c = gemm.y;
   product.cLeadingDimension = y->leadingDimension;
   product.cBatchStride = gemm.yStrides[0];
   product.rows = int(gemm.rows);
   product.columns = int(gemm.results);
-  product.a = data;
-  product.b = factor;
-  if (!y->isTransposed)
-    return product;
-  // By rows: the product of the transposes, the other way round.
-  std::swap(product.rows, product.columns);
-  std::swap(product.a, product.b);
-  product.a.isTransposed = !product.a.isTransposed;
-  product.b.isTransposed = !product.b.isTransposed;
+  if (y->isTransposed) {
+    // By rows: the product of the transposes, the other way round.
+    std::swap(product.rows, product.columns);
+    std::swap(product.a, product.b);
+    product.a.isTransposed = !product.a.isTransposed;
+    product.b.isTransposed = !product.b.isTransposed;
+  }
+  // It conjugates what it transposes only.
+  for (const CublasProduct::Matrix &matrix : {product.a, product.b})
+    if (matrix.isConjugated && !matrix.isTransposed)
+      return std::nullopt;
   return product;
 }
 
@@ -252,8 +262,12 @@ static void getTypes(const KronCudaGemm &gemm, int &element, int &compute) {
     element = gemm.type == KRON_F16 ? CUDA_R_16F : CUDA_R_16BF;
     compute = CUBLAS_COMPUTE_32F;
     return;
+  case KRON_C64:
+    element = CUDA_C_64F;
+    compute = CUBLAS_COMPUTE_64F;
+    return;
   default:
-    element = CUDA_R_32F;
+    element = gemm.type == KRON_C32 ? CUDA_C_32F : CUDA_R_32F;
     // Otherwise NVIDIA_TF32_OVERRIDE could lose half of the digits.
     compute = gemm.allowsTF32 ? CUBLAS_COMPUTE_32F_FAST_TF32
                               : CUBLAS_COMPUTE_32F_PEDANTIC;
@@ -269,12 +283,21 @@ KronStatus kron::detail::multiplyByCublas(CublasHandle handle,
   const Cublas &cublas = getLibrary().functions;
   int element, compute;
   getTypes(gemm, element, compute);
-  float narrowAlpha = float(gemm.alpha), narrowBeta = float(gemm.beta);
-  bool isWide = gemm.type == KRON_F64;
-  const void *alpha = isWide ? static_cast<const void *>(&gemm.alpha)
-                             : static_cast<const void *>(&narrowAlpha);
-  const void *beta = isWide ? static_cast<const void *>(&gemm.beta)
-                            : static_cast<const void *>(&narrowBeta);
+  // Real types read the first part alone.
+  const double wideAlpha[] = {gemm.alpha, gemm.alphaImaginary};
+  const double wideBeta[] = {gemm.beta, gemm.betaImaginary};
+  const float narrowAlpha[] = {float(gemm.alpha), float(gemm.alphaImaginary)};
+  const float narrowBeta[] = {float(gemm.beta), float(gemm.betaImaginary)};
+  bool isWide = compute == CUBLAS_COMPUTE_64F;
+  const void *alpha = isWide ? static_cast<const void *>(wideAlpha)
+                             : static_cast<const void *>(narrowAlpha);
+  const void *beta = isWide ? static_cast<const void *>(wideBeta)
+                            : static_cast<const void *>(narrowBeta);
+  auto getOperation = [](const CublasProduct::Matrix &matrix) {
+    if (!matrix.isTransposed)
+      return CUBLAS_OP_N;
+    return matrix.isConjugated ? CUBLAS_OP_C : CUBLAS_OP_T;
+  };
   constexpr int bestAlgorithm = -1;
   const CublasProduct::Matrix &a = product.a, &b = product.b;
   std::lock_guard<std::mutex> lock(cublasMutex);
@@ -284,7 +307,7 @@ KronStatus kron::detail::multiplyByCublas(CublasHandle handle,
     status = cublas.setWorkspace(handle, workspace, size_t(workspaceBytes));
   if (!status)
     status = cublas.gemm(
-        handle, a.isTransposed, b.isTransposed, product.rows, product.columns,
+        handle, getOperation(a), getOperation(b), product.rows, product.columns,
         product.depth, alpha, a.data, element, a.leadingDimension,
         a.batchStride, b.data, element, b.leadingDimension, b.batchStride, beta,
         product.c, element, product.cLeadingDimension, product.cBatchStride,

@@ -27,7 +27,7 @@ using CublasHandle = struct CublasContext *;
 struct CublasProduct {
   struct Matrix {
     const void *data;
-    int isTransposed;
+    bool isTransposed, isConjugated;
     int leadingDimension;
     long long batchStride;
   };
@@ -38,8 +38,8 @@ struct CublasProduct {
   int rows, columns, depth, batch;
 };
 
-/// `gemm` as cuBLAS takes it; nothing if strides, sizes or alpha are none of
-/// its. One of no elements has a batch of 0.
+/// `gemm` as cuBLAS takes it; nothing if strides, sizes, alpha or conjugation
+/// are none of its. One of no elements has a batch of 0.
 std::optional<CublasProduct> describeProduct(const KronCudaGemm &gemm);
 
 /// The handle of the current context; null if there is no cuBLAS.

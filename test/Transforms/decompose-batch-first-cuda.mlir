@@ -65,3 +65,48 @@ func.func @others(%x1: memref<25088x4112xf16>, %k1: memref<514x57x8x1xf16>, %y1:
       outs(%y7 : memref<25088x28700xf16, strided<[28704, 1]>>)
   return
 }
+
+// Verify that products whose elements lie side by side in no multiples of 16 bytes are multiplied
+// with the batch last, in multiples of 8 rows, and the rest as it lies.
+// CHECK-LABEL: func.func @ragged(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<2217x17515xbf16>
+// CHECK: memref.subview %[[X]][%{{.*}}, 0] [9, 17515] [1, 1]
+// CHECK: kron.fused
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c2208{{.*}} step %c1104
+// CHECK: linalg.transpose {{.*}} permutation = [1, 0]
+// CHECK: kron.fused
+// CHECK: linalg.transpose {{.*}} permutation = [1, 0]
+// CPU-LABEL: func.func @ragged(
+// CPU-NOT: linalg.transpose
+func.func @ragged(%x: memref<2217x17515xbf16>, %k: memref<113x123x31x5xbf16>, %y: memref<2217x69495xbf16>) {
+  kron.ksmm ins(%x : memref<2217x17515xbf16>) weights(%k : memref<113x123x31x5xbf16>) outs(%y : memref<2217x69495xbf16>)
+  return
+}
+
+// Verify that f32 is, where it has many results.
+// CHECK-LABEL: func.func @ragged_f32(
+// CHECK: linalg.transpose {{.*}} permutation = [1, 0]
+func.func @ragged_f32(%x: memref<3000x7920xf32>, %k: memref<3x115x80x33xf32>, %y: memref<3000x11385xf32>) {
+  kron.ksmm ins(%x : memref<3000x7920xf32>) weights(%k : memref<3x115x80x33xf32>) outs(%y : memref<3000x11385xf32>)
+  return
+}
+
+// Verify that few rows, whole segments of many or of all d together, many columns with few
+// results, f64, and one product of a group are left alone.
+// CHECK-LABEL: func.func @whole(
+// CHECK-NOT: linalg.transpose
+// CHECK: return
+func.func @whole(%x1: memref<80x16245xf16>, %k1: memref<57x2x57x5xf16>, %y1: memref<80x570xf16>,
+                 %x2: memref<58680x2112xf16>, %k2: memref<1x8x44x48xf16>, %y2: memref<58680x384xf16>,
+                 %x3: memref<12780x184xbf16>, %k3: memref<2x16x23x4xbf16>, %y3: memref<12780x128xbf16>,
+                 %x4: memref<24381x11664xf16>, %k4: memref<12x18x324x3xf16>, %y4: memref<24381x648xf16>,
+                 %x5: memref<2464x24353xf64>, %k5: memref<71x6x49x7xf64>, %y5: memref<2464x2982xf64>,
+                 %x6: memref<14536x129xf32>, %k6: memref<43x50x3x1xf32>, %y6: memref<14536x2150xf32>) {
+  kron.ksmm ins(%x1 : memref<80x16245xf16>) weights(%k1 : memref<57x2x57x5xf16>) outs(%y1 : memref<80x570xf16>)
+  kron.ksmm ins(%x2 : memref<58680x2112xf16>) weights(%k2 : memref<1x8x44x48xf16>) outs(%y2 : memref<58680x384xf16>)
+  kron.ksmm ins(%x3 : memref<12780x184xbf16>) weights(%k3 : memref<2x16x23x4xbf16>) outs(%y3 : memref<12780x128xbf16>)
+  kron.ksmm ins(%x4 : memref<24381x11664xf16>) weights(%k4 : memref<12x18x324x3xf16>) outs(%y4 : memref<24381x648xf16>)
+  kron.ksmm ins(%x5 : memref<2464x24353xf64>) weights(%k5 : memref<71x6x49x7xf64>) outs(%y5 : memref<2464x2982xf64>)
+  kron.ksmm ins(%x6 : memref<14536x129xf32>) weights(%k6 : memref<43x50x3x1xf32>) outs(%y6 : memref<14536x2150xf32>)
+  return
+}

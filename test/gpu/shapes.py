@@ -221,9 +221,18 @@ FIXED = (
     # A known number of rows: one plan for cuBLAS, small groups and tiles each.
     _fixed_ksmm("f16", (1, 1024, 1024, 1), 128),
     _fixed_ksmm("f16", (256, 7, 8, 1), 1024),
+    # By cuBLAS: complex ones, of which a factor is conjugated, along axes that are one in memory, and sums in IEEE f32.
+    _fixed_product("mkm", "c64", [(3, 3), (180, 200)], 120),
+    _fixed_product("mkm", "c32", [(4, 4), (150, 200)], 120) | dict(ops=["N", "C"]),
+    _fixed_product("kmm", "c32", [(3, 3), (196, 128), (2, 2)], 60),
+    _fixed_product("kmm", "f64", [(300, 270)], 9000),
+    _fixed_product("mkm", "f32", [(128, 128)] * 2, 60) | dict(attributes=["precision = #kron.precision<ieee>"]),
     # Small groups by matrix instructions.
     _fixed_ksmm("bf16", (256, 112, 16, 1), 40, dynamic=OPEN),
     _fixed_ksmm("f16", (256, 64, 12, 1), 17, dynamic=OPEN),
+    # Rows that are transposed, since elements of a product lie in no multiples of 16 bytes.
+    _fixed_ksmm("f16", (1, 60, 50, 5), 8005),
+    _fixed_ksmm("f32", (2, 40, 20, 9), 4003),
     # Factors of 16 bits whose pairs are put in order.
     _fixed_ksmm("f16", (4, 256, 256, 4), 60, dynamic=OPEN),
     # Data and factor that change places.

@@ -39,8 +39,8 @@ protected:
     fakeCuda().memory[address] = {64, 0, 2, false};
     options.target = KRON_TARGET_CUDA;
     // 2 products of 5 rows, N of 7 and K of 3, batch first.
-    gemm = {y,          x,         factor,     2,   5, 7,        3,
-            {7, 14, 1}, {3, 6, 1}, {21, 3, 1}, 0.5, 2, KRON_F16, 0};
+    gemm = {y,          x,   factor, 2,        5, 7, 3, {7, 14, 1}, {3, 6, 1},
+            {21, 3, 1}, 0.5, 2,      KRON_F16, 0, 0, 0, 0,          0};
   }
   ~CublasTest() override { kronRtCudaUnload(&module); }
 
@@ -111,8 +111,8 @@ TEST_F(CublasTest, BatchFirst) {
   EXPECT_EQ(got.batchStrides[0], 21);
   EXPECT_EQ(got.batchStrides[1], 3);
   EXPECT_EQ(got.batchStrides[2], 7);
-  EXPECT_EQ(got.alpha, 0.5);
-  EXPECT_EQ(got.beta, 2);
+  EXPECT_EQ(got.alpha[0], 0.5);
+  EXPECT_EQ(got.beta[0], 2);
   EXPECT_EQ(got.element, 2);
   EXPECT_EQ(got.compute, 68);
   // Its workspace is the launch's, and set after the stream.
@@ -122,8 +122,8 @@ TEST_F(CublasTest, BatchFirst) {
 }
 
 TEST_F(CublasTest, BatchLast) {
-  gemm = {y,          x,          factor,     2, 5, 7,        3,
-          {35, 1, 5}, {15, 1, 5}, {21, 1, 7}, 1, 0, KRON_F64, 0};
+  gemm = {y,          x, factor, 2,        5, 7, 3, {35, 1, 5}, {15, 1, 5},
+          {21, 1, 7}, 1, 0,      KRON_F64, 0, 0, 0, 0,          0};
   EXPECT_SUCCESS(run());
   FakeGemm got = getGemm();
   EXPECT_EQ(got.rows, 5);
@@ -135,7 +135,7 @@ TEST_F(CublasTest, BatchLast) {
   EXPECT_EQ(got.leading[0], 5);
   EXPECT_EQ(got.leading[1], 7);
   EXPECT_EQ(got.leading[2], 5);
-  EXPECT_EQ(got.alpha, 1);
+  EXPECT_EQ(got.alpha[0], 1);
   EXPECT_EQ(got.element, 1);
   EXPECT_EQ(got.compute, 70);
 }
@@ -150,6 +150,44 @@ TEST_F(CublasTest, Precision) {
   gemm.allowsTF32 = 1;
   EXPECT_SUCCESS(run());
   EXPECT_EQ(getGemm().compute, 77);
+}
+
+// Scales of complex elements have two parts, in the type of the sums.
+TEST_F(CublasTest, Complex) {
+  gemm.alphaImaginary = 0.25;
+  gemm.betaImaginary = -3;
+  for (auto [type, element, compute] :
+       {std::tuple(KRON_C32, 4, 69), std::tuple(KRON_C64, 5, 70)}) {
+    fakeCublas().gemms.clear();
+    gemm.type = type;
+    EXPECT_SUCCESS(run());
+    FakeGemm got = getGemm();
+    EXPECT_EQ(got.element, element);
+    EXPECT_EQ(got.compute, compute);
+    EXPECT_EQ(got.alpha[0], 0.5);
+    EXPECT_EQ(got.alpha[1], 0.25);
+    EXPECT_EQ(got.beta[0], 2);
+    EXPECT_EQ(got.beta[1], -3);
+  }
+  // An alpha is 0 if both parts are.
+  fakeCublas().gemms.clear();
+  gemm.alpha = 0;
+  EXPECT_SUCCESS(run());
+  EXPECT_EQ(getGemm().alpha[1], 0.25);
+}
+
+// The factor, K x N by columns, is used as the transpose here; X is not.
+TEST_F(CublasTest, Conjugate) {
+  gemm.type = KRON_C64;
+  gemm.conjugatesFactor = 1;
+  EXPECT_SUCCESS(run());
+  EXPECT_EQ(getGemm().transposes[0], 2);
+  EXPECT_EQ(getGemm().transposes[1], 0);
+  fakeCublas().gemms.clear();
+  gemm.conjugatesX = 1;
+  EXPECT_SUCCESS(run());
+  EXPECT_EQ(fakeCublas().gemms.size(), 0u);
+  EXPECT_EQ(fakeCuda().launches.size(), 1u);
 }
 
 // Strides of axes of size 1 mean nothing.

@@ -55,17 +55,19 @@ int cublasGemmStridedBatchedEx(void *, int transposeA, int transposeB, int rows,
   FakeCublas &state = fakeCublas();
   if (state.gemmFailure)
     return state.gemmFailure;
-  constexpr int computesF64 = 70;
-  auto read = [&](const void *scale) {
-    return compute == computesF64 ? *static_cast<const double *>(scale)
-                                  : *static_cast<const float *>(scale);
+  constexpr int computesF64 = 70, complexF32 = 4, complexF64 = 5;
+  auto read = [&](const void *scale, int part) -> double {
+    if (part && element != complexF32 && element != complexF64)
+      return 0;
+    return compute == computesF64 ? static_cast<const double *>(scale)[part]
+                                  : static_cast<const float *>(scale)[part];
   };
   state.gemms.push_back({{transposeA, transposeB},
                          rows,
                          columns,
                          depth,
-                         read(alpha),
-                         read(beta),
+                         {read(alpha, 0), read(alpha, 1)},
+                         {read(beta, 0), read(beta, 1)},
                          a,
                          b,
                          c,

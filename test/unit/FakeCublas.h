@@ -21,7 +21,8 @@ namespace kron::test {
 struct FakeGemm {
   int transposes[2];
   int rows, columns, depth;
-  double alpha, beta;
+  /// Real and imaginary parts, those of real types 0.
+  double alpha[2], beta[2];
   const void *a, *b;
   void *c;
   int leading[3];

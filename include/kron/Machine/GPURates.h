@@ -71,8 +71,9 @@ struct DenseFactorRates {
 
 /// Tiles of a sparse factor without others, as `kron-fuse` estimates them.
 struct SparseEstimateRates {
-  /// Of the matrix instruction's rate, and of the copy rate.
-  double issueShare = 0.5, copyShare = 0.75;
+  /// Of the matrix instruction's rate, also by warpgroups in f32, whose three
+  /// products share operands, and of the copy rate.
+  double issueShare = 0.5, splitWarpgroupShare = 0.85, copyShare = 0.75;
   /// Results that a tile has for each row that it reads.
   double resultsPerTile = 64;
   /// What the second-level cache delivers, by the copy rate.
@@ -83,11 +84,11 @@ struct SparseEstimateRates {
 
 /// Products of cuBLAS 13 on an H200.
 struct CublasRates {
-  /// Of the best instruction's rate, and of that where rows are not multiples
-  /// of 16 bytes.
-  double issueShare = 0.8, unalignedShare = 0.3;
-  /// How much longer it takes to store segments of results that are not.
-  double unalignedStoreFactor = 4;
+  /// Of the best instruction's rate, and of that where rows of elements for
+  /// tensor cores of 16 bits or TF32 are not multiples of 16 bytes.
+  double issueShare = 0.8, unalignedShare = 0.22;
+  /// How much longer a product takes that stores segments which are not.
+  double unalignedStoreFactor = 1.3;
   /// How much longer it takes where groups of many bytes of results, of a K
   /// that does not hide that, start within sectors, which other kernels fill.
   double partSectorFactor = 1.7;
@@ -99,15 +100,36 @@ struct CublasRates {
   double batchFactor = 1.2;
   /// Estimates of other kernels, which measure up to 1.2 times as fast as they
   /// are taken for, are beaten only by so much less; those of more bytes than
-  /// this takes measure as they are taken for, or slower.
+  /// this takes measure as they are taken for, or slower, but for three TF32
+  /// products.
   double handicapFactor = 1.15, longSeconds = 200e-6;
+  /// The same of groups by three TF32 products, whose kernels measure 1.6 times
+  /// as fast.
+  double splitGroupsFactor = 1.7;
   /// What a call takes of the CPU, twice as long as a launch: shorter products
   /// wait for it.
-  double callSeconds = 10e-6;
+  double callSeconds = 15e-6;
   /// Rows from which on it is called where their number is not known before:
   /// fewer than a matrix instruction takes have kernels of their own, which are
   /// as fast as the factor can be read.
   int64_t leastRows = 16;
+};
+
+/// How much longer kernels take than the cost model says, which knows little of
+/// segments that start anywhere: what cuBLAS is compared with. Measured on an
+/// H200 (docs/notes, 0129).
+struct RaggedRates {
+  /// Sums over rows of `leastK` elements and more that are no multiples of 16
+  /// bytes.
+  double f32Factor = 1.4, f64Factor = 1.15;
+  int64_t leastK = 64;
+  /// Columns of less than a line of 128 bytes, of `sparse` and of others.
+  double sparseColumnsFactor = 2.5, columnsFactor = 1.3;
+  /// The same of several factors of f64 in one fused region, of sides that are
+  /// no multiples of 4.
+  double fusedColumnsF64Factor = 3.5;
+  /// Single elements of 16 bits per second: results of `sparse`, and others.
+  double sparseResults16Bit = 130e9, elements16Bit = 250e9;
 };
 
 /// Chains of sparse factors, fitted to measurements on an H200, most to within
@@ -251,6 +273,7 @@ struct GPURates {
   DenseFactorRates denseFactors;
   SparseEstimateRates sparseEstimate;
   CublasRates cublas;
+  RaggedRates ragged;
   ChainRates chain;
   SparseRates sparse;
   SparseWgmmaRates sparseWgmma;

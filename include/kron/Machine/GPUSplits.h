@@ -92,8 +92,17 @@ struct RowSplits {
   /// Rows for which copies and their launches do not matter.
   int64_t manyRows = 4096;
   /// Bytes of a block of rows with its results, unless it has fewer rows than
-  /// `manyRows`, and what its rows are a multiple of.
-  int64_t blockBytes = 192 * 1024 * 1024, rowUnit = 64;
+  /// `manyRows`.
+  int64_t blockBytes = 192 * 1024 * 1024;
+  /// Elements of X and of results per microsecond that kernels read and write
+  /// one by one where segments start anywhere; of both with all copies where
+  /// they are transposed, and what their launches take (docs/notes, 0129).
+  double inputs16Bit = 170e3, results16Bit = 80e3, transposed16Bit = 425e3;
+  double inputsF32 = 450e3, resultsF32 = 60e3, transposedF32 = 210e3;
+  double launchMicroseconds = 10;
+  /// How much less the copies have to take, and the fewest rows of a block.
+  double gainFactor = 1.2;
+  int64_t fewestRaggedRows = 1024;
 };
 inline constexpr RowSplits kRowSplits;
 

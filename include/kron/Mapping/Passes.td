@@ -80,8 +80,8 @@ def KronFuse : Pass<"kron-fuse"> {
     different axes commute, so a fused region applies those on neighbouring axes.
     One over the trailing axes reads whole rows; one over other axes reads
     columns, in segments of 128 bytes or, where that saves a fused region, as few
-    as 32. Fused regions that shrink the array go first. What lies between them
-    gets one array (`tensor.empty`, `memref.alloc`), from three fused regions on
+    as 32; one of a single factor may be a call of cuBLAS. Fused regions that
+    shrink the array go first. What lies between them gets one array (`tensor.empty`, `memref.alloc`), from three fused regions on
     used alternately with the destination unless its old contents are needed or
     its shape differs. `regions` in the plan of the operation overrides the
     plan; a remark (category `kron-fuse`) tells of it.
@@ -116,6 +116,8 @@ def KronFuse : Pass<"kron-fuse"> {
     Option<"footprintBytes", "footprint-bytes", "int64_t", /*default=*/"0",
            "Bytes on chip that the factors of one fused region may span, for "
            "target=cuda; 0: what the chip has">,
+    Option<"cublas", "cublas", "bool", /*default=*/"true",
+           "Whether fused regions of one factor may be calls of cuBLAS, for target=cuda">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::bufferization::BufferizationDialect",

@@ -62,9 +62,10 @@ KRON_EXPORT void kronRtFree(void *array);
  * GPU
  *===----------------------------------------------------------------------===*/
 
-typedef KRON_ENUM(KronCudaImageKind) {
-  KRON_CUDA_CUBIN = 0,
-  KRON_CUDA_PTX = 1 /**< Text that ends in a zero byte, which `bytes` counts */
+typedef KRON_ENUM(KronCudaImageKind){
+    KRON_CUDA_CUBIN = 0,
+    KRON_CUDA_PTX =
+        1 /**< Text that ends in a zero byte, which `bytes` counts */
 } KronCudaImageKind;
 
 /** One form of the code of a module. */
@@ -115,7 +116,8 @@ KRON_EXPORT void *kronRtCudaWorkspace(int64_t bytes);
 KRON_EXPORT void kronRtCudaRelease(void *workspace);
 
 /** For every b, i and j a sum over k, with strides in elements:
-    y[b,i,j] = alpha * sum of x[b,i,k] * factor[b,j,k] + beta * y[b,i,j]. */
+    y[b,i,j] = alpha * sum of x[b,i,k] * factor[b,j,k] + beta * y[b,i,j].
+    Fields behind `allowsTF32` are 0 unless elements are complex. */
 typedef struct KronCudaGemm {
   void *y;
   const void *x;
@@ -125,8 +127,10 @@ typedef struct KronCudaGemm {
   int64_t xStrides[3];      /**< b, i, k */
   int64_t factorStrides[3]; /**< b, j, k */
   double alpha, beta;
-  int64_t type;       /**< A KronType: f32, f64, f16 or bf16 */
+  int64_t type;       /**< A KronType: f32, f64, f16, bf16, c32 or c64 */
   int64_t allowsTF32; /**< 1: f32 may be rounded to TF32 first */
+  double alphaImaginary, betaImaginary;
+  int64_t conjugatesX, conjugatesFactor; /**< 1: its elements are conjugated */
 } KronCudaGemm;
 
 /** Computes `gemm` by cuBLAS, in its place among this launch's kernels, and

@@ -9,6 +9,7 @@
 #include "kron/CodeGen/FusedOperands.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/Plan/GPU/CublasPlan.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -16,15 +17,29 @@ using namespace mlir::kron;
 
 /// KronType of an element.
 static int64_t getTypeNumber(Type element) {
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return complex.getElementType().isF32() ? 6 : 7;
   return element.isF32() ? 0 : element.isF64() ? 1 : element.isF16() ? 2 : 3;
 }
 
-/// A scale as f64.
-static Value widen(OpBuilder &builder, Location loc, const Scale &scale) {
-  Value value = scale.materialize(builder, loc);
-  if (value.getType().isF64())
-    return value;
-  return arith::ExtFOp::create(builder, loc, builder.getF64Type(), value);
+/// The real and the imaginary part of a scale as f64.
+static std::pair<Value, Value> widen(OpBuilder &builder, Location loc,
+                                     const Scale &scale) {
+  Value value = scale.materialize(builder, loc), imaginary;
+  if (auto complex = dyn_cast<ComplexType>(value.getType())) {
+    Type part = complex.getElementType();
+    imaginary = complex::ImOp::create(builder, loc, part, value);
+    value = complex::ReOp::create(builder, loc, part, value);
+  }
+  auto widenPart = [&](Value part) -> Value {
+    if (!part)
+      return arith::ConstantOp::create(builder, loc,
+                                       builder.getF64FloatAttr(0));
+    if (part.getType().isF64())
+      return part;
+    return arith::ExtFOp::create(builder, loc, builder.getF64Type(), part);
+  };
+  return {widenPart(value), widenPart(imaginary)};
 }
 
 /// Calls kronRtCudaGemm with `fields`, those of KronCudaGemm in order: whether
@@ -72,35 +87,77 @@ static Value buildCall(Emitter &host, FusedOp fused, const CublasPlan &axes,
   ModeProductOp product = fused.getModeProducts().front();
   StageFactor factor = getFusedFactor(host, fused, product).array;
   ProblemFactor sizes = describeFactor(product);
-  auto along = [](ArrayRef<Int> numbers, int64_t axis, Int none) {
-    return axis < 0 ? none : numbers[axis];
+  auto count = [&](ArrayRef<int64_t> group) {
+    Int product = 1;
+    for (int64_t axis : group)
+      product = host.mul(product, operands.sizes[axis]);
+    return product;
+  };
+  auto along = [](ArrayRef<Int> strides, ArrayRef<int64_t> group) {
+    return group.empty() ? Int(0) : strides[group.back()];
   };
   const StageArray &x = operands.input, &y = operands.init;
   // In the order of KronCudaGemm.
   SmallVector<Int> numbers{
-      along(operands.sizes, axes.batch, 1),
-      along(operands.sizes, axes.rows, 1),
+      count(axes.batch),
+      count(axes.rows),
       sizes.sizeN,
       sizes.sizeK,
-      along(y.strides, axes.batch, 0),
-      along(y.strides, axes.rows, 0),
+      along(y.strides, axes.batch),
+      along(y.strides, axes.rows),
       y.strides[axes.sizeK],
-      along(x.strides, axes.batch, 0),
-      along(x.strides, axes.rows, 0),
+      along(x.strides, axes.batch),
+      along(x.strides, axes.rows),
       x.strides[axes.sizeK],
-      along(factor.strides, axes.batch, 0),
+      along(factor.strides, axes.batch),
       factor.resultStride,
       factor.strideK,
   };
   SmallVector<Value> fields{y.base, x.base, factor.base};
   for (Int number : numbers)
     fields.push_back(host.materialize(number, 64));
-  fields.push_back(widen(builder, loc, operands.alpha));
-  fields.push_back(widen(builder, loc, operands.beta));
+  auto [alpha, alphaImaginary] = widen(builder, loc, operands.alpha);
+  auto [beta, betaImaginary] = widen(builder, loc, operands.beta);
+  fields.append({alpha, beta});
   fields.push_back(host.materialize(getTypeNumber(element), 64));
   bool allowsTF32 = product.getPrecision() == Precision::TF32;
   fields.push_back(host.materialize(int64_t(allowsTF32), 64));
+  fields.append({alphaImaginary, betaImaginary});
+  for (bool conjugates : {product.getConjInput(), product.getConjFactor()})
+    fields.push_back(host.materialize(int64_t(conjugates), 64));
   return callRuntime(builder, fused, fields);
+}
+
+/// Adds to `conditions` that `lhs` is `rhs`.
+static void requireEqual(Emitter &host, SmallVectorImpl<Value> &conditions,
+                         Int lhs, Int rhs) {
+  if (lhs.isConstant() && rhs.isConstant()) {
+    if (lhs != rhs)
+      conditions.push_back(
+          arith::ConstantIntOp::create(host.builder, host.loc, 0, 1));
+    return;
+  }
+  if (lhs != rhs)
+    conditions.push_back(host.equal(lhs, rhs));
+}
+
+/// What must hold so that `axes` are those of matrices, and the call is worth
+/// it, beside what the runtime finds out.
+static SmallVector<Value> buildConditions(Emitter &host, const CublasPlan &axes,
+                                          const FusedOperands &operands,
+                                          int64_t leastRows) {
+  SmallVector<Value> conditions;
+  for (ArrayRef<int64_t> group : {axes.rows, axes.batch})
+    for (auto [outer, inner] : llvm::zip(group.drop_back(!group.empty()),
+                                         group.drop_front(!group.empty())))
+      for (const StageArray *array : {&operands.input, &operands.init})
+        requireEqual(host, conditions, array->strides[outer],
+                     host.mul(array->strides[inner], operands.sizes[inner]));
+  // Other axes than that of unknown size are taken for one row each.
+  for (int64_t axis : axes.rows)
+    if (leastRows && !operands.sizes[axis].isConstant())
+      conditions.push_back(host.less(leastRows - 1, operands.sizes[axis]));
+  return conditions;
 }
 
 FailureOr<Value> kron::buildCublasCall(OpBuilder &builder, FusedOp fused,
@@ -114,12 +171,14 @@ FailureOr<Value> kron::buildCublasCall(OpBuilder &builder, FusedOp fused,
   Location loc = fused.getLoc();
   Emitter host(builder, loc, getElementType(fused.getInit()));
   FusedOperands operands = getFusedOperands(host, fused);
-  Int rows = axes.rows < 0 ? Int(1) : operands.sizes[axes.rows];
-  int64_t leastRows = plan.get("min_rows");
-  if (rows.isConstant() || !leastRows)
+  SmallVector<Value> conditions =
+      buildConditions(host, axes, operands, plan.get("min_rows"));
+  if (conditions.empty())
     return buildCall(host, fused, axes, operands);
-  auto branch = scf::IfOp::create(builder, loc, builder.getI1Type(),
-                                  host.less(leastRows - 1, rows),
+  Value all = conditions.front();
+  for (Value condition : ArrayRef(conditions).drop_front())
+    all = arith::AndIOp::create(builder, loc, all, condition);
+  auto branch = scf::IfOp::create(builder, loc, builder.getI1Type(), all,
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());

@@ -74,7 +74,7 @@ bool kron::isPlausible(GPUKernel kernel, const Problem &problem,
     return true;
   case GPUKernel::Ffma:
     return (problem.element.isF32() || problem.element.isF64()) &&
-           !hasVaryingFactor(problem);
+           largest <= 16 && !hasVaryingFactor(problem);
   case GPUKernel::Batched:
     return problem.inner == 1 && !problem.readsTranspose && largest <= 32 &&
            !hasVaryingFactor(problem);
@@ -413,22 +413,27 @@ static double getExposedShare(GPUKernel kernel, const Problem &problem,
 /// The time of a factor by `sparse`, whose tiles do not hold fibres whole:
 /// CTAs read the input once for each block of results.
 static KernelTime estimateSparseTime(const Problem &problem,
+                                     bool usesWarpgroups,
                                      const GPUMachine &machine) {
   const SparseEstimateRates &rates = getGPURates(machine).sparseEstimate;
   const ProblemFactor &factor = problem.factors.front();
   bool split = problem.precision != Precision::TF32 && problem.element.isF32();
-  double rate = is16BitFloat(problem.element) ? machine.f16Mma
-                : problem.element.isF64()     ? machine.dmma
-                : split                       ? machine.tf32Mma / 3
-                                              : machine.tf32Mma;
+  double rate = problem.element.isF64() ? machine.dmma
+                : is16BitFloat(problem.element)
+                    ? (usesWarpgroups ? machine.f16Wgmma : machine.f16Mma)
+                    : (usesWarpgroups ? machine.tf32Wgmma : machine.tf32Mma);
+  if (split)
+    rate /= 3;
   KernelTime time;
   double bytes = problem.getMemoryBytes();
   time.floor = machine.getCopySeconds(bytes);
   time.memory = bytes / machine.copyBytesPerSecond;
+  double share =
+      usesWarpgroups && split ? rates.splitWarpgroupShare : rates.issueShare;
   time.arithmetic =
       2 * problem.getPositions() *
       llvm::alignTo(factor.sizeK, is16BitFloat(problem.element) ? 16 : 8) *
-      llvm::alignTo(factor.sizeN, 8) / (rates.issueShare * rate);
+      llvm::alignTo(factor.sizeN, 8) / (share * rate);
   double blocks = std::ceil(factor.sizeN / rates.resultsPerTile);
   time.shared = problem.inputElements * problem.getElementBytes() * blocks /
                 (rates.cacheRate * machine.copyBytesPerSecond);
@@ -458,7 +463,7 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
                               const KernelTiling &tiling,
                               const GPUMachine &machine) {
   if (kernel == GPUKernel::Mma && isSparse(problem))
-    return estimateSparseTime(problem, machine);
+    return estimateSparseTime(problem, tiling.usesWarpgroups, machine);
   const DenseRates &rates = getGPURates(machine).dense;
   KernelTime time;
   double bytes = problem.getMemoryBytes();
@@ -534,4 +539,27 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
       kernel != GPUKernel::Wgmma)
     time.total *= 2;
   return time;
+}
+
+double kron::estimateRegionSeconds(GPUKernel kernel, const Problem &region,
+                                   const KernelTiling &tiling,
+                                   const GPUMachine &machine) {
+  const RaggedRates &rates = getGPURates(machine).ragged;
+  double seconds = estimateTime(kernel, region, tiling, machine).total;
+  bool usesTensorCores = kernel == GPUKernel::Mma || kernel == GPUKernel::Wgmma;
+  if (is16BitFloat(region.element) && usesTensorCores) {
+    auto isRagged = [](int64_t innermost) {
+      return innermost > 0 && innermost % 8 != 0;
+    };
+    if (isRagged(region.innermostInput))
+      seconds += region.inputElements / rates.elements16Bit;
+    if (isRagged(region.innermostOutput))
+      seconds += region.outputElements / rates.elements16Bit;
+  }
+  bool hasShortColumns = region.inner > tiling.columns &&
+                         region.getSegmentBytes(tiling.columns) < 128;
+  if (region.element.isF64() && kernel == GPUKernel::Mma &&
+      region.factors.size() > 1 && hasShortColumns && hasRaggedSizes(region))
+    seconds *= rates.fusedColumnsF64Factor;
+  return seconds;
 }

@@ -17,12 +17,16 @@ using namespace mlir::kron;
 
 /// Bytes of a sector.
 static constexpr int64_t kSectorBytes = 32;
-/// Rows and columns of its smallest tiles, and positions of a step.
+/// Rows and columns of its smallest tiles, and positions of a step: on tensor
+/// cores of 16 bits or TF32, and of other instructions.
 static constexpr int64_t kTile = 64, kStep = 32;
+static constexpr int64_t kWideTile = 32, kWideStep = 16;
 
-/// The best rate of `cuBLAS` for `problem`.
+/// The best rate of `cuBLAS` for `problem`, of multiply-adds of its elements.
 static double getPeak(const Problem &problem, const GPUMachine &machine) {
   Type element = problem.element;
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return (complex.getElementType().isF64() ? machine.dmma : machine.ffma) / 4;
   if (element.isF64())
     return machine.dmma;
   if (element.isF16() || element.isBF16())
@@ -30,6 +34,12 @@ static double getPeak(const Problem &problem, const GPUMachine &machine) {
   return problem.precision == Precision::TF32
              ? std::max(machine.tf32Mma, machine.tf32Wgmma)
              : machine.ffma;
+}
+
+/// Whether its instructions take single elements, wherever they lie.
+static bool isWide(const Problem &problem) {
+  return !problem.element.isF16() && !problem.element.isBF16() &&
+         problem.precision != Precision::TF32;
 }
 
 /// Whether segments of `array` start at multiples of `segment` elements,
@@ -44,6 +54,11 @@ static bool hasWholeSegments(Value array, int64_t segment) {
     return size == 1 || stride == 1 || ShapedType::isDynamic(stride) ||
            stride % segment == 0;
   });
+}
+
+/// Elements of 16 bytes.
+static int64_t getSegment(const Problem &problem) {
+  return std::max<int64_t>(16 / problem.getElementBytes(), 1);
 }
 
 /// The time of `batch` products of `rows` x `sizeK` x `sizeN` by `factors`
@@ -61,16 +76,46 @@ static KernelTime estimateProduct(const Problem &problem,
   time.floor = machine.getCopySeconds(bytes);
   time.memory = bytes / machine.copyBytesPerSecond;
   double share = rates.issueShare;
-  if (!hasWholeSegments)
+  bool isOfWide = isWide(problem);
+  if (!hasWholeSegments && !isOfWide)
     share *= rates.unalignedShare;
-  double padded = std::ceil(rows / kTile) * kTile *
-                  llvm::alignTo(sizeK, kStep) * llvm::alignTo(sizeN, kTile);
+  int64_t tile = isOfWide ? kWideTile : kTile;
+  double padded = std::ceil(rows / tile) * tile *
+                  llvm::alignTo(sizeK, isOfWide ? kWideStep : kStep) *
+                  llvm::alignTo(sizeN, tile);
   time.arithmetic = 2 * batch * padded / (share * getPeak(problem, machine));
   if (batch > 1)
     time.memory *= rates.batchFactor;
   auto [shorter, longer] = std::minmax(time.memory, time.arithmetic);
   time.total = machine.launchSeconds + longer + rates.exposedShare * shorter;
   return time;
+}
+
+/// How much longer results of `fused` take that do not begin where stores of
+/// its kernels do.
+static double getStoreFactor(FusedOp fused, const Problem &problem,
+                             const CublasRates &rates) {
+  const ProblemFactor &factor = problem.factors.front();
+  int64_t bytes = problem.getElementBytes();
+  if (!hasWholeSegments(fused.getInit(), 16 / bytes))
+    return rates.unalignedStoreFactor;
+  if (!factor.varyingAxes.empty() && factor.sizeK <= rates.shortK &&
+      factor.sizeN * bytes >= rates.longGroupBytes &&
+      !hasWholeSegments(fused.getInit(), kSectorBytes / bytes))
+    return rates.partSectorFactor;
+  return 1;
+}
+
+/// What a call takes in all, of which `time` is the product itself.
+static void addCall(KernelTime &time, const Problem &problem,
+                    const CublasRates &rates) {
+  bool hasSplitRival =
+      problem.element.isF32() && problem.precision == Precision::Full;
+  if (hasSplitRival && !problem.factors.front().varyingAxes.empty())
+    time.total *= rates.splitGroupsFactor;
+  else if (hasSplitRival || time.floor < rates.longSeconds)
+    time.total *= rates.handicapFactor;
+  time.total = std::max(time.total, rates.callSeconds);
 }
 
 KernelTime kron::estimateCublasTime(FusedOp fused, const Problem &problem,
@@ -80,29 +125,77 @@ KernelTime kron::estimateCublasTime(FusedOp fused, const Problem &problem,
   const ProblemFactor &factor = problem.factors.front();
   SmallVector<int64_t> shape = getResultShape(fused.getModeProducts().back());
   // An unknown number of products is taken for one.
-  double batch = axes.batch < 0 || ShapedType::isDynamic(shape[axes.batch])
-                     ? 1
-                     : shape[axes.batch];
+  double batch = 1;
+  for (int64_t axis : axes.batch)
+    batch *= ShapedType::isDynamic(shape[axis]) ? 1 : shape[axis];
   double rows = problem.inputElements / factor.sizeK / batch;
   double factors = factor.varyingAxes.empty() ? 1 : batch;
-  int64_t segment = 16 / problem.getElementBytes();
+  int64_t segment = getSegment(problem);
   ModeProductOp product = fused.getModeProducts().front();
   bool readsSegments =
       hasWholeSegments(fused.getInputs().front(), segment) &&
       hasWholeSegments(fused.getOperandOf(product.getFactor()), segment);
   KernelTime time = estimateProduct(problem, machine, batch, factors, rows,
                                     factor.sizeK, factor.sizeN, readsSegments);
-  int64_t bytes = problem.getElementBytes();
-  if (!hasWholeSegments(fused.getInit(), segment))
-    time.total *= rates.unalignedStoreFactor;
-  else if (!factor.varyingAxes.empty() && factor.sizeK <= rates.shortK &&
-           factor.sizeN * bytes >= rates.longGroupBytes &&
-           !hasWholeSegments(fused.getInit(), kSectorBytes / bytes))
-    time.total *= rates.partSectorFactor;
-  if (time.floor < rates.longSeconds)
-    time.total *= rates.handicapFactor;
-  time.total = std::max(time.total, rates.callSeconds);
+  if (!isWide(problem))
+    time.total *= getStoreFactor(fused, problem, rates);
+  addCall(time, problem, rates);
   return time;
+}
+
+double kron::estimateCublasSeconds(const Problem &problem,
+                                   const GPUMachine &machine) {
+  const ProblemFactor &factor = problem.factors.front();
+  if (problem.factors.size() != 1 || !factor.varyingAxes.empty() ||
+      problem.hasEpilogue || problem.hasFloat8 || problem.readsTranspose ||
+      !isCublasElement(problem.element))
+    return std::numeric_limits<double>::infinity();
+  const CublasRates &rates = getGPURates(machine).cublas;
+  // Rows lie along the axes inside of the factor's if there are any.
+  double positions = problem.getPositions();
+  bool isLast = problem.inner == 1;
+  double rows = isLast || problem.inner < 0 ? positions : problem.inner;
+  int64_t segment = getSegment(problem);
+  auto isWhole = [&](int64_t innermost) {
+    return innermost < 0 || innermost % segment == 0;
+  };
+  KernelTime time =
+      estimateProduct(problem, machine, positions / rows, /*factors=*/1, rows,
+                      factor.sizeK, factor.sizeN,
+                      isWhole(problem.innermostInput) &&
+                          isWhole(isLast ? factor.sizeN : factor.sizeK));
+  if (!isWide(problem) && !isWhole(problem.innermostOutput))
+    time.total *= rates.unalignedStoreFactor;
+  addCall(time, problem, rates);
+  return time.total;
+}
+
+double kron::estimateRaggedSeconds(GPUKernel kernel, FusedOp fused,
+                                   const Problem &problem, double seconds,
+                                   const GPUMachine &machine) {
+  const RaggedRates &rates = getGPURates(machine).ragged;
+  const ProblemFactor &factor = problem.factors.front();
+  int64_t segment = getSegment(problem), bytes = problem.getElementBytes();
+  // Kernels store groups of results as whole sectors.
+  if (kernel == GPUKernel::Simt || segment == 1 || !factor.varyingAxes.empty())
+    return seconds;
+  bool isSparse = kernel == GPUKernel::Sparse;
+  bool readsWhole = hasWholeSegments(fused.getInputs().front(), segment);
+  bool storesWhole = hasWholeSegments(fused.getInit(), segment);
+  if (!isWide(problem) && bytes == 2) {
+    if (!storesWhole)
+      seconds += problem.outputElements /
+                 (isSparse ? rates.sparseResults16Bit : rates.elements16Bit);
+    if (!readsWhole)
+      seconds += problem.inputElements / rates.elements16Bit;
+    return seconds;
+  }
+  if (problem.inner == 1 && factor.sizeK >= rates.leastK &&
+      !(readsWhole && storesWhole))
+    seconds *= bytes == 4 ? rates.f32Factor : rates.f64Factor;
+  if (problem.inner > 1 && problem.inner * bytes < 128)
+    seconds *= isSparse ? rates.sparseColumnsFactor : rates.columnsFactor;
+  return seconds;
 }
 
 double kron::estimateDenseSeconds(FusedOp fused, const Problem &problem,
@@ -120,29 +213,23 @@ double kron::estimateDenseSeconds(FusedOp fused, const Problem &problem,
     return std::numeric_limits<double>::infinity();
   double rows = problem.inputElements / factor.sizeK / groups;
   int64_t sizeK = factor.sizeK * groups, sizeN = factor.sizeN * groups;
-  int64_t segment = 16 / problem.getElementBytes();
+  int64_t segment = getSegment(problem);
   return estimateProduct(problem, machine, 1, 1, rows, sizeK, sizeN,
                          sizeK % segment == 0 && sizeN % segment == 0)
       .total;
 }
 
 std::variant<GPUPlanAttr, std::string>
-kron::planCublas(FusedOp fused, const GPUMachine &machine, bool isAskedFor) {
+kron::planCublas(FusedOp fused, const GPUMachine &machine) {
   std::variant<CublasPlan, std::string> plan = readCublasPlan(fused);
   if (auto *reason = std::get_if<std::string>(&plan))
     return *reason;
-  // Three TF32 products are faster than its multiply-adds of f32, and f64 is as
-  // fast here.
-  Type element = getElementType(fused.getInit());
-  ModeProductOp product = fused.getModeProducts().front();
-  bool isWide = element.isF64() ||
-                (element.isF32() && product.getPrecision() != Precision::TF32);
-  if (isWide && !isAskedFor)
-    return "it is no faster in this precision";
-  int64_t rows = std::get<CublasPlan>(plan).rows;
   auto type = cast<ShapedType>(fused.getInit().getType());
+  const auto &axes = std::get<CublasPlan>(plan);
+  auto isOpen = [&](int64_t axis) { return type.isDynamicDim(axis); };
   PlanWriter writer(fused.getContext(), GPUKernel::Cublas);
-  bool isOpen = rows >= 0 && type.isDynamicDim(rows);
-  writer("min_rows", isOpen ? getGPURates(machine).cublas.leastRows : 0);
+  writer("min_rows", llvm::any_of(axes.rows, isOpen)
+                         ? getGPURates(machine).cublas.leastRows
+                         : 0);
   return writer.getPlan();
 }

@@ -144,6 +144,12 @@ static Candidate evaluate(const Planner &planner, FusedOp fused,
   KernelTiling tiling =
       chooseTiling(planner.family, problem, std::max<int64_t>(columns, 1),
                    getFootprintBudget(machine), machine);
+  if (planner.kernel == GPUKernel::Sparse)
+    tiling.usesWarpgroups = llvm::any_of(
+        std::get<SmallVector<GPUPlanAttr>>(candidate.plans),
+        [](GPUPlanAttr plan) {
+          return plan.getKernel() == GPUKernel::Sparse && plan.get("wgmma");
+        });
   candidate.time = estimateTime(planner.family, problem, tiling, machine);
   if (planner.family == GPUKernel::Mma)
     if (auto time = estimateSmallGroups(fused, problem, machine))
@@ -181,18 +187,19 @@ static int64_t toMicroseconds(double seconds) {
 /// Puts cuBLAS in front of `plans` if that is allowed and takes less time than
 /// `chosen`, or `isAskedFor`. What to say of it: also where only the dense
 /// matrix that a sparse factor is a part of would be faster.
-static std::string chooseCublas(FusedOp fused, const KernelTime &chosen,
+static std::string chooseCublas(FusedOp fused, const Candidate &chosen,
                                 const Problem &problem,
                                 const GPUMachine &machine, bool isAllowed,
                                 bool isAskedFor,
                                 SmallVectorImpl<GPUPlanAttr> &plans) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  std::variant<GPUPlanAttr, std::string> plan =
-      planCublas(fused, machine, isAskedFor);
+  std::variant<GPUPlanAttr, std::string> plan = planCublas(fused, machine);
   if (auto *found = std::get_if<GPUPlanAttr>(&plan)) {
     double seconds = estimateCublasTime(fused, problem, machine).total;
-    if (isAskedFor || seconds < chosen.total) {
+    double ofKernel = estimateRaggedSeconds(
+        chosen.planner.kernel, fused, problem, chosen.time.total, machine);
+    if (isAskedFor || seconds < ofKernel) {
       os << "; cublas: " << toMicroseconds(seconds) << " us, "
          << (isAllowed || isAskedFor ? "where it is there" : "not allowed");
       if (isAllowed || isAskedFor)
@@ -200,7 +207,7 @@ static std::string chooseCublas(FusedOp fused, const KernelTime &chosen,
     }
   }
   double dense = estimateDenseSeconds(fused, problem, machine);
-  if (dense < chosen.total)
+  if (dense < chosen.time.total)
     os << "; as one dense matrix by cublas: " << toMicroseconds(dense) << " us";
   return text;
 }
@@ -264,8 +271,7 @@ LogicalResult kron::planForGPU(FusedOp fused, ArrayRef<QuantizeOp> quantizes,
   // A kernel stands behind the call, for where there is no cuBLAS.
   bool asksForCublas = given && given.getKernel() == GPUKernel::Cublas;
   if (asksForCublas) {
-    std::variant<GPUPlanAttr, std::string> plan =
-        planCublas(fused, machine, /*isAskedFor=*/true);
+    std::variant<GPUPlanAttr, std::string> plan = planCublas(fused, machine);
     if (auto *reason = std::get_if<std::string>(&plan))
       return fused.emitOpError("cannot be a call of cuBLAS: ") << *reason;
     fused.removePlanAttr();
@@ -297,7 +303,7 @@ LogicalResult kron::planForGPU(FusedOp fused, ArrayRef<QuantizeOp> quantizes,
   if (plans.back().get("alignment"))
     llvm::append_range(
         plans, std::get<SmallVector<GPUPlanAttr>>(planSimt(fused, machine)));
-  std::string ofCublas = chooseCublas(fused, chosen->time, problem, machine,
+  std::string ofCublas = chooseCublas(fused, *chosen, problem, machine,
                                       allowsCublas, asksForCublas, plans);
   if (QuantizeOp quantize = findQuantize(fused, quantizes))
     planQuantize(fused, quantize, chosen->planner.kernel, machine, plans);

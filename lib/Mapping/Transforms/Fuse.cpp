@@ -466,7 +466,8 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
     getOperation()->walk([&](FusedOp fused) { passes.push_back(fused); });
     for (FusedOp fused : passes)
       if (!isRegrouped(fused) &&
-          failed(splitRegions(rewriter, fused, machine, budget)))
+          failed(splitRegions(rewriter, fused, machine, budget,
+                              cublas && !hasEpilogueBehind(fused))))
         return failure();
     fuseEpilogues(rewriter, getOperation(), [&](FusedOp bare, FusedOp fused) {
       return getEpilogueUnsupportedReason(bare, fused, machine);
@@ -528,7 +529,8 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
   }
 
   static LogicalResult splitRegions(IRRewriter &rewriter, FusedOp fused,
-                                    const GPUMachine &machine, int64_t budget) {
+                                    const GPUMachine &machine, int64_t budget,
+                                    bool allowsCublas) {
     for (ModeProductOp product : fused.getModeProducts())
       if (!cast<ShapedType>(product.getFactor().getType()).hasStaticShape())
         return success();
@@ -546,7 +548,10 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
       else
         fused.removePlanAttr();
     } else {
-      plan = planFusion(chain, machine, budget);
+      GPUPlanAttr kernel = getGPUPlanAttr(fused);
+      bool isGiven = kernel && kernel.getKernel() != GPUKernel::Auto &&
+                     kernel.getKernel() != GPUKernel::Cublas;
+      plan = planFusion(chain, machine, budget, allowsCublas && !isGiven);
     }
     explainRegions(fused, chain, plan, budget, machine);
     if (plan.regions.size() > 1 && isSplittable(fused))

@@ -12,6 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "FusionPlan.h"
+#include "kron/Mapping/GPU/CublasPlanner.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -91,6 +93,20 @@ Problem kron::describeProblem(const FusionChain &chain, const FusionPlan &plan,
                            plan.regions[index]);
 }
 
+/// Elements of a row of a tile of `mma`, which has room for the larger one of K
+/// and N along each axis.
+static int64_t getRoom(const Problem &region) {
+  llvm::SmallMapVector<int64_t, int64_t, 8> sizes;
+  for (const ProblemFactor &factor : region.factors) {
+    int64_t &size = sizes[factor.axis];
+    size = std::max({size, factor.sizeK, factor.sizeN});
+  }
+  int64_t room = 1;
+  for (auto [axis, size] : sizes)
+    room *= size;
+  return room;
+}
+
 /// The time of `region` by its best kernel; infinite if its tile footprint does
 /// not fit.
 static double estimateBestTime(const Problem &region, const GPUMachine &machine,
@@ -100,7 +116,7 @@ static double estimateBestTime(const Problem &region, const GPUMachine &machine,
   if (!columns && fitsCluster(region, footprintBudget, machine)) {
     KernelTiling tiling =
         chooseTiling(GPUKernel::Mma, region, 1, footprintBudget, machine);
-    return estimateTime(GPUKernel::Mma, region, tiling, machine).total;
+    return estimateRegionSeconds(GPUKernel::Mma, region, tiling, machine);
   }
   if (!columns)
     return best;
@@ -108,9 +124,15 @@ static double estimateBestTime(const Problem &region, const GPUMachine &machine,
                            GPUKernel::Wgmma, GPUKernel::Batched}) {
     if (!isPlausible(kernel, region, machine))
       continue;
+    int64_t fitting = columns;
+    int64_t columnBytes = getRoom(region) * region.getChipBytes();
+    if (kernel == GPUKernel::Mma)
+      while (fitting > 1 && fitting * columnBytes > footprintBudget)
+        fitting /= 2;
     KernelTiling tiling =
-        chooseTiling(kernel, region, columns, footprintBudget, machine);
-    best = std::min(best, estimateTime(kernel, region, tiling, machine).total);
+        chooseTiling(kernel, region, fitting, footprintBudget, machine);
+    best =
+        std::min(best, estimateRegionSeconds(kernel, region, tiling, machine));
   }
   return best;
 }
@@ -148,8 +170,34 @@ static SmallVector<unsigned> flatten(ArrayRef<SmallVector<unsigned>> units) {
   return indices;
 }
 
+/// How much larger the factors numbered `region` make an array.
+static double getGrowth(const FusionChain &chain, ArrayRef<unsigned> region) {
+  double growth = 1;
+  for (unsigned index : region)
+    growth *= double(chain.factors[index].sizeN) / chain.factors[index].sizeK;
+  return growth;
+}
+
+/// The units that will have been applied before those from `begin` to `end`
+/// are: the ones before, or, where factors commute, what shrinks the array more
+/// than these, and of equals the ones before.
+static SmallVector<SmallVector<unsigned>>
+getPrevious(const FusionChain &chain, ArrayRef<SmallVector<unsigned>> units,
+            size_t begin, size_t end) {
+  if (!chain.isReorderable())
+    return SmallVector<SmallVector<unsigned>>(units.take_front(begin));
+  double growth = getGrowth(chain, flatten(units.slice(begin, end - begin)));
+  SmallVector<SmallVector<unsigned>> previous;
+  for (auto [number, unit] : llvm::enumerate(units)) {
+    double own = getGrowth(chain, unit);
+    if (number < begin ? own <= growth : number >= end && own < growth)
+      previous.push_back(unit);
+  }
+  return previous;
+}
+
 FusionPlan kron::planFusion(const FusionChain &chain, const GPUMachine &machine,
-                            int64_t footprintBudget) {
+                            int64_t footprintBudget, bool allowsCublas) {
   SmallVector<SmallVector<unsigned>> units = getUnits(chain);
   // best[end]: the least time for the first `end` units, and where its last
   // fused region begins.
@@ -162,9 +210,12 @@ FusionPlan kron::planFusion(const FusionChain &chain, const GPUMachine &machine,
   for (size_t end = 1; end <= units.size(); ++end) {
     for (size_t begin = 0; begin < end; ++begin) {
       ArrayRef<SmallVector<unsigned>> all(units);
-      Problem region = ::describeProblem(
-          chain, all.take_front(begin), flatten(all.slice(begin, end - begin)));
+      Problem region =
+          ::describeProblem(chain, getPrevious(chain, all, begin, end),
+                            flatten(all.slice(begin, end - begin)));
       double seconds = estimateBestTime(region, machine, footprintBudget);
+      if (allowsCublas)
+        seconds = std::min(seconds, estimateCublasSeconds(region, machine));
       // A factor that is too large even alone: the code generator has to cut
       // it. More than any fused region that fits can take.
       if (begin + 1 == end && std::isinf(seconds))
@@ -187,10 +238,7 @@ FusionPlan kron::planFusion(const FusionChain &chain, const GPUMachine &machine,
   // equals stay as they are.
   SmallVector<std::pair<double, unsigned>> order;
   for (auto [number, region] : llvm::enumerate(plan.regions)) {
-    double growth = 1;
-    for (unsigned index : region)
-      growth *= double(chain.factors[index].sizeN) / chain.factors[index].sizeK;
-    order.push_back({growth, number});
+    order.push_back({getGrowth(chain, region), number});
   }
   llvm::sort(order);
   SmallVector<SmallVector<unsigned>> sorted;

@@ -54,9 +54,9 @@ struct FusionPlan {
 };
 
 /// The fused regions that take the least time, with tile footprints of up to
-/// `footprintBudget` bytes.
+/// `footprintBudget` bytes, and of one factor by cuBLAS if it `allowsCublas`.
 FusionPlan planFusion(const FusionChain &chain, const GPUMachine &machine,
-                      int64_t footprintBudget);
+                      int64_t footprintBudget, bool allowsCublas);
 
 /// The fused region number `index` of `plan`, as seen by the code generator.
 Problem describeProblem(const FusionChain &chain, const FusionPlan &plan,

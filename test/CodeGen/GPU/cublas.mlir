@@ -78,6 +78,47 @@ func.func @sectors(%x: memref<25088x64x64xf16>, %k: memref<64x448x64xf16>, %y: m
   return
 }
 
+// Verify that axes which follow each other in memory are one, and that a complex factor that is
+// conjugated and transposed is: batch of 4 * 5, 384 rows, N and K of 256.
+// PLAN-LABEL: func.func @complex(
+// PLAN: attributes {plan = #kron.dispatch<[<kernel = cublas>, <kernel = simt,
+// CHECK-LABEL: func.func @complex(
+// CHECK-NOT: arith.cmpi eq
+// CHECK-COUNT-4: llvm.store %c{{20|384|256}}_i64
+// CHECK: llvm.store %c1{{.*}}_i64{{.*}} : i64, !llvm.ptr
+// CHECK: llvm.call @kronRtCudaGemm(
+func.func @complex(%x: memref<4x5x256x384xcomplex<f64>>, %k: memref<256x256xcomplex<f64>>,
+                   %y: memref<4x5x256x384xcomplex<f64>>) {
+  kron.fused ins(%x, %k : memref<4x5x256x384xcomplex<f64>>, memref<256x256xcomplex<f64>>)
+      outs(%y : memref<4x5x256x384xcomplex<f64>>) {
+  ^bb0(%tx: tensor<4x5x256x384xcomplex<f64>>, %tk: tensor<256x256xcomplex<f64>>, %ty: tensor<4x5x256x384xcomplex<f64>>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<4x5x256x384xcomplex<f64>>)
+         factor(%tk [p, q] : tensor<256x256xcomplex<f64>>)
+         outs(%ty : tensor<4x5x256x384xcomplex<f64>>) {conj_factor} -> tensor<4x5x256x384xcomplex<f64>>
+    kron.yield %0 : tensor<4x5x256x384xcomplex<f64>>
+  }
+  return
+}
+
+// Verify that of axes whose strides are open a launch finds out whether they are one.
+// PLAN-LABEL: func.func @open(
+// PLAN: attributes {plan = #kron.dispatch<[<kernel = cublas>, <kernel = sparse,
+// CHECK-LABEL: func.func @open(
+// CHECK: %[[FULL:.*]] = arith.muli %{{.*}}, %c100{{.*}} : i64
+// CHECK: %[[ONE:.*]] = arith.cmpi eq, %{{.*}}, %[[FULL]] : i64
+// CHECK: scf.if %[[ONE]] -> (i1) {
+// CHECK:   llvm.call @kronRtCudaGemm(
+func.func @open(%x: memref<100x100x405xf64, strided<[?, ?, 1]>>, %k: memref<405x405xf64>, %y: memref<100x100x405xf64>) {
+  kron.fused ins(%x, %k : memref<100x100x405xf64, strided<[?, ?, 1]>>, memref<405x405xf64>)
+      outs(%y : memref<100x100x405xf64>) {
+  ^bb0(%tx: tensor<100x100x405xf64>, %tk: tensor<405x405xf64>, %ty: tensor<100x100x405xf64>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<100x100x405xf64>) factor(%tk [q, p] : tensor<405x405xf64>)
+         outs(%ty : tensor<100x100x405xf64>) -> tensor<100x100x405xf64>
+    kron.yield %0 : tensor<100x100x405xf64>
+  }
+  return
+}
+
 // Verify what is left to kernels: f32 in full precision, matrices without neighbours, and
 // small and short products; and that the remark tells where the whole dense matrix would be faster.
 // REMARK: Remark="kernel sparse, {{.*}}; as one dense matrix by cublas: {{[0-9]+}} us;

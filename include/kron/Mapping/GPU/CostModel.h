@@ -35,6 +35,8 @@ struct KernelTiling {
   int64_t ctasPerSM = 1;
   /// CTAs that share a tile footprint.
   int64_t cluster = 1;
+  /// Whether warpgroups multiply, of kernels for sparse factors.
+  bool usesWarpgroups = false;
 };
 
 /// Seconds.
@@ -69,6 +71,12 @@ KernelTiling chooseTiling(GPUKernel kernel, const Problem &problem,
 
 KernelTime estimateTime(GPUKernel kernel, const Problem &problem,
                         const KernelTiling &tiling, const GPUMachine &machine);
+
+/// Its total for a fused region that is not there yet, with what segments that
+/// start anywhere cost beside that: what other cuts are compared with.
+double estimateRegionSeconds(GPUKernel kernel, const Problem &region,
+                             const KernelTiling &tiling,
+                             const GPUMachine &machine);
 
 /// The columns (segments of 128 bytes, or as few as 32 where the tile footprint
 /// would not fit otherwise) that tile footprints of `problem` take; 0 if not

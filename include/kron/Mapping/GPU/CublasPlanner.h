@@ -14,14 +14,24 @@
 namespace mlir::kron {
 
 /// The plan of a call of cuBLAS for `fused`; why there is none where it takes
-/// no such product, or is no faster in that precision unless it `isAskedFor`.
+/// no such product.
 std::variant<GPUPlanAttr, std::string> planCublas(FusedOp fused,
-                                                  const GPUMachine &machine,
-                                                  bool isAskedFor);
+                                                  const GPUMachine &machine);
 
 /// The time of `fused`, which cuBLAS takes.
 KernelTime estimateCublasTime(FusedOp fused, const Problem &problem,
                               const GPUMachine &machine);
+
+/// The time of a fused region that is not there yet, whose arrays are
+/// row-major; infinite if cuBLAS does not take it.
+double estimateCublasSeconds(const Problem &problem, const GPUMachine &machine);
+
+/// The time of `fused` by `kernel` where the cost model says `seconds`, with
+/// what single elements and short segments cost it beyond that: what a call has
+/// to beat.
+double estimateRaggedSeconds(GPUKernel kernel, FusedOp fused,
+                             const Problem &problem, double seconds,
+                             const GPUMachine &machine);
 
 /// The time of the one product that `fused`, of a factor that varies along
 /// axes, would be if the factor were filled up with zeros; infinite if there is

@@ -13,14 +13,21 @@
 
 namespace mlir::kron {
 
-/// The axes of a fused region with one factor; -1 if there is none.
+/// The axes of a fused region with one factor. Several that serve the same
+/// purpose, outermost first, are walked as one: each begins where the next one
+/// ends, as far as types tell.
 struct CublasPlan {
-  int64_t sizeK = -1, rows = -1, batch = -1;
+  int64_t sizeK = -1;
+  SmallVector<int64_t, 2> rows, batch;
 };
 
+/// Whether cuBLAS has products of such elements.
+bool isCublasElement(Type element);
+
 /// `fused` as a matrix product that cuBLAS takes, as far as types tell: a
-/// single factor, rows along one axis, and at most one axis of products beside
-/// each other. Why it is none otherwise.
+/// single factor, rows along axes that are one in memory, and products beside
+/// each other along at most one other such group of axes. Why it is none
+/// otherwise.
 std::variant<CublasPlan, std::string> readCublasPlan(FusedOp fused);
 
 /// Strides of `value` if it is a memref.

@@ -516,11 +516,12 @@ SmallVector<KsmmOp> kron::arrangeForGPU(IRRewriter &rewriter, KsmmOp op) {
       transposeWeights(rewriter, op);
     return op;
   };
-  bool isNarrow = hasNarrowGroups(op), splits = getLeastSplitRows(op) > 0;
+  bool splits = getLeastSplitRows(op) > 0;
+  bool isTransposed = !splits && isFasterTransposed(op);
   int64_t least = getLeastRows(op);
   int64_t rows = getShapedType(op.getInit()).getDimSize(1 - op.getFeatureDim());
   bool isOpen = ShapedType::isDynamic(rows);
-  if (!isNarrow &&
+  if (!isTransposed &&
       (!least || (!isOpen && (rows < least || rows % getRowUnit(op) != 0))))
     return {leave(op)};
   if (isOnTensors(op.getInit())) {
@@ -528,10 +529,10 @@ SmallVector<KsmmOp> kron::arrangeForGPU(IRRewriter &rewriter, KsmmOp op) {
       return {leave(op)};
     op = moveToMemRefs(rewriter, op);
   }
-  if (isNarrow)
-    return transposeRows(rewriter, op);
-  if (splits && !hasDenseRows(op))
+  if ((isTransposed || splits) && !hasDenseRows(op))
     return {leave(op)};
+  if (isTransposed)
+    return transposeRows(rewriter, op);
   if (!isOpen)
     return {arrangeProducts(rewriter, op)};
   auto [many, others] = chooseByRows(rewriter, op, least);

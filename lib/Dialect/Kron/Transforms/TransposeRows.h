@@ -13,9 +13,9 @@
 
 namespace mlir::kron {
 
-/// Whether groups of `op`, with the batch first, have so few columns that it is
-/// faster on transposed copies of X and Y.
-bool hasNarrowGroups(KsmmOp op);
+/// Whether `op`, with the batch first, reads and writes so many single elements
+/// that it is faster on transposed copies of X and Y.
+bool isFasterTransposed(KsmmOp op);
 
 /// Replaces `op`, on memrefs, by a loop over blocks of rows, which are
 /// transposed, multiplied with the batch last, and transposed again: the

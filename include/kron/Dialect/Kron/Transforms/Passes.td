@@ -62,7 +62,10 @@ def KronDecompose : Pass<"kron-decompose"> {
       positions of the batch where it is last.
     - With `target=cuda`, weights of `kron.ksmm` that are used as `T`, in
       segments of less than 32 bytes, and are more than an SM keeps (128 KiB),
-      are transposed first.
+      are transposed first. Blocks of rows of a known number, with the batch
+      first, are transposed, multiplied with the batch last, and transposed back
+      where groups have few columns, or d > 1 elements side by side in no
+      multiples of 16 bytes and enough of them, of f32 or 16-bit types.
 
     An operation with a factor (of a gradient: a result) of dynamic shape is left
     alone with a remark (category `kron-decompose`).
