@@ -39,7 +39,8 @@ __all__ = [
 
 
 # Modules, and functions of modules, that are loaded when they are first used.
-_MODULES = ("cache", "compat", "distributed", "gpytorch", "ir", "kernels", "nn", "rotations", "torch")
+_MODULES = ("cache", "compat", "distributed", "gpytorch", "ir", "kernels", "nn", "rotations", "sklearn",
+            "torch")
 _FUNCTIONS = {"Spec": "_jit", "compile": "_jit", "jit": "_jit", "load": "_jit",
               "explain": "_explain", "quantize": "_quantize", "tune": "_tuning",
               "tuning": "_tuning"}
