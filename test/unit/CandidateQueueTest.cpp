@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include <atomic>
 #include <future>
+#include <map>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
