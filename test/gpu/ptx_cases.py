@@ -27,10 +27,18 @@ TF32 = dict(attributes=["precision = #kron.precision<tf32>"])
 IEEE = dict(attributes=["precision = #kron.precision<ieee>"])
 FFMA = dict(attributes=["plan = #kron.gpu_plan<kernel = ffma>"])
 DMMA = dict(attributes=["plan = #kron.gpu_plan<kernel = dmma>"])
+SIMT = dict(attributes=["plan = #kron.gpu_plan<kernel = simt>"])
+EPILOGUE = dict(bias=True, residual=True, activation="gelu", scale=True)
 
 
 def dmma(fields):
     return dict(attributes=[f"plan = #kron.gpu_plan<kernel = dmma, {fields}>"])
+
+
+def simt(*launches):
+    """A plan of launches of these fields, of 96 threads."""
+    text = ", ".join(f"{{{fields}}}" for fields in launches)
+    return dict(attributes=[f"plan = #kron.gpu_plan<kernel = simt, threads = 96, launches = [{text}]>"], dynamic=())
 
 
 def product(op, name, sizes, rows, **more):
@@ -77,6 +85,22 @@ FIXED = (
     ("ffma", HOPPER, product("mkm", "f32", [(8, 8)] * 5, 64, dynamic=(), **FFMA)),
     ("simt", CHIPS, product("mkm", "i32", [(4, 4)] * 3, 5)),
     ("simt", CHIPS, product("mkm", "c32", [(3, 5), (4, 2)], 7)),
+    ("simt", CHIPS, product("mkm", "c64", [(3, 5), (4, 2)], 40, ops=["C", "N"], **SCALED)),
+    ("simt", CHIPS, product("kmm", "i64", [(5, 6), (3, 3)], 11, ops=["T", "N"], **SCALED)),
+    ("simt", CHIPS, product("mkm", "bf16", [(5, 6), (7, 3)], 90, memref_layout="any", **SIMT, **UNREAD)),
+    ("simt", CHIPS, sparse("f16", (5, 9, 7, 3), 40, **EPILOGUE, **SIMT)),
+    ("simt", CHIPS, sparse("c32", (3, 5, 6, 4), 30, op_weights="T")),
+    ("simt", CHIPS, product("mkm", "f32", [(3, 70), (4, 90)], 3, **SIMT)),
+    # Several fibres, parts that do not divide the results or the fibres, and stores from registers.
+    ("simt", CHIPS, product("mkm", "c64", [(3, 11), (13, 10)], 7, ops=["N", "C"], **SCALED, **simt(
+        "factors = 2, extents = [2, 3, 13], fibres = [4, 3], results = [4, 4], ctas_per_sm = 1, direct_store = 1"))),
+    ("simt", CHIPS, product("mkm", "c32", [(3, 11), (13, 10)], 7, **simt(
+        "factors = 1, extents = [2, 3, 13], fibres = [4], results = [3], ctas_per_sm = 2, direct_store = 1",
+        "factors = 1, extents = [2, 3, 7], fibres = [5], results = [8], ctas_per_sm = 1"))),
+    ("simt", CHIPS, product("kmm", "f16", [(6, 9), (8, 5)], 21, **UNREAD, **simt(
+        "factors = 2, extents = [6, 8, 8], fibres = [2, 8], results = [2, 5], ctas_per_sm = 1, direct_store = 1"))),
+    ("simt", CHIPS, product("kmm", "i32", [(9, 100)], 21, ops=["T"], **SCALED, **simt(
+        "factors = 1, extents = [9, 8], fibres = [8], results = [16], ctas_per_sm = 1, direct_store = 1"))),
     ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 4, 5)),
     ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 5, 2, **SCALED)),
     ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 4, 2, **UNREAD)),

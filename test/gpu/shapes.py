@@ -257,6 +257,17 @@ FIXED = (
       for name, sizes, rows, plan in [("f32", [(8, 8)] * 3, 333, "streamed_results = 0"),
                                       ("f32", [(16, 16)] * 3, 30, "streamed_results = 8, copies = 2"),
                                       ("f64", [(4, 4)] * 4, 200, "copies = 16")]),
+    # Several fibres and parts of results of a thread, that do and do not divide theirs, and stores from registers.
+    *(_fixed_product("mkm", name, sizes, rows) | dict(attributes=[
+        f"plan = #kron.gpu_plan<kernel = simt, threads = {threads}, launches = [{{{launch}}}]>"])
+      for name, sizes, rows, threads, launch in [
+          ("c64", [(20, 20), (33, 31)], 50, 256, "factors = 2, extents = [3, 20, 33], fibres = [5, 4], results = [3, 4], "
+                                                 "ctas_per_sm = 1, direct_store = 1"),
+          ("c32", [(64, 64)], 333, 128, "factors = 1, extents = [32, 64], fibres = [8], results = [2], ctas_per_sm = 2"),
+          ("i64", [(7, 9), (5, 11)], 100, 64, "factors = 2, extents = [8, 7, 5], fibres = [3, 8], results = [4, 4], "
+                                              "ctas_per_sm = 2, direct_store = 1"),
+          ("f16", [(12, 12)] * 2, 77, 96, "factors = 2, extents = [4, 12, 12], fibres = [1, 6], ctas_per_sm = 2, "
+                                          "direct_store = 1")]),
 )
 
 

@@ -105,4 +105,35 @@ TEST_F(GPUPlanners, SimtReaderRefusesWhatIsNoPlan) {
       "expects extents of axis 2, which is contracted, to be 8, but got 4");
   EXPECT_EQ(getReasonOf("{factors = 2, extents = [4, 8, 8], ctas_per_sm = 0}"),
             "expects ctas_per_sm to be positive, but got 0");
+  auto getReasonOfBlocks = [&](StringRef blocks) {
+    return getReasonOf(
+        ("{factors = 2, extents = [1, 8, 8], ctas_per_sm = 1, " + blocks + "}")
+            .str());
+  };
+  EXPECT_EQ(getReasonOfBlocks("fibres = [8, 2], results = [3, 8]"), "none");
+  EXPECT_EQ(getReasonOfBlocks("fibres = [8]"),
+            "expects fibres to have 2 numbers, one per factor, but got 1");
+  EXPECT_EQ(getReasonOfBlocks("results = [8, 8, 8]"),
+            "expects results to have 2 numbers, one per factor, but got 3");
+  EXPECT_EQ(getReasonOfBlocks("fibres = [4, 9]"),
+            "expects fibres of factor 2 to be in [1, 8], but got 9");
+  EXPECT_EQ(getReasonOfBlocks("results = [9, 8]"),
+            "expects results of factor 1 to be in [1, 8], but got 9");
+}
+
+TEST_F(GPUPlanners, SimtSharesLoadsWhereThatHelps) {
+  auto getStage = [&](const Example &example) {
+    FusedOp fused = build(example);
+    return readSimt(fused, getPlan(planSimt(fused, getMachine("h200"))))
+        .launches.front()
+        .stages.front();
+  };
+  // Large factors: a thread loads an element for each of several products.
+  SimtStage large = getStage({"complex<f64>", {4096, 128}, {1}});
+  EXPECT_GT(large.fibres, 1);
+  EXPECT_GT(large.block, 1);
+  // Sums of complex f64 take four registers each.
+  EXPECT_LE(4 * large.fibres * large.block, 128);
+  // One that varies from fibre to fibre is not shared.
+  EXPECT_EQ(getStage({"f32", {64, 32, 48}, {1}, {}, {2}}).fibres, 1);
 }

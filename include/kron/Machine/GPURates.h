@@ -54,6 +54,29 @@ struct DenseRates {
   double idleThreads = 0.4;
 };
 
+/// `simt`, whose plan follows from these: clocks of an SM. From complex products
+/// on an H200 (docs/notes/0124).
+struct SimtRates {
+  /// Of an instruction's measured rate.
+  double issueShare = 0.87;
+  /// Multiply-adds of integers per one of f32.
+  double i32Share = 0.5, i64Share = 0.1;
+  /// What a load of a factor in global memory takes, by one from shared memory;
+  /// of one that differs from lane to lane.
+  double globalFactor = 1.5, variedFactor = 4;
+  /// Bytes per clock of factors from the second-level cache.
+  double cacheBytesPerClock = 24;
+  /// Waiting for what some steps of k load, from shared and global memory.
+  double sharedWait = 100, globalWait = 400;
+  /// An element on its way in or out, and one that is stored where those of
+  /// neighbouring lanes are in other lines, per part of it.
+  double copyClocks = 0.3, scatteredClocks = 1.5;
+  /// Barriers and the start of a step.
+  double stepClocks = 200;
+  /// Registers of a thread beside what it multiplies, and for where a fibre is.
+  int64_t baseRegisters = 40, fibreRegisters = 4;
+};
+
 /// Parts of an instruction's rate that factors which do not suit a kernel of
 /// whole fibres leave it, and accesses to shared memory. As above.
 struct DenseFactorRates {
@@ -270,6 +293,7 @@ struct WgmmaRates {
 
 struct GPURates {
   DenseRates dense;
+  SimtRates simt;
   DenseFactorRates denseFactors;
   SparseEstimateRates sparseEstimate;
   CublasRates cublas;

@@ -21,8 +21,10 @@ namespace mlir::kron {
 
 /// `simt`.
 struct SimtTiles {
-  /// Elements of a tile that keep a CTA busy, and threads of one.
-  int64_t elements = 4096, threads = 256;
+  /// Elements of a tile, at least, that plans are looked for with, each four
+  /// times as many as the one before; and threads of a CTA.
+  int64_t leastElements = 1024, mostElements = 16384;
+  int64_t leastThreads = 128, mostThreads = 512;
 };
 
 /// `ffma`.

@@ -8,7 +8,6 @@
 #include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/Dispatch.h"
 #include "kron/CodeGen/GPU/Mma.h"
-#include "kron/CodeGen/GPU/Simt.h"
 #include "kron/CodeGen/GPU/Sparse.h"
 #include "kron/CodeGen/GPU/Wgmma.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -27,8 +26,6 @@ static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                                 FusedOp fused, GPUPlanAttr plan,
                                 const GPUMachine &machine) {
   switch (plan.getKernel()) {
-  case GPUKernel::Simt:
-    return emitSimtKernel(builder, gpuModule, fused, plan, machine);
   case GPUKernel::Mma:
     return emitMmaKernel(builder, gpuModule, fused, plan, machine);
   case GPUKernel::Wgmma:
@@ -41,6 +38,7 @@ static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
   case GPUKernel::Ffma:
   case GPUKernel::Dmma:
   case GPUKernel::SmallGroups:
+  case GPUKernel::Simt:
     return fused.emitOpError("has a plan for kernel ")
            << stringifyGPUKernel(plan.getKernel()) << ": run --kron-tile first";
   case GPUKernel::Auto:

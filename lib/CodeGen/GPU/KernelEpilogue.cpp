@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KernelEpilogue.h"
+#include "kron/CodeGen/GPU/KernelEpilogue.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 

@@ -14,9 +14,9 @@
 #ifndef KRON_LIB_CODEGEN_GPU_SPARSEKERNEL_H
 #define KRON_LIB_CODEGEN_GPU_SPARSEKERNEL_H
 
-#include "KernelEpilogue.h"
 #include "SparseChunks.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
+#include "kron/CodeGen/GPU/KernelEpilogue.h"
 #include "kron/Machine/GPUMachine.h"
 #include "kron/Plan/GPU/SparsePlan.h"
 

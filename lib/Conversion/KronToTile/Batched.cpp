@@ -221,7 +221,9 @@ void BatchedTiles::store(Value source, Value boxes, Value tile,
       boxes ? b.getDenseI64ArrayAttr(along) : DenseI64ArrayAttr(), get(alpha),
       get(beta), get(addend), /*box=*/DenseI64ArrayAttr(),
       /*order=*/DenseI64ArrayAttr(), /*together=*/8,
-      b.getI64IntegerAttr(plan.itemsPerTile), bytes);
+      b.getI64IntegerAttr(plan.itemsPerTile), bytes,
+      /*bias=*/Value(), /*residual=*/Value(), Activation::Identity,
+      /*scale=*/TypedAttr());
 }
 
 /// Takes `source` through a step to `destination`, or straight to memory if

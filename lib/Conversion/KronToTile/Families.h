@@ -35,6 +35,11 @@ LogicalResult tileSmallGroups(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                               FusedOp fused, GPUPlanAttr plan,
                               const GPUMachine &machine);
 
+/// The same of a plan of kind `simt`, whose launches are a kernel each.
+LogicalResult tileSimt(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                       FusedOp fused, GPUPlanAttr plan,
+                       const GPUMachine &machine);
+
 } // namespace mlir::kron
 
 #endif // KRON_LIB_CONVERSION_KRONTOTILE_FAMILIES_H

@@ -24,7 +24,6 @@
 #include "Families.h"
 #include "TileKernel.h"
 #include "kron/CodeGen/GPU/FusedEmitter.h"
-#include "kron/CodeGen/GPU/TileWalk.h"
 #include "kron/Plan/GPU/FfmaPlan.h"
 #include "kron/Plan/GPU/Reasons.h"
 
@@ -45,7 +44,6 @@ private:
   void enterOperands();
   tile::BufferType getBuffer(ArrayRef<int64_t> shape);
   Value resize(Value slot, ArrayRef<int64_t> shape);
-  DenseI64ArrayAttr getOrder(ArrayRef<Int> strides, ArrayRef<int64_t> extents);
   void acquire();
   void copy(Value tile, int64_t first, int64_t end);
   void barrier(bool inGroups);
@@ -85,24 +83,11 @@ private:
 // Set-up
 //===----------------------------------------------------------------------===//
 
-/// The order of axes in which neighbouring threads access neighbouring memory
-/// of a tile of `extents`. Where an axis of one position is makes no
-/// difference.
-DenseI64ArrayAttr FfmaTiles::getOrder(ArrayRef<Int> strides,
-                                      ArrayRef<int64_t> extents) {
-  SmallVector<unsigned> walk = getWalkOrder(strides);
-  SmallVector<int64_t> order(walk.rbegin(), walk.rend()), several;
-  llvm::copy_if(order, std::back_inserter(several),
-                [&](int64_t axis) { return extents[axis] > 1; });
-  if (llvm::is_sorted(several))
-    return {};
-  return b.getDenseI64ArrayAttr(order);
-}
-
 void FfmaTiles::enterOperands() {
   arguments = kernel.enterBoxes(fused, plan.extents, plan.contracted);
-  inputOrder = getOrder(arguments.inputStrides, plan.extents);
-  outputOrder = getOrder(arguments.initStrides, plan.groups.back().after);
+  inputOrder = kernel.getOrder(arguments.inputStrides, plan.extents);
+  outputOrder =
+      kernel.getOrder(arguments.initStrides, plan.groups.back().after);
   for (const FfmaGroup &group : plan.groups)
     for (const FfmaAxis &axis : group.axes)
       kernel.enterFactor(fused, axis.product, axis.sizeK, axis.sizeN,

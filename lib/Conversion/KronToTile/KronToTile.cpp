@@ -38,6 +38,8 @@ static decltype(&tileBatched) getFamily(GPUKernel kernel) {
     return tileDmma;
   case GPUKernel::SmallGroups:
     return tileSmallGroups;
+  case GPUKernel::Simt:
+    return tileSimt;
   default:
     return nullptr;
   }

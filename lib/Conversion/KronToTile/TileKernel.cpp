@@ -7,13 +7,16 @@
 
 #include "TileKernel.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
+#include "kron/CodeGen/GPU/TileWalk.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
 TileKernel::TileKernel(OpBuilder &hostBuilder, FusedOp fused)
-    : host(hostBuilder, fused.getLoc(), getElementType(fused.getInit())),
-      builder(fused.getContext()), loc(fused.getLoc()) {}
+    : host(hostBuilder, fused.getLoc(),
+           getStorageType(getElementType(fused.getInit()))),
+      builder(fused.getContext()), loc(fused.getLoc()),
+      results(getElementType(fused.getInit())) {}
 
 /// What a type says of `numbers`; those that it does not know go to `dynamic`.
 static SmallVector<int64_t> split(Emitter &host, ArrayRef<Int> numbers,
@@ -29,11 +32,12 @@ static SmallVector<int64_t> split(Emitter &host, ArrayRef<Int> numbers,
 }
 
 Value TileKernel::makeView(Value base, ArrayRef<Int> sizes,
-                           ArrayRef<Int> strides) {
+                           ArrayRef<Int> strides, Type element) {
   SmallVector<Value> dynamicSizes, dynamicStrides;
   SmallVector<int64_t> shape = split(host, sizes, dynamicSizes);
   SmallVector<int64_t> known = split(host, strides, dynamicStrides);
-  auto type = tile::ViewType::get(loc.getContext(), shape, host.element, known);
+  auto type = tile::ViewType::get(loc.getContext(), shape,
+                                  element ? element : results, known);
   return tile::ViewOp::create(host.builder, loc, type, base, dynamicSizes,
                               dynamicStrides);
 }
@@ -66,19 +70,33 @@ BoxArguments TileKernel::enterBoxes(FusedOp fused, ArrayRef<int64_t> extents,
   }
   arguments.input =
       enter(makeView(all.input.base, inputSizes, all.input.strides));
-  auto enterResult = [&](const StageArray &array) {
-    return enter(makeView(array.base, all.sizes, array.strides));
-  };
-  arguments.init = enterResult(all.init);
+  arguments.init = enter(makeView(all.init.base, all.sizes, all.init.strides));
+  enterScales(all, arguments);
+  return arguments;
+}
+
+void TileKernel::enterScales(const FusedOperands &all,
+                             BoxArguments &arguments) {
   if (!all.alpha.isOne())
     arguments.alpha = enter(all.alpha.materialize(host.builder, loc));
-  if (all.addend.base) {
-    arguments.beta = enter(all.beta.materialize(host.builder, loc));
-    arguments.addend = all.addend.base == all.init.base
-                           ? arguments.init
-                           : enterResult(all.addend);
-  }
-  return arguments;
+  if (!all.addend.base)
+    return;
+  arguments.beta = enter(all.beta.materialize(host.builder, loc));
+  arguments.addend =
+      all.addend.base == all.init.base
+          ? arguments.init
+          : enter(makeView(all.addend.base, all.sizes, all.addend.strides));
+}
+
+DenseI64ArrayAttr TileKernel::getOrder(ArrayRef<Int> strides,
+                                       ArrayRef<int64_t> extents) {
+  SmallVector<unsigned> walk = getWalkOrder(strides);
+  SmallVector<int64_t> order(walk.rbegin(), walk.rend()), several;
+  llvm::copy_if(order, std::back_inserter(several),
+                [&](int64_t axis) { return extents[axis] > 1; });
+  if (llvm::is_sorted(several))
+    return {};
+  return builder.getDenseI64ArrayAttr(order);
 }
 
 void TileKernel::enterFactor(FusedOp fused, ModeProductOp product,
@@ -104,7 +122,8 @@ void TileKernel::storeBox(const BoxArguments &arguments, Value source,
       builder, loc, source, boxes, get(arguments.init), tile,
       boxes ? builder.getDenseI64ArrayAttr(along) : DenseI64ArrayAttr(),
       get(arguments.alpha), get(arguments.beta), get(arguments.addend), box,
-      order, together, /*rows=*/IntegerAttr(), bytes);
+      order, together, /*rows=*/IntegerAttr(), bytes, get(arguments.bias),
+      get(arguments.residual), arguments.activation, arguments.scale);
 }
 
 void TileKernel::begin(gpu::GPUModuleOp gpuModule, StringRef name,

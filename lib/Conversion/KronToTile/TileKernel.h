@@ -23,7 +23,9 @@ namespace mlir::kron {
 /// Numbers of a kernel's arguments, of a fused region whose tiles are boxes.
 struct BoxArguments {
   unsigned input, init, tileCount;
-  std::optional<unsigned> addend, alpha, beta;
+  std::optional<unsigned> addend, alpha, beta, bias, residual;
+  Activation activation = Activation::Identity;
+  TypedAttr scale;
   DenseMap<Operation *, unsigned> factors;
   /// On the host.
   Int tiles;
@@ -41,8 +43,10 @@ public:
   Location loc;
 
   /// Descriptions of arrays on the host, for `enter`: those of no gaps have no
-  /// strides.
-  Value makeView(Value base, ArrayRef<Int> sizes, ArrayRef<Int> strides);
+  /// strides. Elements are of `element`, or of the type of the region's
+  /// results.
+  Value makeView(Value base, ArrayRef<Int> sizes, ArrayRef<Int> strides,
+                 Type element = nullptr);
   Value makeView(const StageFactor &factor, int64_t sizeK, int64_t sizeN);
 
   /// Makes `hostValue` an argument, of which `begin` gives the value.
@@ -53,6 +57,9 @@ public:
   /// factors.
   BoxArguments enterBoxes(FusedOp fused, ArrayRef<int64_t> extents,
                           const llvm::SmallBitVector &contracted);
+  /// Enters alpha, beta and what is added of `all`, for a result that has been
+  /// entered.
+  void enterScales(const FusedOperands &all, BoxArguments &arguments);
   void enterFactor(FusedOp fused, ModeProductOp product, int64_t sizeK,
                    int64_t sizeN, BoxArguments &arguments);
   /// In as many bits.
@@ -62,6 +69,11 @@ public:
   void begin(gpu::GPUModuleOp gpuModule, StringRef name,
              tile::KernelAttr shape);
   Value getArgument(unsigned number) { return kernel.getArgument(number); }
+
+  /// The order of axes in which neighbouring threads access neighbouring memory
+  /// of a tile of `extents`, null if that is from the outermost to the
+  /// innermost. Where an axis of one position is makes no difference.
+  DenseI64ArrayAttr getOrder(ArrayRef<Int> strides, ArrayRef<int64_t> extents);
 
   /// Gives a new loop its body and goes to the start of that.
   void beginBody(Operation *loop);
@@ -79,6 +91,8 @@ public:
   void launch(Value tiles);
 
 private:
+  /// Elements of the region's results.
+  Type results;
   gpu::GPUFuncOp kernel;
   SmallVector<Value> hostValues;
 };

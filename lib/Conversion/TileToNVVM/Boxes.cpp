@@ -75,8 +75,8 @@ LoweredTile Lowering::placeTile(Value viewValue, Int tile,
     if (axis != cut.front())
       rest = k.floorDiv(rest, count);
   }
-  placed.base = k.offsetPointer(view.array.base,
-                                getBoxOffset(k, view, tile, placed, cut));
+  placed.base =
+      view.offset(k, view.array.base, getBoxOffset(k, view, tile, placed, cut));
   return placed;
 }
 
@@ -124,7 +124,8 @@ Value Lowering::isInside(Value viewValue, const LoweredTile &tile,
 SmallVector<Value> Lowering::getAddresses(const LoweredView &view,
                                           const LoweredTile &tile,
                                           const BoxPosition &box,
-                                          ArrayRef<int64_t> along) {
+                                          ArrayRef<int64_t> along,
+                                          ArrayRef<int64_t> sizes) {
   ArrayRef<Int> strides = view.array.strides;
   Int base = getTileOffset(k, box.base, tile.sizes, strides), more = 0;
   for (auto [position, stride] : llvm::zip_equal(box.more, strides))
@@ -136,13 +137,14 @@ SmallVector<Value> Lowering::getAddresses(const LoweredView &view,
           addresses.push_back(from);
           return;
         }
-        for (int64_t index = 0; index < tile.sizes[left.front()]; ++index) {
+        int64_t size = sizes[along.size() - left.size()];
+        for (int64_t index = 0; index < size; ++index) {
           if (index)
-            from = k.offsetPointer(from, strides[left.front()]);
+            from = view.offset(k, from, strides[left.front()]);
           walk(left.drop_front(), from);
         }
       };
-  walk(along, k.offsetPointer(k.offsetPointer(tile.base, base), more));
+  walk(along, view.offset(k, view.offset(k, tile.base, base), more));
   return addresses;
 }
 
@@ -166,6 +168,11 @@ void Lowering::placeBoxes(ForBoxesOp loop, LoweredTurn &turn,
     extents[axis] = 1;
   SmallVector<unsigned> walk = getWalk(loop.getOrder(), sizes.size());
   ArrayRef<unsigned> order(walk);
+  if (loop.getParts()) {
+    for (Int number : turn.numbers)
+      turn.positions.push_back({decodeItem(k, number, extents, order), none});
+    return;
+  }
   // If the threads cover whole axes and a divisor of the next one, a thread's
   // boxes differ by what is known.
   int64_t boxes = turn.numbers.size(), inner = 1;
@@ -209,6 +216,13 @@ LoweredTurn &Lowering::placeBoxes(Value boxes, ArrayRef<int64_t> sizes,
                sizes, along);
   }
   return turn;
+}
+
+Value tile::existsInPart(KernelBuilder &k, const LoweredTurn &turn,
+                         int64_t part, int64_t index, int64_t all) {
+  if (all % part == 0)
+    return nullptr;
+  return k.lessOrNull(k.add(k.mul(turn.part, part), index), all);
 }
 
 //===----------------------------------------------------------------------===//

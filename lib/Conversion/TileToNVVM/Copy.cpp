@@ -169,7 +169,47 @@ static void copyShares(Lowering &lowering, CopyOp op, Int tile) {
   });
 }
 
+/// A box of the view through registers, as sums; of what is outside, the
+/// box's first element.
+static void fillBuffer(Lowering &lowering, CopyOp op) {
+  KernelBuilder &k = lowering.k;
+  const LoweredView &view = lowering.views.at(op.getView());
+  BufferType buffer = op.getBuffer().getType();
+  ArrayRef<int64_t> sizes = buffer.getShape();
+  ScalarOps ops(k, buffer.getElementType());
+  LoweredTile placed = lowering.placeTile(
+      op.getView(), lowering.numbers.at(op.getTile()), sizes);
+  SmallVector<unsigned> walk = getWalk(op.getOrder(), sizes.size());
+  auto copy = [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
+    SmallVector<Scalar> values;
+    SmallVector<Value> targets;
+    for (Int item : items) {
+      Positions positions = decodeItem(k, item, sizes, walk);
+      Int offset = getTileOffset(k, positions, sizes, view.array.strides);
+      if (Value inside = lowering.isInside(op.getView(), placed, positions)) {
+        Value number = k.materialize(offset);
+        offset = k.select(
+            inside, number,
+            k.materialize(0, number.getType().getIntOrFloatBitWidth()));
+      }
+      values.push_back(ops.load(view.element,
+                                view.offset(k, placed.base, offset),
+                                CacheHint::ReadOnly));
+      targets.push_back(lowering.getElement(op.getBuffer(), positions));
+    }
+    for (auto [value, target, isValid] :
+         llvm::zip_equal(values, targets, valid))
+      k.ifThen(isValid, [&, value = value, target = target] {
+        k.store(toValue(k, value), target);
+      });
+  };
+  forItems(k, lowering.threads, k.threadId(), llvm::product_of(sizes),
+           op.getTogether(), copy);
+}
+
 void tile::lowerCopy(Lowering &lowering, CopyOp op) {
+  if (op.getBuffer().getDefiningOp<AllocOp>())
+    return fillBuffer(lowering, op);
   KernelBuilder &k = lowering.k;
   BufferType type = op.getBuffer().getType();
   int64_t ahead = op.getAhead();

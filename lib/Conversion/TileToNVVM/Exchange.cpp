@@ -49,11 +49,42 @@ static void exchangePairs(Lowering &lowering, ExchangeOp op,
   });
 }
 
+/// Parts of the results of fibres along an axis.
+static void exchangeParts(Lowering &lowering, ExchangeOp op,
+                          const LoweredFragment &fragment) {
+  KernelBuilder &k = lowering.k;
+  BufferType buffer = op.getBuffer().getType();
+  int64_t along = op.getAlong().front(), part = fragment.box.front();
+  int64_t stride = buffer.getTileLayout().strides[along];
+  Type storage = getStorageType(buffer.getElementType());
+  LoweredTurn &turn =
+      lowering.placeBoxes(op.getBoxes(), buffer.getShape(), op.getAlong());
+  fragment.forParts([&](const Boxes &boxes) {
+    for (auto [index, values] : llvm::enumerate(boxes)) {
+      Positions positions = turn.positions[index].base;
+      positions[along] = k.mul(turn.part, part);
+      Value first = lowering.getElement(op.getBuffer(), positions);
+      k.ifThen(turn.valid[index], [&, &values = values] {
+        for (int64_t result = 0; result < part; ++result)
+          k.ifThen(
+              existsInPart(k, turn, part, result, buffer.getShape()[along]),
+              [&] {
+                k.store(values[result],
+                        k.offsetElements(first, storage, result * stride));
+              });
+      });
+    }
+  });
+}
+
 void tile::lowerExchange(Lowering &lowering, ExchangeOp op) {
   KernelBuilder &k = lowering.k;
   const LoweredFragment &fragment = lowering.fragments.at(op.getFragment());
   if (op.getFragment().getType().getAtom() == AtomKind::Dmma)
     return exchangePairs(lowering, op, fragment);
+  if (cast<ForBoxesOp>(op.getBoxes().getParentBlock()->getParentOp())
+          .getParts())
+    return exchangeParts(lowering, op, fragment);
   if (lowering.windows.contains(op.getBuffer()))
     return exchangeWindow(lowering, op, fragment);
   BoxPlaces places(op.getBuffer().getType().getTileLayout(), op.getAlong(),

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -26,8 +27,9 @@ static void placeTiles(Lowering &lowering, ForBoxesOp op) {
   op.walk([&](StoreOp store) {
     if (!store.getBox())
       return;
-    place(store, store.getView(), store.getTile(), *store.getBox());
-    place(store, store.getAddend(), store.getTile(), *store.getBox());
+    for (Value array : {Value(store.getView()), Value(store.getAddend()),
+                        Value(store.getBias()), Value(store.getResidual())})
+      place(store, array, store.getTile(), *store.getBox());
   });
 }
 
@@ -56,6 +58,24 @@ static void placeBoxes(Lowering &lowering, ForBoxesOp op, LoweredTurn &turn) {
   }
 }
 
+/// A turn of part `part` of fibres `first`, `first + step`, ...
+static void lowerParts(Lowering &lowering, ForBoxesOp op, Int first, Int part,
+                       int64_t step) {
+  KernelBuilder &k = lowering.k;
+  int64_t count = op.getCount();
+  LoweredTurn &turn = lowering.turns[op.getBoxes()];
+  turn = {};
+  turn.part = part;
+  for (int64_t box = 0; box < int64_t(op.getTogether()); ++box) {
+    Int number = k.add(first, box * step);
+    bool mayMiss = (box + 1) * step > count;
+    turn.valid.push_back(mayMiss ? k.lessOrNull(number, count) : Value());
+    turn.numbers.push_back(mayMiss ? k.min(number, count - 1) : number);
+  }
+  placeBoxes(lowering, op, turn);
+  lowering.lower(*op.getBody());
+}
+
 void tile::lowerForBoxes(Lowering &lowering, ForBoxesOp op) {
   KernelBuilder &k = lowering.k;
   int64_t count = op.getCount(), together = op.getTogether();
@@ -77,6 +97,20 @@ void tile::lowerForBoxes(Lowering &lowering, ForBoxesOp op) {
       turn.isLast = number + 1 == turns;
       lowering.lower(*op.getBody());
     }
+    return;
+  }
+  if (int64_t parts = op.getParts()) {
+    int64_t groups = llvm::divideCeil(count, together);
+    forItems(k, threads, k.threadId(), groups * parts, 1,
+             [&](ArrayRef<Int> items, ArrayRef<Value> exist) {
+               Int first = items.front(), part = 0;
+               if (parts > 1) {
+                 part = k.floorDiv(first, groups);
+                 first = k.rem(first, groups);
+               }
+               k.ifThen(exist.front(),
+                        [&] { lowerParts(lowering, op, first, part, groups); });
+             });
     return;
   }
   if (op.getRepeat()) {

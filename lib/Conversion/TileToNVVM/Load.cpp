@@ -110,7 +110,8 @@ static Boxes loadView(Lowering &lowering, LoadOp op) {
     }
     SmallVector<Value> &values = boxes.emplace_back();
     for (Value address : lowering.getAddresses(
-             lowering.views.at(op.getSource()), tile, box, op.getAlong()))
+             lowering.views.at(op.getSource()), tile, box, op.getAlong(),
+             op.getFragment().getType().getBox()))
       values.push_back(k.load(k.element, address, CacheHint::ReadOnly));
   }
   return boxes;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -25,10 +26,37 @@ static Int toInt(Value value) {
   return value;
 }
 
+Scalar tile::toScalar(KernelBuilder &k, Value value) {
+  if (!isa<VectorType>(value.getType()))
+    return {value, nullptr};
+  return {k.extract(value, 0), k.extract(value, 1)};
+}
+
+Value tile::toValue(KernelBuilder &k, const Scalar &scalar) {
+  return scalar.im ? k.makeVector({scalar.re, scalar.im}) : scalar.re;
+}
+
+/// A complex scalar of the host.
+static Scale getComplexScale(ComplexType type, Value hostValue) {
+  auto constant = hostValue.getDefiningOp<complex::ConstantOp>();
+  if (!constant)
+    return {nullptr, hostValue};
+  auto getPart = [&](unsigned number) {
+    return cast<FloatAttr>(constant.getValue()[number]).getValueAsDouble();
+  };
+  return {complex::NumberAttr::get(type, getPart(0), getPart(1)), nullptr};
+}
+
 void Lowering::enter(BlockArgument value, Value hostValue) {
   auto type = dyn_cast<ViewType>(value.getType());
   if (!type && value.getType().isInteger()) {
     numbers[value] = k.enter(toInt(hostValue));
+    return;
+  }
+  if (auto complex = dyn_cast<ComplexType>(value.getType())) {
+    scales[value] =
+        ScalarOps(k, complex)
+            .enter(getComplexScale(complex, hostValue), /*isNeutral=*/false);
     return;
   }
   if (!type) {
@@ -37,6 +65,7 @@ void Lowering::enter(BlockArgument value, Value hostValue) {
   }
   auto op = hostValue.getDefiningOp<ViewOp>();
   LoweredView view;
+  view.element = type.getElementType();
   auto size = op.getSizes().begin();
   for (int64_t known : type.getShape())
     view.sizes.push_back(ShapedType::isDynamic(known) ? k.enter(toInt(*size++))
@@ -73,6 +102,7 @@ void Lowering::lower(Block &block) {
         .Case([&](DotOp dot) { lowerDot(*this, dot); })
         .Case([&](ContractOp contract) { lowerContract(*this, contract); })
         .Case([&](ExchangeOp exchange) { lowerExchange(*this, exchange); })
+        .Case([&](MultiplyOp product) { lowerMultiply(*this, product); })
         .Case([&](StoreOp store) { lowerStore(*this, store); });
 }
 

@@ -22,10 +22,16 @@
 
 namespace mlir::kron::tile {
 
-/// An array with its bounds.
+/// An array with its bounds. Its elements are of type `element`.
 struct LoweredView {
   StageArray array;
   SmallVector<Int> sizes;
+  Type element;
+
+  /// The element `offset` behind `pointer`.
+  Value offset(KernelBuilder &k, Value pointer, Int offset) const {
+    return k.offsetElements(pointer, getStorageType(element), offset);
+  }
 };
 
 /// The slot to wait for next, which some operation may have taken already, by
@@ -70,6 +76,8 @@ struct LoweredTurn {
   SmallVector<int64_t> along;
   SmallVector<BoxPosition> positions;
   SmallVector<Value> inside;
+  /// Of boxes in parts, which one is this turn's.
+  Int part;
   /// Of warps, which box of each is the turn's first one; whether it is the
   /// last turn.
   int64_t first = 0;
@@ -184,6 +192,8 @@ public:
   /// Scalars, and numbers of tiles.
   DenseMap<Value, Int> numbers;
   DenseMap<Value, Value> scalars;
+  /// Complex scalars.
+  DenseMap<Value, KernelScale> scales;
   DenseMap<Value, LoweredTurn> turns;
   DenseMap<Value, LoweredColumns> columns;
   /// Tiles that operations of a turn work on, of each of their views.
@@ -247,12 +257,13 @@ public:
 
   /// body(index) for index = thread, thread + threads, ... below `count`.
   void forThreads(int64_t count, function_ref<void(Int)> body);
-  /// Addresses of a box's values, of all positions along `along`, in `tile` of
-  /// `view`.
+  /// Addresses of a box's values, of `sizes` positions along `along`, in `tile`
+  /// of `view`.
   SmallVector<Value> getAddresses(const LoweredView &view,
                                   const LoweredTile &tile,
                                   const BoxPosition &box,
-                                  ArrayRef<int64_t> along);
+                                  ArrayRef<int64_t> along,
+                                  ArrayRef<int64_t> sizes);
   /// `width` values from number `first` on, as what one access stores; null if
   /// they are not known.
   Value getPiece(ArrayRef<Value> values, int64_t first, int64_t width);
@@ -276,12 +287,21 @@ void lowerLoadColumns(Lowering &lowering, LoadColumnsOp op);
 void lowerDot(Lowering &lowering, DotOp op);
 void lowerContract(Lowering &lowering, ContractOp op);
 void lowerExchange(Lowering &lowering, ExchangeOp op);
+void lowerMultiply(Lowering &lowering, MultiplyOp op);
 void lowerStore(Lowering &lowering, StoreOp op);
 
 /// The group that the first result of this thread's or warp's column of a view
 /// belongs to, and its number there.
 std::pair<Int, Int> getFirstResult(Lowering &lowering, Value columns,
                                    const ColumnLayout &layout);
+/// A value of a fragment as a number and back: a complex one is a vector of its
+/// two parts.
+Scalar toScalar(KernelBuilder &k, Value value);
+Value toValue(KernelBuilder &k, const Scalar &scalar);
+/// Whether result `index` of a turn's part of `part` results exists, of `all`
+/// results; null if it does.
+Value existsInPart(KernelBuilder &k, const LoweredTurn &turn, int64_t part,
+                   int64_t index, int64_t all);
 /// The slot that is as many buffers behind the one to wait for.
 Int getSlotBehind(Lowering &lowering, const LoweredRing &ring, int64_t buffers);
 /// Slot `slot`, which is less than twice as many as there are `stages`.

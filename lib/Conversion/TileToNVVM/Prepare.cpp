@@ -47,14 +47,18 @@ void tile::lowerPrepare(Lowering &lowering, PrepareOp op) {
   int64_t offset = k.allocateShared(type.getBytes());
   lowering.operands[op.getOperand()] = offset;
   const StageArray &factor = lowering.views.at(op.getFactor()).array;
+  const LoweredView &view = lowering.views.at(op.getFactor());
+  int64_t known = op.getFactor().getType().getShape()[1];
+  ScalarOps ops(k, type.getElementType());
   lowering.forThreads(type.getSizeK() * sizeN, [&](Int position) {
     Int p = k.floorDiv(position, sizeN), q = k.rem(position, sizeN);
+    Int column = known < sizeN ? k.min(q, known - 1) : q;
     Int source =
-        k.add(k.mul(p, factor.strides[0]), k.mul(q, factor.strides[1]));
-    Value value = k.load(k.element, k.offsetPointer(factor.base, source),
-                         CacheHint::ReadOnly);
+        k.add(k.mul(p, factor.strides[0]), k.mul(column, factor.strides[1]));
+    Scalar value = ops.load(view.element, view.offset(k, factor.base, source),
+                            CacheHint::ReadOnly);
     Int index = k.add(k.mul(p, pitch), q);
-    k.store(value,
+    k.store(toValue(k, value),
             k.shared(k.add(offset, k.mul(index, lowering.getElementBytes()))));
   });
 }

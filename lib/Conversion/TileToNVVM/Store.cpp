@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Indexed.h"
+#include "kron/CodeGen/GPU/KernelEpilogue.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -18,12 +19,14 @@ namespace {
 class TileStore {
 public:
   TileStore(Lowering &lowering, StoreOp op)
-      : lowering(lowering), k(lowering.k), ops(k, getSumType(k.element)),
-        op(op), view(lowering.views.at(op.getView())),
-        tile(lowering.numbers.at(op.getTile())),
-        rows(op.getRows().value_or(0)) {
+      : lowering(lowering), k(lowering.k),
+        ops(k, getSumType(op.getView().getType().getElementType())), op(op),
+        view(lowering.views.at(op.getView())),
+        tile(lowering.numbers.at(op.getTile())), rows(op.getRows().value_or(0)),
+        epilogue(k, ops) {
     alpha = getScale(op.getAlpha());
     beta = getScale(op.getBeta());
+    enterEpilogue();
   }
 
   void storeFragment(const LoweredFragment &fragment);
@@ -36,6 +39,12 @@ public:
 
 private:
   KernelScale getScale(Value scale);
+  void enterEpilogue();
+  SmallVector<Scalar>
+  finish(ArrayRef<Value> values,
+         function_ref<SmallVector<Scalar>(Value array)> load);
+  void storeBoxPart(ArrayRef<Value> values, int64_t first, Value exists,
+                    const BoxPosition &box);
   void begin(ArrayRef<int64_t> row);
   SmallVector<Value> scale(ArrayRef<Value> values,
                            function_ref<SmallVector<Value>()> getAddends);
@@ -51,6 +60,7 @@ private:
   Int tile;
   int64_t rows;
   KernelScale alpha, beta;
+  KernelEpilogue epilogue;
 
   /// Of the tile, in a view without gaps.
   Value target, addend;
@@ -63,12 +73,54 @@ KernelScale TileStore::getScale(Value scale) {
   KernelScale lowered;
   if (!scale)
     return lowered;
+  if (isa<ComplexType>(scale.getType()))
+    return lowering.scales.at(scale);
+  if (scale.getType().isInteger()) {
+    Int number = lowering.numbers.at(scale);
+    lowered.isDynamic = !number.isConstant() || number.is(0);
+    lowered.value =
+        Scalar{k.materialize(number, scale.getType().getIntOrFloatBitWidth()),
+               nullptr};
+    return lowered;
+  }
   Value value = lowering.scalars.at(scale);
   FloatAttr constant;
   bool isConstant = matchPattern(value, m_Constant(&constant));
   lowered.value = Scalar{value, nullptr};
   lowered.isDynamic = !isConstant || constant.getValue().isZero();
   return lowered;
+}
+
+void TileStore::enterEpilogue() {
+  FusedEpilogue host;
+  host.activation = op.getActivation();
+  host.scale = op.getScaleAttr();
+  for (auto [array, entered] : {std::pair(op.getBias(), &host.bias),
+                                {op.getResidual(), &host.residual}})
+    if (array)
+      entered->base = lowering.views.at(array).array.base;
+  epilogue.enter(host, op.getView().getType().getElementType());
+}
+
+/// What is stored of `values`; `load` builds the elements of an array where
+/// these go.
+SmallVector<Scalar>
+TileStore::finish(ArrayRef<Value> values,
+                  function_ref<SmallVector<Scalar>(Value array)> load) {
+  SmallVector<Scalar> sums = llvm::map_to_vector(
+      values, [&](Value value) { return toScalar(k, value); });
+  SmallVector<Scalar> results =
+      ops.scaledSums(alpha, beta, sums, [&] { return load(op.getAddend()); });
+  SmallVector<Scalar> biases, residuals;
+  if (op.getBias())
+    biases = load(op.getBias());
+  if (op.getResidual())
+    residuals = load(op.getResidual());
+  for (auto [index, result] : llvm::enumerate(results))
+    result = epilogue.apply(
+        result, [&, index = index] { return biases[index]; },
+        [&, index = index] { return residuals[index]; });
+  return results;
 }
 
 /// `values` with alpha, beta and `getAddends`, what is added to them.
@@ -144,42 +196,72 @@ void TileStore::storeFragment(const LoweredFragment &fragment) {
   });
 }
 
+/// Stores known ones of `values`, which are those of `box` from position
+/// `first` on.
+void TileStore::storeBoxPart(ArrayRef<Value> values, int64_t first,
+                             Value exists, const BoxPosition &box) {
+  SmallVector<int64_t> sizes(
+      cast<FragmentType>(op.getSource().getType()).getBox());
+  auto getAddresses = [&](Value array) {
+    SmallVector<Value> addresses,
+        all = lowering.getAddresses(lowering.views.at(array),
+                                    lowering.tiles.at({op, array}), box,
+                                    *op.getAlong(), sizes);
+    for (auto [value, address] :
+         llvm::zip_equal(values, ArrayRef(all).slice(first, values.size())))
+      if (value)
+        addresses.push_back(address);
+    return addresses;
+  };
+  SmallVector<Value> known;
+  llvm::copy_if(values, std::back_inserter(known),
+                [](Value value) { return bool(value); });
+  if (known.empty())
+    return;
+  k.ifThen(exists, [&] {
+    SmallVector<Scalar> results = finish(known, [&](Value array) {
+      Type element = lowering.views.at(array).element;
+      return llvm::map_to_vector(getAddresses(array), [&](Value address) {
+        return ops.load(element, address);
+      });
+    });
+    for (auto [result, address] :
+         llvm::zip_equal(results, getAddresses(op.getView())))
+      ops.store(result, view.element, address, CacheHint::Streaming);
+  });
+}
+
 /// Stores boxes of threads, element by element, if they are inside of the view.
 void TileStore::storeBoxes(const LoweredFragment &fragment) {
   const LoweredTile &target = lowering.tiles.at({op, op.getView()});
   LoweredTurn &turn =
       lowering.placeBoxes(op.getBoxes(), target.sizes, *op.getAlong());
+  bool hasParts =
+      cast<ForBoxesOp>(op.getBoxes().getParentBlock()->getParentOp())
+          .getParts();
   fragment.forParts([&](const Boxes &boxes) {
     for (unsigned index = 0; index < boxes.size(); ++index) {
-      ArrayRef<Value> values = boxes[index];
       const BoxPosition &box = turn.positions[index];
-      auto getAddresses = [&](Value array) {
-        SmallVector<Value> addresses;
-        for (auto [value, address] : llvm::zip_equal(
-                 values, lowering.getAddresses(lowering.views.at(array),
-                                               lowering.tiles.at({op, array}),
-                                               box, *op.getAlong())))
-          if (value)
-            addresses.push_back(address);
-        return addresses;
-      };
-      SmallVector<Value> known;
-      llvm::copy_if(values, std::back_inserter(known),
-                    [](Value value) { return bool(value); });
-      if (known.empty())
+      ArrayRef<Value> values = boxes[index];
+      Value exists = turn.inside[index];
+      if (index || hasParts)
+        exists = k.both(turn.valid[index], exists);
+      if (!hasParts) {
+        storeBoxPart(values, 0, exists, box);
         continue;
-      Value exists =
-          k.both(index ? turn.valid[index] : Value(), turn.inside[index]);
-      k.ifThen(exists, [&] {
-        SmallVector<Value> results = scale(known, [&] {
-          return llvm::map_to_vector(
-              getAddresses(op.getAddend()),
-              [&](Value address) { return k.load(k.element, address); });
-        });
-        for (auto [result, address] :
-             llvm::zip_equal(results, getAddresses(op.getView())))
-          k.store(result, address, CacheHint::Streaming);
-      });
+      }
+      int64_t along = op.getAlong()->front(), part = fragment.box.front();
+      int64_t all = target.sizes[along];
+      BoxPosition own(box);
+      own.base[along] = k.mul(turn.part, part);
+      if (all % part == 0) {
+        storeBoxPart(values, 0, exists, own);
+        continue;
+      }
+      for (int64_t result = 0; result < part; ++result)
+        storeBoxPart(values[result], result,
+                     k.both(exists, existsInPart(k, turn, part, result, all)),
+                     own);
     }
   });
 }
@@ -265,28 +347,32 @@ void TileStore::storeColumns(const LoweredFragment &fragment,
 /// Stores what exists of a box that a buffer holds, element by element.
 void TileStore::storeBox(BufferType type) {
   ArrayRef<int64_t> sizes = type.getShape();
-  LoweredTile target = lowering.placeTile(op.getView(), tile, sizes), added;
-  if (op.getAddend())
-    added = lowering.placeTile(op.getAddend(), tile, sizes);
+  DenseMap<Value, LoweredTile> tiles;
+  for (Value array : {Value(op.getView()), Value(op.getAddend()),
+                      Value(op.getBias()), Value(op.getResidual())})
+    if (array)
+      tiles[array] = lowering.placeTile(array, tile, sizes);
   SmallVector<unsigned> walk = getWalk(op.getOrder(), sizes.size());
   auto store = [&](Int item, Value valid) {
     Positions positions = decodeItem(k, item, sizes, walk);
     Value value =
         k.load(k.element, lowering.getElement(op.getSource(), positions));
     Value exists =
-        k.both(valid, lowering.isInside(op.getView(), target, positions));
-    auto getPointer = [&](Value array, const LoweredTile &start) {
-      return k.offsetPointer(
-          start.base, getTileOffset(k, positions, sizes,
-                                    lowering.views.at(array).array.strides));
+        k.both(valid, lowering.isInside(op.getView(), tiles.at(op.getView()),
+                                        positions));
+    auto getPointer = [&](Value array) {
+      const LoweredView &found = lowering.views.at(array);
+      return found.offset(
+          k, tiles.at(array).base,
+          getTileOffset(k, positions, sizes, found.array.strides));
     };
     k.ifThen(exists, [&] {
-      SmallVector<Value> result = scale(value, [&] {
-        return SmallVector<Value>{
-            k.load(k.element, getPointer(op.getAddend(), added))};
+      SmallVector<Scalar> result = finish(value, [&](Value array) {
+        return SmallVector<Scalar>{
+            ops.load(lowering.views.at(array).element, getPointer(array))};
       });
-      k.store(result.front(), getPointer(op.getView(), target),
-              CacheHint::Streaming);
+      ops.store(result.front(), view.element, getPointer(op.getView()),
+                CacheHint::Streaming);
     });
   };
   forItems(k, lowering.threads, k.threadId(), llvm::product_of(sizes),

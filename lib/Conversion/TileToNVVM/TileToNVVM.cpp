@@ -23,10 +23,26 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
-/// The elements of the kernel's views, which are all the same; null, with an
-/// error, if they are not.
-static Type getElement(LaunchOp launch) {
+/// The type of elements in shared memory, if `kernel` has some there.
+static Type getSharedElement(gpu::GPUFuncOp kernel) {
   Type element;
+  kernel.walk([&](Operation *op) {
+    if (auto prepare = dyn_cast<PrepareOp>(op))
+      element = prepare.getOperand().getType().getElementType();
+    if (auto alloc = dyn_cast<AllocOp>(op)) {
+      Type memory = alloc.getMemory().getType();
+      if (auto ring = dyn_cast<RingType>(memory))
+        memory = ring.getBuffer();
+      element = cast<BufferType>(memory).getElementType();
+    }
+  });
+  return element;
+}
+
+/// What the elements of the views of `kernel` are summed up in; null, with an
+/// error, if they are not in the same type.
+static Type getSums(LaunchOp launch, gpu::GPUFuncOp kernel) {
+  Type first, sums = getSharedElement(kernel);
   for (Value argument : launch.getArgs()) {
     auto type = dyn_cast<ViewType>(argument.getType());
     if (!type)
@@ -35,52 +51,67 @@ static Type getElement(LaunchOp launch) {
       launch.emitOpError("expects views from tile.view");
       return {};
     }
-    if (element && element != type.getElementType()) {
-      launch.emitOpError("expects views of one element type, but got ")
-          << element << " and " << type.getElementType();
+    Type element = type.getElementType();
+    first = first ? first : element;
+    sums = sums ? sums : getSumType(element);
+    if (!areSummedIn(element, sums)) {
+      launch.emitOpError("expects views whose elements are summed up in ")
+          << sums << ", but got " << element;
       return {};
     }
-    element = type.getElementType();
   }
-  bool isKnown =
-      element &&
-      isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element);
+  Type part = sums;
+  if (auto complex = dyn_cast_or_null<ComplexType>(sums))
+    part = complex.getElementType();
+  bool isKnown = part && (part.isF32() || part.isF64() ||
+                          (part == sums && (part.isSignlessInteger(32) ||
+                                            part.isSignlessInteger(64))));
   if (!isKnown)
-    launch.emitOpError("expects views of f16, bf16, f32 or f64");
-  return isKnown ? element : Type();
+    launch.emitOpError("expects views of f16, bf16, f32, f64, i32, i64, or "
+                       "complex elements of f32 or f64");
+  return isKnown ? sums : Type();
 }
 
-/// Whether every operation of `kernel` has a lowering, and what it holds is of
-/// type `element`; else an error.
-static LogicalResult verifyKernel(gpu::GPUFuncOp kernel, Type element) {
-  auto getElement = [&](Type type) {
+/// The elements that `kernel` computes with: those of its buffers and operands,
+/// which have to be `sums`, or if it has neither those of its views. Null, with
+/// an error, if operations have other ones.
+static Type getElement(gpu::GPUFuncOp kernel, Type sums) {
+  auto getOwn = [&](Type type) {
     return TypeSwitch<Type, Type>(type)
         .Case<BufferType, OperandType, FragmentType>(
             [](auto found) { return found.getElementType(); })
         .Case([](RingType ring) { return ring.getBuffer().getElementType(); })
-        .Default([&](Type) { return element; });
+        .Default([&](Type) { return Type(); });
   };
+  Type views;
+  bool isMixed = false;
+  for (Type type : kernel.getArgumentTypes())
+    if (auto view = dyn_cast<ViewType>(type)) {
+      isMixed |= views && views != view.getElementType();
+      views = view.getElementType();
+    }
+  Type element = views;
   WalkResult result = kernel.getBody().walk([&](Operation *op) {
     if (!isa<TileDialect>(op->getDialect()) && !isa<gpu::ReturnOp>(op)) {
       op->emitOpError("expects to be a tile operation, as all of a kernel of "
                       "these");
       return WalkResult::interrupt();
     }
-    if (getSumType(element) != element &&
-        isa<AllocOp, PrepareOp, ForBoxesOp>(op)) {
-      op->emitOpError("expects elements of f32 or f64, but the views have ")
-          << element;
-      return WalkResult::interrupt();
-    }
-    for (Type type : op->getResultTypes())
-      if (getElement(type) != element && !isa<DotOp>(op)) {
+    bool isShared = isa<AllocOp, PrepareOp>(op);
+    if (isShared)
+      element = sums;
+    for (Type type : op->getResultTypes()) {
+      Type own = getOwn(type);
+      bool isView = own == views && !isMixed && !isShared && !isa<LoadOp>(op);
+      if (own && own != sums && !isView) {
         op->emitOpError("expects elements of type ")
-            << element << ", as the views have, but got " << type;
+            << sums << ", for views of " << views << ", but got " << type;
         return WalkResult::interrupt();
       }
+    }
     return WalkResult::advance();
   });
-  return failure(result.wasInterrupted());
+  return result.wasInterrupted() ? Type() : element;
 }
 
 static constexpr auto kSharedSpace =
@@ -95,9 +126,11 @@ static bool hasSharedMemory(gpu::GPUModuleOp gpuModule) {
 /// Makes `kernel` an llvm.func and starts it at `launch`.
 static LogicalResult lowerKernel(OpBuilder &builder, LaunchOp launch,
                                  gpu::GPUFuncOp kernel) {
-  Type element = getElement(launch);
-  if (!element || failed(verifyKernel(kernel, element)))
+  Type sums = getSums(launch, kernel);
+  Type element = sums ? getElement(kernel, sums) : Type();
+  if (!element)
     return failure();
+  element = getStorageType(element);
   auto gpuModule = kernel->getParentOfType<gpu::GPUModuleOp>();
   builder.setInsertionPoint(launch);
   Emitter host(builder, kernel.getLoc(), element);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Mapping/GPU/SimtPlanner.h"
+#include "SimtCost.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPUTiles.h"
 #include "kron/Plan/GPU/Reasons.h"
@@ -16,8 +17,6 @@ using namespace mlir::kron;
 
 /// Columns that make whole 128-byte lines of f32.
 static constexpr int64_t kColumns = 32;
-/// Registers of a thread.
-static constexpr int64_t kRegisters = 80;
 
 static GPUPlanAttr writePlan(MLIRContext *context, const SimtPlan &plan) {
   SmallVector<DictionaryAttr> launches;
@@ -26,6 +25,20 @@ static GPUPlanAttr writePlan(MLIRContext *context, const SimtPlan &plan) {
     choices.factors = launch.stages.size();
     choices.extents = launch.extents.front();
     choices.ctasPerSM = launch.ctasPerSM;
+    choices.directStore = launch.directStore;
+    // Of all factors, or of none where they are what a plan without them has.
+    auto write = [&](auto getValue, auto getDefault) {
+      SmallVector<int64_t> values =
+          llvm::map_to_vector(launch.stages, getValue);
+      return values == llvm::map_to_vector(launch.stages, getDefault)
+                 ? SmallVector<int64_t>()
+                 : values;
+    };
+    choices.fibres = write([](const SimtStage &stage) { return stage.fibres; },
+                           [](const SimtStage &) { return int64_t(1); });
+    choices.results =
+        write([](const SimtStage &stage) { return stage.block; },
+              [](const SimtStage &stage) { return getEqualPart(stage.sizeN); });
     PlanWriter writer(context, kSimtLaunch);
     SimtChoices::visitFields(writer, choices);
     launches.push_back(writer.getFields());
@@ -38,6 +51,12 @@ static GPUPlanAttr writePlan(MLIRContext *context, const SimtPlan &plan) {
 
 namespace {
 
+/// A launch and the time that it is estimated to take.
+struct TimedLaunch {
+  SimtLaunch launch;
+  double seconds;
+};
+
 class Planner {
 public:
   Planner(FusedOp fused, const GPUMachine &machine, const SimtChain &chain)
@@ -48,14 +67,17 @@ public:
 private:
   int64_t getGiven(StringRef name) const { return given ? given.get(name) : 0; }
   bool fits(SimtLaunch &launch, ArrayRef<int64_t> tile) const;
-  bool chooseTile(SimtLaunch &launch) const;
-  std::optional<SimtLaunch> planLaunch(unsigned first, unsigned end) const;
+  bool chooseTile(SimtLaunch &launch, int64_t elements) const;
+  void chooseResident(const SimtLaunch &launch, int64_t threads,
+                      std::optional<TimedLaunch> &best) const;
+  std::optional<TimedLaunch> planLaunch(unsigned first, unsigned end,
+                                        int64_t threads) const;
+  std::optional<double> planThreads(SimtPlan &plan) const;
 
   const GPUMachine &machine;
   const SimtChain &chain;
   GPUPlanAttr given;
   const SimtTiles &tiles = getGPUTiles(machine).simt;
-  int64_t threads = tiles.threads;
 };
 
 } // namespace
@@ -67,9 +89,9 @@ bool Planner::fits(SimtLaunch &launch, ArrayRef<int64_t> tile) const {
 }
 
 /// Extents of the axes that are not contracted: columns first, so that memory
-/// is accessed in whole lines, then what makes a tile large enough. False if
+/// is accessed in whole lines, then what makes a tile of `elements`. False if
 /// not even single positions fit.
-bool Planner::chooseTile(SimtLaunch &launch) const {
+bool Planner::chooseTile(SimtLaunch &launch, int64_t elements) const {
   SmallVector<int64_t> tile(launch.after.size(), 1);
   if (!fits(launch, tile))
     return false;
@@ -80,7 +102,7 @@ bool Planner::chooseTile(SimtLaunch &launch) const {
       continue;
     int64_t size = launch.after[axis];
     bool innermost = axis + 1 == static_cast<int>(tile.size());
-    int64_t limit = ShapedType::isDynamic(size) ? tiles.elements : size;
+    int64_t limit = ShapedType::isDynamic(size) ? elements : size;
     if (innermost)
       limit = std::min(limit, wantedColumns ? wantedColumns : kColumns);
     else if (wantedRows)
@@ -91,7 +113,7 @@ bool Planner::chooseTile(SimtLaunch &launch) const {
       int64_t most = 0;
       for (ArrayRef<int64_t> extents : launch.extents)
         most = std::max(most, getTileElements(extents));
-      return extent >= limit || most >= tiles.elements;
+      return extent >= limit || most >= elements;
     };
     while (!isEnough(tile[axis])) {
       int64_t old = tile[axis];
@@ -108,44 +130,94 @@ bool Planner::chooseTile(SimtLaunch &launch) const {
   return true;
 }
 
-/// The launch of products [first, end); nothing if it does not fit shared
-/// memory.
-std::optional<SimtLaunch> Planner::planLaunch(unsigned first,
-                                              unsigned end) const {
-  SimtLaunch launch = describeSimtLaunch(chain, first, end);
-  if (!chooseTile(launch))
-    return std::nullopt;
-  int64_t resident =
-      std::min(machine.sharedBytesPerSM /
-                   (launch.sharedBytes + machine.reservedSharedBytesPerCTA),
-               machine.registersPerSM / kRegisters / threads);
+/// Tries the CTAs that an SM has room for, of what `launch` takes of it.
+void Planner::chooseResident(const SimtLaunch &launch, int64_t threads,
+                             std::optional<TimedLaunch> &best) const {
   int64_t wanted = getGiven("ctas_per_sm");
-  launch.ctasPerSM =
-      wanted ? wanted : std::clamp<int64_t>(resident, 1, machine.maxCTAsPerSM);
-  return launch;
+  int64_t most =
+      std::min({machine.sharedBytesPerSM /
+                    (launch.sharedBytes + machine.reservedSharedBytesPerCTA),
+                machine.maxThreadsPerSM / threads, machine.maxCTAsPerSM});
+  for (int64_t ctas = 1; ctas <= std::max<int64_t>(most, 1); ++ctas) {
+    SimtLaunch tried = launch;
+    tried.ctasPerSM = wanted ? wanted : ctas;
+    std::optional<double> seconds =
+        chooseSimtBlocks(tried, chain.element, threads, machine);
+    // Parts of the results decide how large a factor is in shared memory.
+    if (seconds && fits(tried, tried.extents.front()) &&
+        (!best || *seconds < best->seconds))
+      best = TimedLaunch{std::move(tried), *seconds};
+    if (wanted)
+      return;
+  }
+}
+
+/// The launch of products [first, end) that is estimated to be the fastest;
+/// nothing if it does not fit.
+std::optional<TimedLaunch> Planner::planLaunch(unsigned first, unsigned end,
+                                               int64_t threads) const {
+  std::optional<TimedLaunch> best;
+  for (bool direct : {false, true})
+    for (int64_t elements = tiles.leastElements; elements <= tiles.mostElements;
+         elements *= 2) {
+      SimtLaunch launch = describeSimtLaunch(chain, first, end);
+      launch.directStore = direct;
+      if (chooseTile(launch, elements))
+        chooseResident(launch, threads, best);
+    }
+  return best;
+}
+
+/// Launches of CTAs of `plan.threads` threads that take the least time in all;
+/// nothing if one fibre of a factor does not fit.
+std::optional<double> Planner::planThreads(SimtPlan &plan) const {
+  // Of the first products: the least time, and the last launch.
+  struct Prefix {
+    double seconds = 0;
+    unsigned first = 0;
+    SimtLaunch launch;
+  };
+  unsigned count = chain.products.size();
+  std::vector<std::optional<Prefix>> prefixes(count + 1);
+  prefixes[0].emplace();
+  for (unsigned first = 0; first < count; ++first) {
+    if (!prefixes[first])
+      return std::nullopt;
+    for (unsigned end = first + 1; end <= count; ++end) {
+      auto timed = planLaunch(first, end, plan.threads);
+      if (!timed)
+        break;
+      double seconds = prefixes[first]->seconds + timed->seconds;
+      if (!prefixes[end] || seconds < prefixes[end]->seconds)
+        prefixes[end] = Prefix{seconds, first, std::move(timed->launch)};
+    }
+  }
+  if (!prefixes[count])
+    return std::nullopt;
+  for (unsigned end = count; end > 0; end = prefixes[end]->first)
+    plan.launches.insert(plan.launches.begin(), prefixes[end]->launch);
+  return prefixes[count]->seconds;
 }
 
 std::variant<SimtPlan, std::string> Planner::run() {
-  if (int64_t wanted = getGiven("threads"))
-    threads = wanted;
-  SimtPlan plan;
-  plan.threads = threads;
-  for (unsigned first = 0; first < chain.products.size();) {
-    std::optional<SimtLaunch> launch = planLaunch(first, first + 1);
-    if (!launch)
-      return "one fibre of a factor does not fit shared memory";
-    unsigned end = first + 1;
-    while (end < chain.products.size()) {
-      std::optional<SimtLaunch> longer = planLaunch(first, end + 1);
-      if (!longer)
-        break;
-      launch = std::move(longer);
-      ++end;
+  std::optional<double> least;
+  SimtPlan best;
+  int64_t wanted = getGiven("threads");
+  for (int64_t threads = tiles.leastThreads; threads <= tiles.mostThreads;
+       threads *= 2) {
+    SimtPlan plan;
+    plan.threads = wanted ? wanted : threads;
+    std::optional<double> seconds = planThreads(plan);
+    if (seconds && (!least || *seconds < *least)) {
+      least = seconds;
+      best = std::move(plan);
     }
-    plan.launches.push_back(std::move(*launch));
-    first = end;
+    if (wanted)
+      break;
   }
-  return plan;
+  if (!least)
+    return "one fibre of a factor does not fit shared memory";
+  return best;
 }
 
 std::variant<SmallVector<GPUPlanAttr>, std::string>
@@ -154,7 +226,7 @@ kron::planSimt(FusedOp fused, const GPUMachine &machine) {
   std::variant<SimtPlan, std::string> found;
   if (given && given.has("launches")) {
     if (!given.has("threads"))
-      given = given.with("threads", getGPUTiles(machine).simt.threads);
+      given = given.with("threads", getGPUTiles(machine).simt.leastThreads);
     found = readSimtPlan(fused, given);
   } else {
     std::variant<SimtChain, std::string> chain = describeSimt(fused);
@@ -169,5 +241,8 @@ kron::planSimt(FusedOp fused, const GPUMachine &machine) {
     if (auto reason = getSharedMemoryReason(launch.sharedBytes,
                                             /*ctasPerSM=*/1, machine))
       return *reason;
+  // A list that is given stays as it is written.
+  if (given && given.has("launches"))
+    return SmallVector<GPUPlanAttr>{given};
   return SmallVector<GPUPlanAttr>{writePlan(fused.getContext(), *plan)};
 }

@@ -17,18 +17,17 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Results per thread, at most.
+/// Results per thread that a plan has by default, at most.
 static constexpr int64_t kMaxBlock = 8;
+/// Fibres, and results of each, that a thread computes together, at most.
+static constexpr int64_t kMaxTogether = 16;
 /// Elements of a tile, more than fit any SM: sizes of larger ones need not be
 /// worked out.
 static constexpr int64_t kMaxTileElements = 1 << 20;
 
-int64_t SimtStage::getPaddedResults() const {
-  return llvm::alignTo(sizeN, block);
-}
+int64_t SimtStage::getParts() const { return llvm::divideCeil(sizeN, block); }
 
-/// Results per thread: few enough for registers, and a divisor if there is one.
-static int64_t chooseBlock(int64_t sizeN) {
+int64_t kron::getEqualPart(int64_t sizeN) {
   for (int64_t block = kMaxBlock; block >= 4; --block)
     if (sizeN % block == 0)
       return block;
@@ -86,8 +85,8 @@ std::variant<SimtChain, std::string> kron::describeSimt(FusedOp fused) {
     return "axes are regrouped between factors";
   SimtChain chain;
   chain.products = fused.getModeProducts();
-  chain.elementBytes =
-      getElementBytes(getAccumulatorType(getElementType(fused.getInit())));
+  chain.element = getAccumulatorType(getElementType(fused.getInit()));
+  chain.elementBytes = getElementBytes(chain.element);
   // An axis that is stretched counts as stretched from the start: the input's
   // stride along it is 0.
   auto init = cast<ShapedType>(fused.getInit().getType());
@@ -107,18 +106,23 @@ std::variant<SimtChain, std::string> kron::describeSimt(FusedOp fused) {
   return chain;
 }
 
+int64_t kron::getFibres(const SimtLaunch &launch, unsigned index) {
+  return getTileElements(launch.extents[index + 1]) /
+         launch.stages[index].sizeN;
+}
+
 /// Puts factors into shared memory, in the order of application, as long as
-/// there is room.
-static void placeFactors(SimtLaunch &launch) {
-  int64_t offset = 0;
+/// there is room; returns their bytes.
+static int64_t placeFactors(SimtLaunch &launch) {
+  int64_t bytes = 0;
   for (SimtStage &stage : launch.stages) {
-    int64_t size = stage.sizeK * stage.getPaddedResults() * launch.elementBytes;
-    if (isVarying(stage.product) || offset + size > kGPUForms.simtFactorBytes)
-      continue;
-    stage.factorOffset = offset;
-    offset = llvm::alignTo(offset + size, 128);
+    int64_t row = stage.getPaddedResults() * launch.elementBytes;
+    int64_t size = stage.sizeK * llvm::alignTo(row, 16);
+    stage.isShared = !stage.varies && bytes + size <= kGPUForms.simtFactorBytes;
+    if (stage.isShared)
+      bytes += size;
   }
-  launch.bufferOffsets[0] = offset;
+  return bytes;
 }
 
 SimtLaunch kron::describeSimtLaunch(const SimtChain &chain, unsigned first,
@@ -135,11 +139,11 @@ SimtLaunch kron::describeSimtLaunch(const SimtChain &chain, unsigned first,
     stage.axis = product.getAxis();
     stage.sizeK = getFactorSize(product, product.getContractedFactorDim());
     stage.sizeN = getFactorSize(product, product.getResultingFactorDim());
-    stage.block = chooseBlock(stage.sizeN);
+    stage.block = getEqualPart(stage.sizeN);
+    stage.varies = isVarying(product);
     launch.contracted.set(stage.axis);
     launch.stages.push_back(stage);
   }
-  placeFactors(launch);
   return launch;
 }
 
@@ -159,18 +163,15 @@ static void setExtents(SimtLaunch &launch, ArrayRef<int64_t> tile) {
   }
 }
 
-/// Lays the buffers out behind the factors.
+/// Works out the bytes of factors and buffers.
 static void placeBuffers(SimtLaunch &launch) {
   int64_t elements[2] = {0, 0};
-  for (auto [index, extents] : llvm::enumerate(launch.extents))
+  for (auto [index, extents] : llvm::enumerate(launch.getBuffers()))
     elements[index % 2] =
         std::max(elements[index % 2], getBufferElements(extents));
-  auto getEnd = [&](int64_t index) {
-    return launch.bufferOffsets[index] +
-           llvm::alignTo(elements[index] * launch.elementBytes, 128);
-  };
-  launch.bufferOffsets[1] = getEnd(0);
-  launch.sharedBytes = getEnd(1);
+  launch.sharedBytes = placeFactors(launch);
+  for (int64_t count : elements)
+    launch.sharedBytes += llvm::alignTo(count * launch.elementBytes, 16);
 }
 
 void kron::setSimtTile(SimtLaunch &launch, ArrayRef<int64_t> tile) {
@@ -198,6 +199,35 @@ static std::string findWrongExtent(const SimtLaunch &launch,
                      choices.extents[axis]);
   if (choices.ctasPerSM < 1)
     return expects("ctas_per_sm to be positive", choices.ctasPerSM);
+  return "";
+}
+
+/// Takes what `choices` say of what threads compute together into `launch`,
+/// whose tile is known; what is wrong with that, or an empty string.
+static std::string takeBlocks(SimtLaunch &launch, const SimtChoices &choices) {
+  int64_t count = launch.stages.size();
+  for (auto [name, values] : {std::pair("fibres", ArrayRef(choices.fibres)),
+                              {"results", ArrayRef(choices.results)}})
+    if (!values.empty() && int64_t(values.size()) != count)
+      return expects(Twine(name) + " to have " + Twine(count) +
+                         " numbers, one per factor",
+                     int64_t(values.size()));
+  for (auto [index, stage] : llvm::enumerate(launch.stages)) {
+    if (!choices.results.empty())
+      stage.block = choices.results[index];
+    if (!choices.fibres.empty())
+      stage.fibres = choices.fibres[index];
+    int64_t most = std::min(stage.sizeN, kMaxTogether);
+    if (stage.block < 1 || stage.block > most)
+      return expects("results of factor " + Twine(index + 1) +
+                         " to be in [1, " + Twine(most) + "]",
+                     stage.block);
+    most = stage.varies ? 1 : std::min(getFibres(launch, index), kMaxTogether);
+    if (stage.fibres < 1 || stage.fibres > most)
+      return expects("fibres of factor " + Twine(index + 1) + " to be in [1, " +
+                         Twine(most) + "]",
+                     stage.fibres);
+  }
   return "";
 }
 
@@ -234,6 +264,10 @@ std::variant<SimtPlan, std::string> kron::readSimtPlan(FusedOp fused,
       return expects("extents of tiles that fit shared memory, " +
                          Twine(kMaxTileElements) + " elements at most",
                      elements);
+    reason = takeBlocks(launch, choices);
+    if (!reason.empty())
+      return reason;
+    launch.directStore = choices.directStore;
     placeBuffers(launch);
     launch.ctasPerSM = choices.ctasPerSM;
     read.launches.push_back(std::move(launch));

@@ -50,21 +50,3 @@ func.func @silu_f32(%x: memref<2x32x4x?xf32>, %k: memref<2x8x32x4xf32>, %r: memr
   }
   return
 }
-
-// Verify the general kernel, here of integers: bias, relu, scale and residual in order.
-// CHECK-LABEL: llvm.func @simt_i32_0(
-// CHECK:         %[[B:.*]] = arith.addi
-// CHECK:         %[[R:.*]] = arith.maxsi
-// CHECK:         %[[S:.*]] = arith.muli %{{.*}}, %[[R]]
-// CHECK:         arith.addi %[[S]]
-func.func @simt_i32(%x: memref<9x4xi32>, %f: memref<4x8xi32>, %b: memref<8xi32>, %r: memref<9x8xi32>, %y: memref<9x8xi32>) {
-  kron.fused ins(%x, %f, %b, %r : memref<9x4xi32>, memref<4x8xi32>, memref<8xi32>, memref<9x8xi32>) outs(%y : memref<9x8xi32>)
-      attributes {plan = #kron.gpu_plan<kernel = simt>} {
-  ^bb0(%tx: tensor<9x4xi32>, %tf: tensor<4x8xi32>, %tb: tensor<8xi32>, %tr: tensor<9x8xi32>, %ty: tensor<9x8xi32>):
-    %0 = kron.mode_product axis(1) ins(%tx : tensor<9x4xi32>) factor(%tf [p, q] : tensor<4x8xi32>) outs(%ty : tensor<9x8xi32>) -> tensor<9x8xi32>
-    %1 = kron.epilogue ins(%0 : tensor<9x8xi32>) bias(%tb [1] : tensor<8xi32>) residual(%tr : tensor<9x8xi32>)
-         outs(%ty : tensor<9x8xi32>) {activation = #kron.activation<relu>, scale = 3 : i32} -> tensor<9x8xi32>
-    kron.yield %1 : tensor<9x8xi32>
-  }
-  return
-}

@@ -1,4 +1,4 @@
-// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_90a cublas=false" --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
+// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
 
 // Verify that f16 is f32 between load and store, that neighbouring results share
 // a load of the input, and that beta = 0 at run time skips the addend.
@@ -7,7 +7,7 @@
 // CHECK:         llvm.call @kronRtCudaNumSMs
 // CHECK:         llvm.call @kronRtCudaLaunch
 // CHECK-LABEL: llvm.func @half_0
-// CHECK-SAME:    %[[BETA:[a-z0-9]+]]: f32) attributes {gpu.kernel, nvvm.kernel
+// CHECK-SAME:    %[[BETA:[a-z0-9]+]]: f32, %{{[a-z0-9]+}}: i64) attributes {gpu.kernel, nvvm.kernel
 // CHECK:         scf.for
 // CHECK:           llvm.load {{.*}} invariant {{.*}} -> f16
 // CHECK-NEXT:      arith.extf {{.*}} f16 to f32
@@ -23,7 +23,7 @@
 // CHECK:             llvm.load {{.*}} !llvm.ptr<1> -> f16
 // CHECK:           arith.truncf {{.*}} f32 to f16
 func.func @half(%x: memref<?x8xf16>, %f: memref<8x4xf16>, %y: memref<?x4xf16>, %beta: f32) {
-  kron.fused ins(%x, %f : memref<?x8xf16>, memref<8x4xf16>) outs(%y : memref<?x4xf16>) attributes {plan = #kron.gpu_plan<kernel = simt>} {
+  kron.fused ins(%x, %f : memref<?x8xf16>, memref<8x4xf16>) outs(%y : memref<?x4xf16>) attributes {plan = #kron.gpu_plan<kernel = simt, threads = 128, launches = [{factors = 1, extents = [512, 8], ctas_per_sm = 2}]>} {
   ^bb0(%tx: tensor<?x8xf16>, %tf: tensor<8x4xf16>, %out: tensor<?x4xf16>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<?x8xf16>) factor(%tf [p, q] : tensor<8x4xf16>)
          outs(%out : tensor<?x4xf16>) beta(%beta : f32) -> tensor<?x4xf16>
@@ -85,11 +85,31 @@ func.func @varying(%x: memref<9x4x6xi32>, %f: memref<6x4x4xi32>, %y: memref<9x4x
 // CHECK:         llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
 // CHECK-COUNT-8: llvm.intr.fma
 func.func @complex(%x: memref<?x2xcomplex<f32>>, %f: memref<2x2xcomplex<f32>>, %y: memref<?x2xcomplex<f32>>) {
-  kron.fused ins(%x, %f : memref<?x2xcomplex<f32>>, memref<2x2xcomplex<f32>>) outs(%y : memref<?x2xcomplex<f32>>) attributes {plan = #kron.gpu_plan<kernel = simt>} {
+  kron.fused ins(%x, %f : memref<?x2xcomplex<f32>>, memref<2x2xcomplex<f32>>) outs(%y : memref<?x2xcomplex<f32>>) attributes {plan = #kron.gpu_plan<kernel = simt, threads = 128, launches = [{factors = 1, extents = [512, 2], ctas_per_sm = 2}]>} {
   ^bb0(%tx: tensor<?x2xcomplex<f32>>, %tf: tensor<2x2xcomplex<f32>>, %out: tensor<?x2xcomplex<f32>>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<?x2xcomplex<f32>>) factor(%tf [p, q] : tensor<2x2xcomplex<f32>>)
          outs(%out : tensor<?x2xcomplex<f32>>) -> tensor<?x2xcomplex<f32>>
     kron.yield %1 : tensor<?x2xcomplex<f32>>
+  }
+  return
+}
+
+// -----
+
+// Verify an epilogue of integers: bias, relu, scale and residual in order.
+// CHECK-LABEL: llvm.func @simt_i32_0(
+// CHECK:         %[[B:.*]] = arith.addi
+// CHECK:         %[[R:.*]] = arith.maxsi
+// CHECK:         %[[S:.*]] = arith.muli %{{.*}}, %[[R]]
+// CHECK:         arith.addi %[[S]]
+func.func @simt_i32(%x: memref<9x4xi32>, %f: memref<4x8xi32>, %b: memref<8xi32>, %r: memref<9x8xi32>, %y: memref<9x8xi32>) {
+  kron.fused ins(%x, %f, %b, %r : memref<9x4xi32>, memref<4x8xi32>, memref<8xi32>, memref<9x8xi32>) outs(%y : memref<9x8xi32>)
+      attributes {plan = #kron.gpu_plan<kernel = simt>} {
+  ^bb0(%tx: tensor<9x4xi32>, %tf: tensor<4x8xi32>, %tb: tensor<8xi32>, %tr: tensor<9x8xi32>, %ty: tensor<9x8xi32>):
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<9x4xi32>) factor(%tf [p, q] : tensor<4x8xi32>) outs(%ty : tensor<9x8xi32>) -> tensor<9x8xi32>
+    %1 = kron.epilogue ins(%0 : tensor<9x8xi32>) bias(%tb [1] : tensor<8xi32>) residual(%tr : tensor<9x8xi32>)
+         outs(%ty : tensor<9x8xi32>) {activation = #kron.activation<relu>, scale = 3 : i32} -> tensor<9x8xi32>
+    kron.yield %1 : tensor<9x8xi32>
   }
   return
 }

@@ -11,8 +11,7 @@
 // CHECK:           %[[Y:.*]] = tile.view %{{.*}} sizes(%{{.*}}) : !llvm.ptr -> <?x8x8x8xf32, [512, 64, 8, 1]>
 // CHECK:           tile.launch @kron_gpu::@cubes_0 tiles(%[[TILES:.*]]) args(%[[X]], %[[Y]], %{{.*}}, %{{.*}}, %{{.*}}, %[[TILES]] :
 // CHECK:         } else {
-// CHECK:           kron.fused
-// CHECK-SAME:        kernel = simt
+// CHECK:           tile.launch @kron_gpu::@cubes_1
 // CHECK-LABEL:   gpu.func @cubes_0(
 // CHECK-SAME:      %[[VX:.*]]: !tile.view<?x8x8x8xf32, [512, 64, 8, 1]>, %[[VY:.*]]: !tile.view<?x8x8x8xf32, [512, 64, 8, 1]>, %{{.*}}: !tile.view<8x8xf32, [8, 1]>, %{{.*}}: !tile.view<8x8xf32, [8, 1]>, %{{.*}}: !tile.view<8x8xf32, [8, 1]>, %[[COUNT:.*]]: i64)
 // CHECK-SAME:      kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 4>}

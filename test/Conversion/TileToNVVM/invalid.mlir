@@ -23,7 +23,7 @@ gpu.module @kron_gpu {
 func.func @two_types(%p: !llvm.ptr, %n: i64) {
   %v = tile.view %p : !llvm.ptr -> !tile.view<4x4xf32>
   %w = tile.view %p : !llvm.ptr -> !tile.view<4x4xf64>
-  // expected-error @+1 {{expects views of one element type, but got 'f32' and 'f64'}}
+  // expected-error @+1 {{expects views whose elements are summed up in 'f32', but got 'f64'}}
   tile.launch @kron_gpu::@k tiles(%n) args(%v, %w : !tile.view<4x4xf32>, !tile.view<4x4xf64>)
   return
 }
@@ -31,15 +31,15 @@ func.func @two_types(%p: !llvm.ptr, %n: i64) {
 // -----
 
 gpu.module @kron_gpu {
-  gpu.func @k(%x: !tile.view<4x4xi32>) kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+  gpu.func @k(%x: !tile.view<4x4xi16>) kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
     gpu.return
   }
 }
 
 func.func @integers(%p: !llvm.ptr, %n: i64) {
-  %v = tile.view %p : !llvm.ptr -> !tile.view<4x4xi32>
-  // expected-error @+1 {{expects views of f16, bf16, f32 or f64}}
-  tile.launch @kron_gpu::@k tiles(%n) args(%v : !tile.view<4x4xi32>)
+  %v = tile.view %p : !llvm.ptr -> !tile.view<4x4xi16>
+  // expected-error @+1 {{expects views of f16, bf16, f32, f64, i32, i64, or complex elements of f32 or f64}}
+  tile.launch @kron_gpu::@k tiles(%n) args(%v : !tile.view<4x4xi16>)
   return
 }
 
@@ -63,7 +63,6 @@ func.func @host(%p: !llvm.ptr, %n: i64) {
 
 gpu.module @kron_gpu {
   gpu.func @k(%x: !tile.view<4x4xf32>) kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
-    // expected-error @+1 {{expects elements of type 'f32', as the views have, but got '!tile.buffer<4x4xf64>'}}
     %b = tile.alloc : !tile.buffer<4x4xf64>
     gpu.return
   }
@@ -71,6 +70,7 @@ gpu.module @kron_gpu {
 
 func.func @host(%p: !llvm.ptr, %n: i64) {
   %v = tile.view %p : !llvm.ptr -> !tile.view<4x4xf32>
+  // expected-error @+1 {{expects views whose elements are summed up in 'f64', but got 'f32'}}
   tile.launch @kron_gpu::@k tiles(%n) args(%v : !tile.view<4x4xf32>)
   return
 }
@@ -94,8 +94,28 @@ func.func @twice(%p: !llvm.ptr, %n: i64) {
 // -----
 
 gpu.module @kron_gpu {
+  gpu.func @k(%x: !tile.view<4x4xf16, [4, 1]>, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    %b = tile.alloc : !tile.buffer<4x4xf32>
+    tile.for %t to %n {
+      tile.for_boxes %u of 4 {
+        // expected-error @+1 {{expects elements of type 'f32', for views of 'f16', but got '!tile.fragment<1x4xf16>'}}
+        %f = tile.load %x[%u] along [1] tile %t box [4, 4] : !tile.view<4x4xf16, [4, 1]> -> !tile.fragment<1x4xf16>
+      }
+    }
+    gpu.return
+  }
+}
+
+func.func @host(%p: !llvm.ptr, %n: i64) {
+  %v = tile.view %p : !llvm.ptr -> !tile.view<4x4xf16, [4, 1]>
+  tile.launch @kron_gpu::@k tiles(%n) args(%v, %n : !tile.view<4x4xf16, [4, 1]>, i64)
+  return
+}
+
+// -----
+
+gpu.module @kron_gpu {
   gpu.func @k(%x: !tile.view<4x4xf16>) kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
-    // expected-error @+1 {{expects elements of f32 or f64, but the views have 'f16'}}
     %b = tile.alloc : !tile.buffer<4x4xf16>
     gpu.return
   }
@@ -103,6 +123,7 @@ gpu.module @kron_gpu {
 
 func.func @host(%p: !llvm.ptr, %n: i64) {
   %v = tile.view %p : !llvm.ptr -> !tile.view<4x4xf16>
+  // expected-error @+1 {{expects views of f16, bf16, f32, f64, i32, i64, or complex elements of f32 or f64}}
   tile.launch @kron_gpu::@k tiles(%n) args(%v : !tile.view<4x4xf16>)
   return
 }

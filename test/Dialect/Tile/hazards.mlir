@@ -87,8 +87,9 @@ gpu.module @kron_gpu {
   gpu.func @copy_c8(%x: !tile.view<?x8x8xf32>, %y: !tile.view<?x8x8xf32>, %f: !tile.view<8x8xf32>, %n: i64) kernel
       attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
     %b = tile.alloc : !tile.buffer<4x8x8xf32>
+    %r = tile.resize %b : !tile.buffer<4x8x8xf32> -> !tile.buffer<3x8x8xf32>
     // expected-error @+1 {{expects to fill a slot from tile.acquire}}
-    tile.copy %x[0] to %b rows 4 bytes 16 : !tile.view<?x8x8xf32>, !tile.buffer<4x8x8xf32>
+    tile.copy %x[0] to %r rows 3 bytes 4 : !tile.view<?x8x8xf32>, !tile.buffer<3x8x8xf32>
     gpu.return
   }
 }
@@ -467,6 +468,134 @@ gpu.module @kron_gpu {
     tile.for_boxes %v of 64 repeat {
       // expected-error @+1 {{reads what other threads have copied: expects a tile.barrier behind the tile.wait}}
       %w = tile.load %u[%v] along [2] : !tile.buffer<2x32x2xf32> -> !tile.fragment<1x2xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c8_read(%x: !tile.view<?x5x6xf32, [30, 6, 1]>, %y: !tile.view<?x8x6xf32, [48, 6, 1]>, %f: !tile.view<5x8xf32, [8, 1]>, %v: !tile.view<?x8x6x5xf32, [0, 1, 40, 8]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %a = tile.alloc : !tile.buffer<4x5x6xf32>
+    %b = tile.alloc : !tile.buffer<4x8x6xf32>
+    %p = tile.prepare %f : !tile.view<5x8xf32, [8, 1]> -> !tile.operand<5x8xf32>
+    tile.barrier
+    tile.for %t to %n {
+      tile.copy %x[%t + 0] to %a bytes 4 : !tile.view<?x5x6xf32, [30, 6, 1]>, !tile.buffer<4x5x6xf32>
+      tile.barrier
+      tile.for_boxes %u of 24 together 2 parts 2 {
+        %s = tile.multiply %a[%u], %p along 1 : !tile.buffer<4x5x6xf32>, !tile.operand<5x8xf32> -> !tile.fragment<2x4xf32>
+      }
+      // expected-error @+1 {{fills what threads may have read or written: expects a tile.barrier in front}}
+      tile.copy %x[%t + 0] to %a bytes 4 : !tile.view<?x5x6xf32, [30, 6, 1]>, !tile.buffer<4x5x6xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c8_turn(%x: !tile.view<?x5x6xf32, [30, 6, 1]>, %y: !tile.view<?x8x6xf32, [48, 6, 1]>, %f: !tile.view<5x8xf32, [8, 1]>, %v: !tile.view<?x8x6x5xf32, [0, 1, 40, 8]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %a = tile.alloc : !tile.buffer<4x5x6xf32>
+    %b = tile.alloc : !tile.buffer<4x8x6xf32>
+    %p = tile.prepare %f : !tile.view<5x8xf32, [8, 1]> -> !tile.operand<5x8xf32>
+    tile.barrier
+    tile.for %t to %n {
+      // expected-error @+1 {{fills what threads may have read or written: expects a tile.barrier in front}}
+      tile.copy %x[%t + 0] to %a bytes 4 : !tile.view<?x5x6xf32, [30, 6, 1]>, !tile.buffer<4x5x6xf32>
+      tile.barrier
+      tile.for_boxes %u of 24 together 2 parts 2 {
+        %s = tile.multiply %a[%u], %p along 1 : !tile.buffer<4x5x6xf32>, !tile.operand<5x8xf32> -> !tile.fragment<2x4xf32>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @multiply_c8(%x: !tile.view<?x5x6xf32, [30, 6, 1]>, %y: !tile.view<?x8x6xf32, [48, 6, 1]>, %f: !tile.view<5x8xf32, [8, 1]>, %v: !tile.view<?x8x6x5xf32, [0, 1, 40, 8]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %a = tile.alloc : !tile.buffer<4x5x6xf32>
+    %b = tile.alloc : !tile.buffer<4x8x6xf32>
+    %p = tile.prepare %f : !tile.view<5x8xf32, [8, 1]> -> !tile.operand<5x8xf32>
+    tile.barrier
+    tile.for %t to %n {
+      tile.copy %x[%t + 0] to %a bytes 4 : !tile.view<?x5x6xf32, [30, 6, 1]>, !tile.buffer<4x5x6xf32>
+      tile.for_boxes %u of 24 together 2 parts 2 {
+        // expected-error @+1 {{reads what other threads have written: expects a tile.barrier in between}}
+        %s = tile.multiply %a[%u], %p along 1 : !tile.buffer<4x5x6xf32>, !tile.operand<5x8xf32> -> !tile.fragment<2x4xf32>
+      }
+      tile.barrier
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @multiply_c8_exchange(%x: !tile.view<?x5x6xf32, [30, 6, 1]>, %g: !tile.view<6x8xf32, [8, 1]>, %y: !tile.view<?x8x6xf32, [48, 6, 1]>, %f: !tile.view<5x8xf32, [8, 1]>, %v: !tile.view<?x8x6x5xf32, [0, 1, 40, 8]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %a = tile.alloc : !tile.buffer<4x5x6xf32>
+    %b = tile.alloc : !tile.buffer<4x8x6xf32>
+    %p = tile.prepare %f : !tile.view<5x8xf32, [8, 1]> -> !tile.operand<5x8xf32>
+    tile.barrier
+    tile.for %t to %n {
+      tile.copy %x[%t + 0] to %a bytes 4 : !tile.view<?x5x6xf32, [30, 6, 1]>, !tile.buffer<4x5x6xf32>
+      tile.barrier
+      tile.for_boxes %u of 24 together 2 parts 2 {
+        %s = tile.multiply %a[%u], %p along 1 : !tile.buffer<4x5x6xf32>, !tile.operand<5x8xf32> -> !tile.fragment<2x4xf32>
+        tile.exchange %s to %b[%u] along [1] : !tile.fragment<2x4xf32>, !tile.buffer<4x8x6xf32>
+      }
+      tile.for_boxes %w of 32 parts 2 {
+        // expected-error @+1 {{reads what other threads have written: expects a tile.barrier in between}}
+        %q = tile.multiply %b[%w], %g along 2 : !tile.buffer<4x8x6xf32>, !tile.view<6x8xf32, [8, 1]> -> !tile.fragment<1x4xf32>
+      }
+      tile.barrier
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @multiply_c9(%x: !tile.view<?x5x6xf32, [30, 6, 1]>, %y: !tile.view<?x8x6xf32, [48, 6, 1]>, %f: !tile.view<5x8xf32, [8, 1]>, %v: !tile.view<?x8x6x5xf32, [0, 1, 40, 8]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %a = tile.alloc : !tile.buffer<4x5x6xf32>
+    %b = tile.alloc : !tile.buffer<4x8x6xf32>
+    %p = tile.prepare %f : !tile.view<5x8xf32, [8, 1]> -> !tile.operand<5x8xf32>
+    tile.for %t to %n {
+      tile.for_boxes %u of 24 together 2 parts 2 {
+        // expected-error @+1 {{multiplies by what other threads have copied: expects a tile.barrier behind the tile.prepare}}
+        %s = tile.multiply %a[%u], %p along 1 : !tile.buffer<4x5x6xf32>, !tile.operand<5x8xf32> -> !tile.fragment<2x4xf32>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @exchange_c3_parts(%x: !tile.view<?x5x6xf32, [30, 6, 1]>, %g: !tile.view<8x8xf32, [8, 1]>, %y: !tile.view<?x8x6xf32, [48, 6, 1]>, %f: !tile.view<5x8xf32, [8, 1]>, %v: !tile.view<?x8x6x5xf32, [0, 1, 40, 8]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %a = tile.alloc : !tile.buffer<4x5x6xf32>
+    %b = tile.alloc : !tile.buffer<4x8x6xf32>
+    %p = tile.prepare %f : !tile.view<5x8xf32, [8, 1]> -> !tile.operand<5x8xf32>
+    tile.barrier
+    tile.for %t to %n {
+      tile.for_boxes %u of 24 together 2 parts 2 {
+        %s = tile.multiply %b[%u], %g along 1 : !tile.buffer<4x8x6xf32>, !tile.view<8x8xf32, [8, 1]> -> !tile.fragment<2x4xf32>
+        // expected-error @+1 {{overwrites what other threads may still read: expects a tile.barrier in between}}
+        tile.exchange %s to %b[%u] along [1] : !tile.fragment<2x4xf32>, !tile.buffer<4x8x6xf32>
+      }
     }
     gpu.return
   }

@@ -38,7 +38,7 @@ func.func private @f(!tile.buffer<4x4xf32, #tile.layout<[3, 1]>>)
 // -----
 
 // expected-error @+1 {{expects at least 2 sizes, but got 1}}
-func.func private @f(!tile.buffer<4xf32>)
+func.func private @f(!tile.fragment<4xf32>)
 
 // -----
 
@@ -47,7 +47,7 @@ func.func private @f(!tile.buffer<0x4xf32>)
 
 // -----
 
-// expected-error @+1 {{expects integer or float elements, but got 'index'}}
+// expected-error @+1 {{expects integer, float or complex elements, but got 'index'}}
 func.func private @f(!tile.buffer<4x4xindex>)
 
 // -----
@@ -119,7 +119,7 @@ func.func @view_of_nothing(%n: i64) {
 gpu.module @kron_gpu {
   gpu.func @store_of_nothing(%y: !tile.view<?x4xf32>, %t: index, %a: f32) kernel {
     // expected-error @+1 {{'tile.store' op failed to verify that operandSegmentSizes is 1 at position 0, for the source}}
-    "tile.store"(%y, %t, %a) <{operandSegmentSizes = array<i32: 0, 0, 1, 1, 1, 0, 0>, bytes = 4, rows = 4}>
+    "tile.store"(%y, %t, %a) <{operandSegmentSizes = array<i32: 0, 0, 1, 1, 1, 0, 0, 0, 0>, bytes = 4, rows = 4}>
       : (!tile.view<?x4xf32>, index, f32) -> ()
     gpu.return
   }

@@ -149,3 +149,41 @@ gpu.module @kron_columns {
     gpu.return
   }
 }
+
+// Verify those on parts of fibres, of a factor in shared memory and of one that varies.
+gpu.module @kron_parts {
+  // CHECK-LABEL: gpu.func @parts(
+  // CHECK:         %[[P:.*]] = tile.prepare %{{.*}} : <5x7xcomplex<f32>, [7, 1]> -> <5x8xcomplex<f32>>
+  gpu.func @parts(%x: !tile.view<?x5x6xcomplex<f32>, [30, 6, 1]>, %y: !tile.view<?x7x6xcomplex<f32>, [42, 6, 1]>, %f: !tile.view<5x7xcomplex<f32>, [7, 1]>,
+                  %v: !tile.view<?x7x6x7xcomplex<f32>, [0, 1, 49, 7]>, %c: complex<f32>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %a = tile.alloc : !tile.buffer<4x5x6xcomplex<f32>>
+    %b = tile.alloc : !tile.buffer<4x7x6xcomplex<f32>>
+    %p = tile.prepare %f : !tile.view<5x7xcomplex<f32>, [7, 1]> -> !tile.operand<5x8xcomplex<f32>>
+    tile.barrier
+    // CHECK:         tile.for %[[T:.*]] to
+    tile.for %t to %n {
+      // CHECK-NEXT:      tile.copy %{{.*}}[%[[T]] + 0] to %[[A:.*]] order [1, 0, 2] bytes 8
+      tile.copy %x[%t + 0] to %a order [1, 0, 2] bytes 8 : !tile.view<?x5x6xcomplex<f32>, [30, 6, 1]>, !tile.buffer<4x5x6xcomplex<f32>>
+      tile.barrier
+      // CHECK:           tile.for_boxes %[[U:.*]] of 24 together 2 parts 2 {
+      tile.for_boxes %u of 24 together 2 parts 2 {
+        // CHECK-NEXT:        %[[S:.*]] = tile.multiply %[[A]][%[[U]]], %[[P]] along 1 unrolled 4 conj_source conj_factor : <4x5x6xcomplex<f32>>, !tile.operand<5x8xcomplex<f32>> -> <2x4xcomplex<f32>>
+        %s = tile.multiply %a[%u], %p along 1 unrolled 4 conj_source conj_factor : !tile.buffer<4x5x6xcomplex<f32>>, !tile.operand<5x8xcomplex<f32>> -> !tile.fragment<2x4xcomplex<f32>>
+        // CHECK-NEXT:        tile.exchange %[[S]] to %[[B:.*]][%[[U]]] along [1]
+        tile.exchange %s to %b[%u] along [1] : !tile.fragment<2x4xcomplex<f32>>, !tile.buffer<4x7x6xcomplex<f32>>
+      }
+      tile.barrier
+      tile.for_boxes %u of 24 parts 2 {
+        // CHECK:             %[[R:.*]] = tile.multiply %[[B]][%[[V:.*]]], %{{.*}} tile %[[T]] along 1 : <4x7x6xcomplex<f32>>, !tile.view<?x7x6x7xcomplex<f32>, [0, 1, 49, 7]> -> <1x4xcomplex<f32>>
+        %s = tile.multiply %b[%u], %v tile %t along 1 : !tile.buffer<4x7x6xcomplex<f32>>, !tile.view<?x7x6x7xcomplex<f32>, [0, 1, 49, 7]> -> !tile.fragment<1x4xcomplex<f32>>
+        // CHECK-NEXT:        tile.store %[[R]][%[[V]]] to %{{.*}}[%[[T]]] along [1] beta %{{.*}} : complex<f32> addend %{{.*}} bias %{{.*}} residual %{{.*}} box [4, 7, 6] bytes 8
+        tile.store %s[%u] to %y[%t] along [1] beta %c : complex<f32> addend %y : !tile.view<?x7x6xcomplex<f32>, [42, 6, 1]>
+          bias %y : !tile.view<?x7x6xcomplex<f32>, [42, 6, 1]> residual %y : !tile.view<?x7x6xcomplex<f32>, [42, 6, 1]>
+          box [4, 7, 6] bytes 8 : !tile.fragment<1x4xcomplex<f32>>, !tile.view<?x7x6xcomplex<f32>, [42, 6, 1]>
+      }
+      tile.barrier
+    }
+    gpu.return
+  }
+}

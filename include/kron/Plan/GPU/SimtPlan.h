@@ -23,6 +23,9 @@
 
 namespace mlir::kron {
 
+/// Steps of k that are written out.
+inline constexpr int64_t kSimtUnrolled = 8;
+
 /// What a plan says of one launch.
 struct SimtChoices {
   /// Mode products that it applies.
@@ -30,13 +33,18 @@ struct SimtChoices {
   /// Positions of a tile along each axis before it does: all of those that it
   /// contracts.
   SmallVector<int64_t> extents;
-  int64_t ctasPerSM = 1;
+  /// Of each factor; none: what `describeSimtLaunch` sets.
+  SmallVector<int64_t> fibres, results;
+  int64_t ctasPerSM = 1, directStore = 0;
 
   template <typename Visitor>
   static void visitFields(Visitor &visit, SimtChoices &choices) {
     visit("factors", choices.factors);
     visit("extents", choices.extents);
+    visit("fibres", choices.fibres);
+    visit("results", choices.results);
     visit("ctas_per_sm", choices.ctasPerSM);
+    visit("direct_store", choices.directStore);
   }
 };
 
@@ -46,12 +54,15 @@ struct SimtStage {
   unsigned axis;
   /// p and q.
   int64_t sizeK, sizeN;
-  /// Neighbouring results that a thread computes together.
-  int64_t block;
-  /// Byte offset of the factor in shared memory, laid out [p][q padded to whole
-  /// blocks]; -1 where it stays in global memory.
-  int64_t factorOffset = -1;
-  int64_t getPaddedResults() const;
+  /// Fibres, and neighbouring results of each, that a thread computes together.
+  int64_t fibres = 1, block = 1;
+  /// Whether the factor is in shared memory, [p][q padded to whole blocks, and
+  /// these to 16 bytes]; else it stays in global memory.
+  bool isShared = false;
+  /// Whether it varies along axes.
+  bool varies = false;
+  int64_t getParts() const;
+  int64_t getPaddedResults() const { return getParts() * block; }
 };
 
 /// One launch: some mode products, one after the other.
@@ -65,10 +76,17 @@ struct SimtLaunch {
   int64_t elementBytes = 4;
   /// Sizes of a tile before each step, and after the last.
   SmallVector<SmallVector<int64_t>> extents;
-  /// Byte offsets of the two buffers, and what the kernel takes in all.
-  int64_t bufferOffsets[2] = {0, 0};
+  /// Whether the last step's results go to memory from registers.
+  bool directStore = false;
+  /// Bytes of factors and of both buffers in shared memory.
   int64_t sharedBytes = 0;
   int64_t ctasPerSM = 1;
+
+  /// Tiles of buffers: that before each step, and that after the last one if it
+  /// goes through shared memory.
+  ArrayRef<SmallVector<int64_t>> getBuffers() const {
+    return ArrayRef(extents).drop_back(directStore ? 1 : 0);
+  }
 };
 
 struct SimtPlan {
@@ -81,7 +99,8 @@ struct SimtChain {
   SmallVector<ModeProductOp> products;
   /// Sizes of the array before each product, and after the last.
   SmallVector<SmallVector<int64_t>> shapes;
-  /// Bytes of an accumulator.
+  /// The type and bytes of an accumulator.
+  Type element;
   int64_t elementBytes = 4;
 };
 
@@ -100,7 +119,15 @@ std::variant<SimtChain, std::string> describeSimt(FusedOp fused);
 SimtLaunch describeSimtLaunch(const SimtChain &chain, unsigned first,
                               unsigned end);
 
-/// Lays buffers out for tiles of `tile`, which counts for axes that `launch`
+/// Results of a thread where a plan does not say: few enough for registers, and
+/// a divisor if there is one.
+int64_t getEqualPart(int64_t sizeN);
+
+/// Fibres of a tile that step `index` of `launch` has.
+int64_t getFibres(const SimtLaunch &launch, unsigned index);
+
+/// Works out what `launch` takes of shared memory, and which factors have room
+/// there, of tiles of `tile`, which counts for axes that `launch`
 /// does not contract.
 void setSimtTile(SimtLaunch &launch, ArrayRef<int64_t> tile);
 

@@ -108,6 +108,13 @@ static constexpr PlanField kFields[] = {
               "mode products that are joined, and applied as one"),
     list("extents", Role::Required, 1, kFfma | kDmma | of(kSimtLaunch),
          "positions of a tile along each axis, before the factors"),
+    list(
+        "fibres", Role::Defaulted, 1, of(kSimtLaunch),
+        "fibres that a thread multiplies by a factor together, of each factor; "
+        "none: 1"),
+    list("results", Role::Defaulted, 1, of(kSimtLaunch),
+         "neighbouring results of a fibre that a thread computes together, of "
+         "each factor; none: up to 8, in equal parts"),
     required("threads", 0, 1024,
              kSimt | kFfma | kDmma | kMma | kWgmma | kBatched | kSmallGroups,
              "threads of a CTA, a multiple of 32"),
@@ -169,6 +176,8 @@ static constexpr PlanField kFields[] = {
     defaulted("direct_store", 0, 1, 0, kBatched,
               "1: the last factor's results go to memory from registers, if "
               "arrays are packed"),
+    defaulted("direct_store", 0, 1, 0, of(kSimtLaunch),
+              "1: the last factor's results go to memory from registers"),
     defaulted("slack", 0, 1, 1, kBatched,
               "1: tiles have room behind them for what threads compute in "
               "excess, if factors are applied to fibres alone"),

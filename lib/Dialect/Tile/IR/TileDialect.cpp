@@ -49,9 +49,9 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op,
 // Attributes
 //===----------------------------------------------------------------------===//
 
-LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 ArrayRef<int64_t> strides,
-                                 ArrayRef<int64_t> swizzle) {
+LogicalResult
+tile::LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                         ArrayRef<int64_t> strides, ArrayRef<int64_t> swizzle) {
   for (int64_t stride : strides)
     if (stride < 1)
       return emitError() << "expects strides to be positive, but got "

@@ -135,7 +135,7 @@ private:
   LogicalResult wait(WaitOp op);
   LogicalResult read(Operation *op, Value buffer, const Access &access);
   LogicalResult write(ExchangeOp op);
-  LogicalResult multiply(ContractOp op);
+  LogicalResult multiply(Operation *op, Value operand);
   LogicalResult release(ReleaseOp op);
   LogicalResult meet(BarrierOp op);
   LogicalResult checkArrived(Operation *op);
@@ -186,7 +186,7 @@ static Groups getShares(int64_t warps, BufferType buffer,
 
 /// The groups of a copy to a buffer of `ring`, of which there are `count`.
 static Groups getCopyGroups(RingType ring, int64_t count) {
-  LayoutAttr layout = ring.getBuffer().getLayout();
+  tile::LayoutAttr layout = ring.getBuffer().getLayout();
   if (layout && !layout.getSwizzle().empty())
     return {count, kShares};
   return ring.getAlong() ? Groups{count, *ring.getAlong()} : Groups();
@@ -219,8 +219,10 @@ Access HazardCheck::getAccess(Operation *op, Value fragment, Value buffer,
   access.along = along;
   access.width = 1;
   auto type = dyn_cast<FragmentType>(fragment.getType());
-  if (type && along && !hasWarpBoxes(type) &&
-      type.getBox().size() > size_t(along.size()))
+  if (loop && loop.getPartsAttr() && loop.getParts())
+    access.meeting.groups = {};
+  else if (type && along && !hasWarpBoxes(type) &&
+           type.getBox().size() > size_t(along.size()))
     access.width = type.getShape().back();
   else if (along)
     access.meeting.groups = getGroups(loop, threads, buffer, along);
@@ -267,6 +269,15 @@ LogicalResult HazardCheck::fill(CopyOp op) {
     auto buffer = dyn_cast<BufferType>(operand.getType());
     if (!buffer)
       continue;
+    if (isa_and_nonnull<AllocOp>(operand.getDefiningOp())) {
+      Memory &found = get(operand);
+      // copy_c8
+      if (!found.readers.empty() || !found.writers.empty())
+        return op.emitOpError("fills what threads may have read or written: "
+                              "expects a tile.barrier in front");
+      found.writers.push_back(Access());
+      continue;
+    }
     auto acquire = getOrigin(operand).getDefiningOp<AcquireOp>();
     // copy_c8
     if (!acquire)
@@ -396,12 +407,13 @@ LogicalResult HazardCheck::write(ExchangeOp op) {
   return success();
 }
 
-LogicalResult HazardCheck::multiply(ContractOp op) {
-  if (!get(op->getOperand(1)).isApart)
+LogicalResult HazardCheck::multiply(Operation *op, Value operand) {
+  if (!get(operand).isApart)
     return success();
-  // contract_c7
-  return op.emitOpError("multiplies by what other threads have copied: expects "
-                        "a tile.barrier behind the tile.prepare");
+  // contract_c7, multiply_c9
+  return op->emitOpError(
+      "multiplies by what other threads have copied: expects "
+      "a tile.barrier behind the tile.prepare");
 }
 
 void HazardCheck::meet() {
@@ -516,7 +528,15 @@ LogicalResult HazardCheck::check(Operation *op) {
                         : success();
       })
       .Case([&](ExchangeOp exchange) { return write(exchange); })
-      .Case([&](ContractOp contract) { return multiply(contract); })
+      .Case([&](ContractOp contract) {
+        return multiply(contract, contract->getOperand(1));
+      })
+      .Case([&](MultiplyOp product) {
+        // multiply_c8
+        if (failed(read(product, product->getOperand(0), Access())))
+          return failure();
+        return multiply(product, product->getOperand(2));
+      })
       .Case([&](BarrierOp barrier) { return meet(barrier); })
       .Case([&](ReleaseOp releaseOp) { return release(releaseOp); })
       .Case([&](ForOp loop) {
@@ -561,6 +581,7 @@ LogicalResult tile::verifyHazards(gpu::GPUFuncOp kernel) {
     unsigned least =
         TypeSwitch<Operation *, unsigned>(op)
             .Case<ContractOp, LoadOp>([](auto) { return 2; })
+            .Case([](MultiplyOp) { return 3; })
             .Case<ExchangeOp, StoreOp, CopyOp>([](auto) { return 2; })
             .Case<AcquireOp, WaitOp, ReleaseOp, PrepareOp, ResizeOp>(
                 [](auto) { return 1; })

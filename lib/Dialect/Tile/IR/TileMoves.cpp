@@ -47,7 +47,7 @@ static LogicalResult verifyRows(Operation *op, ViewType view,
       view.getShape().take_back(row.size()) != row)
     return op->emitOpError("expects a view of rows of ")
            << row << " elements, but got " << view;
-  int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
+  int64_t elementBytes = getBytesOf(element);
   if (bytes == elementBytes)
     return success();
   // copy_c3
@@ -84,12 +84,14 @@ static LogicalResult verifyChunks(Operation *op, BufferType buffer,
   return success();
 }
 
-/// Whether `view` is cut into boxes of `sizes` elements of type `element`; else
-/// an error.
+/// Whether `view` is cut into boxes of `sizes` elements of type `element`, or
+/// with `allowsSums` of their accumulation type; else an error.
 static LogicalResult verifyBoxes(Operation *op, ViewType view,
-                                 ArrayRef<int64_t> sizes, Type element) {
+                                 ArrayRef<int64_t> sizes, Type element,
+                                 bool allowsSums = false) {
+  Type found = view.getElementType();
   // copy_c1
-  if (view.getElementType() != element)
+  if (found != element && !(allowsSums && areSummedIn(found, element)))
     return op->emitOpError("expects elements of type ")
            << element << ", but got " << view;
   // copy_c2
@@ -119,8 +121,7 @@ static LogicalResult verifyOrder(Operation *op,
 /// Whether vectors of `bytes` of a box lie together in `view`; else an error.
 static LogicalResult verifyVectors(Operation *op, ViewType view,
                                    int64_t bytes) {
-  int64_t elementBytes =
-      llvm::divideCeil(view.getElementType().getIntOrFloatBitWidth(), 8);
+  int64_t elementBytes = getBytesOf(view.getElementType());
   int64_t width = bytes / elementBytes;
   bool isVector = width * elementBytes == bytes && bytes <= 16 &&
                   llvm::isPowerOf2_64(width);
@@ -169,7 +170,7 @@ bool tile::isTile(Value value) {
 static LogicalResult verifyPart(CopyOp op) {
   RingType ring = getRing(op.getBuffer());
   int64_t groups = op.getGroups();
-  LayoutAttr layout = op.getBuffer().getType().getLayout();
+  tile::LayoutAttr layout = op.getBuffer().getType().getLayout();
   bool isSwizzled = layout && !layout.getSwizzle().empty();
   // copy_c11
   if (!ring && (op.getPart() || (groups != 1 && !isSwizzled)))
@@ -200,12 +201,33 @@ static LogicalResult verifyPart(CopyOp op) {
   return success();
 }
 
+/// Whether a copy to what is no slot of a ring is a whole box of this turn, by
+/// single elements; else an error.
+static LogicalResult verifyFilled(CopyOp op) {
+  BufferType buffer = op.getBuffer().getType();
+  ViewType view = op.getView().getType();
+  bool isWhole = op.getTile() && op.getAhead() == 0 && !op.getRows() &&
+                 !op.getPart() && op.getGroups() == 1 && !op.getSplit() &&
+                 !op->getParentOfType<ForBoxesOp>() &&
+                 int64_t(op.getBytes()) == getBytesOf(view.getElementType());
+  // copy_c16
+  if (!isWhole)
+    return op.emitOpError("expects a box of this turn, whole, by single "
+                          "elements and by all threads, for what is no slot");
+  return failure(
+      failed(verifyBoxes(op, view, buffer.getShape(), buffer.getElementType(),
+                         /*allowsSums=*/true)) ||
+      failed(verifyOrder(op, op.getOrder(), buffer.getShape().size())));
+}
+
 LogicalResult CopyOp::verify() {
   BufferType buffer = getBuffer().getType();
   ViewType view = getView().getType();
   // copy_c7
   if (getTile() && !isTile(getTile()))
     return emitOpError("expects a tile of a tile.for");
+  if (getBuffer().getDefiningOp<AllocOp>())
+    return verifyFilled(*this);
   auto loop = (*this)->getParentOfType<ForBoxesOp>();
   // copy_c13
   if (loop && !loop.isOnce(getThreads(*this)))
@@ -245,6 +267,9 @@ static LogicalResult verifyTurn(Operation *op, FragmentType fragment,
   // load_c15
   if (loop.getWarps() || hasWarpBoxes(fragment))
     return op->emitOpError("expects boxes of threads, but got those of warps");
+  // load_c20
+  if (loop.getParts())
+    return op->emitOpError("expects whole boxes, but got parts of fibres");
   // load_c2
   if (fragment.getShape().front() != static_cast<int64_t>(loop.getTogether()))
     return op->emitOpError("expects a fragment of ")
@@ -394,6 +419,9 @@ LogicalResult LoadOp::verify() {
 
 LogicalResult ExchangeOp::verify() {
   BufferType buffer = getBuffer().getType();
+  if (hasParts(getBoxes()))
+    return verifyParts(*this, getFragment().getType(), buffer.getShape(),
+                       buffer.getElementType(), getBoxes(), getAlong());
   if (hasWarpBoxes(getFragment().getType()))
     return verifyWarpBoxes(*this, getFragment().getType(), getBuffer(),
                            getBoxes(), getAlong(), /*halves=*/false);
@@ -467,7 +495,7 @@ static LogicalResult verifyStoredBox(StoreOp op) {
   ArrayRef<int64_t> sizes = buffer ? buffer.getShape() : *op.getBox();
   for (Value array : {Value(op.getView()), Value(op.getAddend())})
     if (array && failed(verifyBoxes(op, cast<ViewType>(array.getType()), sizes,
-                                    element)))
+                                    element, /*allowsSums=*/true)))
       return failure();
   auto fragment = dyn_cast<FragmentType>(op.getSource().getType());
   if (fragment && hasWarpBoxes(fragment)) {
@@ -482,14 +510,54 @@ static LogicalResult verifyStoredBox(StoreOp op) {
     return verifyWarpBoxes(op, fragment, sizes, op.getBoxes(), *op.getAlong());
   }
   // copy_c3
-  if (static_cast<int64_t>(op.getBytes()) * 8 !=
-      element.getIntOrFloatBitWidth())
+  if (static_cast<int64_t>(op.getBytes()) !=
+      getBytesOf(op.getView().getType().getElementType()))
     return op.emitOpError("expects bytes of one element, but got ")
            << op.getBytes();
   if (buffer)
     return verifyOrder(op, op.getOrder(), sizes.size());
+  if (hasParts(op.getBoxes()))
+    return verifyParts(op, fragment, sizes, element, op.getBoxes(),
+                       *op.getAlong());
   return verifyWholeAxes(op, fragment, sizes, op.getBoxes(), *op.getAlong(),
                          false);
+}
+
+/// Whether an epilogue, if `op` has one, is of elements that are stored one by
+/// one; else an error.
+static LogicalResult verifyEpilogue(StoreOp op) {
+  Type element = op.getView().getType().getElementType();
+  bool hasFunction =
+      op.getActivation() != Activation::Identity || op.getScale();
+  if (!hasFunction && !op.getBias() && !op.getResidual())
+    return success();
+  for (Value array : {op.getBias(), op.getResidual()})
+    if (array && cast<ViewType>(array.getType()).getElementType() != element)
+      // store_c10
+      return op.emitOpError("expects an epilogue's arrays of ")
+             << element << ", as are stored, but got " << array.getType();
+  Activation activation = op.getActivation();
+  bool isReal = element.isIntOrFloat();
+  bool isSmooth =
+      activation == Activation::Gelu || activation == Activation::Silu;
+  if ((activation != Activation::Identity && !isReal) ||
+      (isSmooth && !isa<FloatType>(element)))
+    return op.emitOpError("expects real elements for an activation, and floats "
+                          "for gelu and silu, but got ")
+           << element;
+  if (op.getScaleAttr() && op.getScaleAttr().getType() != getSumType(element))
+    return op.emitOpError("expects a scale of type ")
+           << getSumType(element) << ", but got " << op.getScaleAttr();
+  auto fragment = dyn_cast<FragmentType>(op.getSource().getType());
+  if (op.getRows() || (fragment && hasWarpBoxes(fragment)))
+    return op.emitOpError("expects an epilogue of a box that is stored element "
+                          "by element");
+  for (Value array : {op.getBias(), op.getResidual()})
+    if (array && cast<ViewType>(array.getType()).getRank() !=
+                     op.getView().getType().getRank())
+      return op.emitOpError("expects an epilogue's arrays of the axes of ")
+             << op.getView().getType() << ", but got " << array.getType();
+  return success();
 }
 
 LogicalResult StoreOp::verify() {
@@ -519,6 +587,8 @@ LogicalResult StoreOp::verify() {
   if (bool(getBox()) != (isFragment && !getRows()))
     return emitOpError("expects sizes of a box for a fragment without rows, "
                        "and for nothing else");
+  if (failed(verifyEpilogue(*this)))
+    return failure();
   if (isFragment && getColumnsLoop(getBoxes()))
     return verifyStoredColumns(*this);
   return getRows() ? verifyStoredRows(*this) : verifyStoredBox(*this);

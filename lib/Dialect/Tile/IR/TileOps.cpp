@@ -254,9 +254,17 @@ LogicalResult BarrierOp::verify() {
 LogicalResult PrepareOp::verify() {
   ViewType view = getFactor().getType();
   OperandType operand = getOperand().getType();
+  bool isShared = operand.getAtom() == AtomKind::Fma;
+  bool hasSizes = view.getShape() == operand.getShape();
+  if (isShared && view.getShape().size() == 2)
+    hasSizes = view.getShape()[0] == operand.getSizeK() &&
+               view.getShape()[1] >= 1 &&
+               view.getShape()[1] <= operand.getSizeN();
+  bool hasElements =
+      isShared ? areSummedIn(view.getElementType(), operand.getElementType())
+               : view.getElementType() == operand.getElementType();
   // prepare_c1
-  if (view.getShape() != operand.getShape() ||
-      view.getElementType() != operand.getElementType())
+  if (!hasSizes || !hasElements)
     return emitOpError("expects a factor of the operand's sizes and elements, "
                        "but got ")
            << view << " for " << operand;
@@ -272,7 +280,7 @@ LogicalResult PrepareOp::verify() {
 
 LogicalResult tile::verifyBody(Operation *op, TypeRange carried) {
   Block &body = op->getRegion(0).front();
-  if (body.empty() || !isa<YieldOp>(body.back()))
+  if (body.empty() || !isa<tile::YieldOp>(body.back()))
     return op->emitOpError("expects a body that ends with tile.yield");
   // for_c2, for_boxes_c1, for_columns_c2
   if (body.getNumArguments() != 1 + carried.size() ||
@@ -316,6 +324,10 @@ LogicalResult ForBoxesOp::verify() {
   if (getRepeat() && getExcess())
     return emitOpError("expects repeat or excess, but got both");
   int64_t warps = getWarps();
+  // for_boxes_c4
+  if (getParts() && (getExcess() || warps))
+    return emitOpError("expects parts of fibres of threads, without excess and "
+                       "warps");
   KernelAttr kernel = getKernel(*this);
   if (!warps || !kernel)
     return verifyBody(*this, TypeRange());
@@ -332,7 +344,7 @@ LogicalResult ForBoxesOp::verify() {
 }
 
 /// Ends a body that leaves nothing for the next turn.
-void YieldOp::build(OpBuilder &, OperationState &) {}
+void tile::YieldOp::build(OpBuilder &, OperationState &) {}
 
 ParseResult tile::parseNumber(OpAsmParser &parser, OperationState &result,
                               StringRef name) {
@@ -418,9 +430,10 @@ ParseResult ForBoxesOp::parse(OpAsmParser &parser, OperationState &result) {
       return failure();
     result.addAttribute("order", order);
   }
-  if (succeeded(parser.parseOptionalKeyword("warps")) &&
-      parseNumber(parser, result, "warps"))
-    return failure();
+  for (StringRef name : {"parts", "warps"})
+    if (succeeded(parser.parseOptionalKeyword(name)) &&
+        parseNumber(parser, result, name))
+      return failure();
   return parseBody(parser, result, boxes);
 }
 
@@ -438,11 +451,13 @@ void ForBoxesOp::print(OpAsmPrinter &printer) {
     printer << " order ";
     getOrderAttr().print(printer);
   }
+  if (getParts())
+    printer << " parts " << getParts();
   if (getWarps())
     printer << " warps " << getWarps();
-  printBody(
-      printer, *this,
-      {"count", "together", "unrolled", "excess", "repeat", "order", "warps"});
+  printBody(printer, *this,
+            {"count", "together", "unrolled", "excess", "repeat", "order",
+             "parts", "warps"});
 }
 
 //===----------------------------------------------------------------------===//
@@ -477,7 +492,7 @@ LogicalResult ContractOp::verify() {
   // contract_c5
   if (getBlock().size() != 2 || getBlock()[0] < 1 || getBlock()[1] < 1)
     return emitOpError("expects a block of fibres and of results");
-  int64_t chunk = 16 * 8 / from.getElementType().getIntOrFloatBitWidth();
+  int64_t chunk = 16 / getBytesOf(from.getElementType());
   // contract_c6
   if (getBlock()[1] < operand.getSizeN() && getBlock()[1] % chunk != 0)
     return emitOpError("expects a block of all results or a multiple of ")

@@ -31,6 +31,16 @@ LogicalResult verifyWarpBoxes(Operation *op, FragmentType fragment,
                               ArrayRef<int64_t> sizes, Value boxes,
                               ArrayRef<int64_t> along);
 
+/// Whether `boxes` are parts of fibres.
+bool hasParts(Value boxes);
+
+/// Whether the boxes of `fragment`, which are parts of the results along
+/// `along`, are all of a tile of `sizes` and of elements `element`; else an
+/// error.
+LogicalResult verifyParts(Operation *op, FragmentType fragment,
+                          ArrayRef<int64_t> sizes, Type element, Value boxes,
+                          ArrayRef<int64_t> along);
+
 /// Whether a swizzled buffer, if `op` fills one, is filled in equal shares of
 /// whole vectors, and a half of a tile by each CTA of a cluster; else an error.
 LogicalResult verifyShares(CopyOp op);

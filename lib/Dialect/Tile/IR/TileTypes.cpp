@@ -24,7 +24,14 @@ void TileDialect::registerTypes() {
       >();
 }
 
-static int64_t getBytes(Type element) {
+bool tile::areSummedIn(Type element, Type sums) {
+  bool isWidened = isFloat8(element) && (sums.isF32() || sums.isF64());
+  return element == sums || getSumType(element) == sums || isWidened;
+}
+
+int64_t tile::getBytesOf(Type element) {
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return 2 * getBytesOf(complex.getElementType());
   return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
 }
 
@@ -33,8 +40,9 @@ static int64_t getBytes(Type element) {
 static LogicalResult verifySizes(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<int64_t> sizes, size_t least,
                                  Type element) {
-  if (!element.isIntOrFloat())
-    return emitError() << "expects integer or float elements, but got "
+  auto complex = dyn_cast<ComplexType>(element);
+  if (!(complex ? complex.getElementType() : element).isIntOrFloat())
+    return emitError() << "expects integer, float or complex elements, but got "
                        << element;
   if (sizes.size() < least)
     return emitError() << "expects at least " << least << " sizes, but got "
@@ -104,7 +112,7 @@ void ViewType::print(AsmPrinter &printer) const {
 Type BufferType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type element;
-  LayoutAttr layout;
+  tile::LayoutAttr layout;
   if (parseShape(parser, shape, element, /*allowDynamic=*/false) ||
       (succeeded(parser.parseOptionalComma()) &&
        parser.parseAttribute(layout)) ||
@@ -193,10 +201,11 @@ LogicalResult ViewType::verify(function_ref<InFlightDiagnostic()> emitError,
 
 LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<int64_t> shape, Type element,
-                                 LayoutAttr layout) {
-  if (failed(verifySizes(emitError, shape, 2, element)) || !layout)
-    return failed(verifySizes(emitError, shape, 2, element)) ? failure()
-                                                             : success();
+                                 tile::LayoutAttr layout) {
+  if (failed(verifySizes(emitError, shape, 1, element)))
+    return failure();
+  if (!layout)
+    return success();
   ArrayRef<int64_t> strides = layout.getStrides();
   if (strides.size() != shape.size())
     return emitError() << "expects " << shape.size()
@@ -217,7 +226,7 @@ LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError,
   }
   ArrayRef<int64_t> swizzle = layout.getSwizzle();
   for (size_t pair = 0; pair < swizzle.size(); pair += 2)
-    if ((int64_t(1) << swizzle[pair + 1]) * ::getBytes(element) < 16)
+    if ((int64_t(1) << swizzle[pair + 1]) * getBytesOf(element) < 16)
       return emitError() << "expects a swizzle to leave 16 bytes together, but "
                             "it flips bit "
                          << swizzle[pair + 1] << " of an index";
@@ -320,7 +329,7 @@ int64_t BufferType::getRowElements() const {
 }
 
 int64_t BufferType::getElementBytes() const {
-  return ::getBytes(getElementType());
+  return getBytesOf(getElementType());
 }
 
 int64_t BufferType::getBytes() const { return getTileLayout().bytes; }
@@ -333,11 +342,11 @@ int64_t RingType::getSlotBytes() const {
 }
 
 int64_t OperandType::getPitch() const {
-  return llvm::alignTo(getSizeN(), 16 / ::getBytes(getElementType()));
+  return llvm::alignTo(getSizeN(), 16 / getBytesOf(getElementType()));
 }
 
 int64_t OperandType::getBytes() const {
-  return getSizeK() * getPitch() * ::getBytes(getElementType());
+  return getSizeK() * getPitch() * getBytesOf(getElementType());
 }
 
 int64_t FragmentType::getBoxElements() const {

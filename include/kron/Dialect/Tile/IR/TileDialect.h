@@ -8,6 +8,7 @@
 #ifndef KRON_DIALECT_TILE_IR_TILEDIALECT_H
 #define KRON_DIALECT_TILE_IR_TILEDIALECT_H
 
+#include "kron/Dialect/Kron/IR/KronDialect.h"
 #include "mlir/IR/Dialect.h"
 
 #include "kron/Dialect/Tile/IR/TileDialect.h.inc"

@@ -69,6 +69,8 @@ def Tile_Dialect : Dialect {
     ```
   }];
   let cppNamespace = "::mlir::kron::tile";
+  // The activation of a store.
+  let dependentDialects = ["::mlir::kron::KronDialect"];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let hasOperationAttrVerify = 1;

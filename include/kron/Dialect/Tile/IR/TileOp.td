@@ -24,7 +24,7 @@ def Tile_NamesArgument
     : DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>;
 
 /// Elements that atoms of scalars compute with.
-def Tile_Scalar : AnyTypeOf<[F32, F64]>;
+def Tile_Scalar : AnyTypeOf<[F32, F64, I32, I64, Complex<F32>, Complex<F64>]>;
 
 class Tile_Count<string byDefault>
     : DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, byDefault>;

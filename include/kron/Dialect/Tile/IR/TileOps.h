@@ -8,6 +8,7 @@
 #ifndef KRON_DIALECT_TILE_IR_TILEOPS_H
 #define KRON_DIALECT_TILE_IR_TILEOPS_H
 
+#include "kron/Dialect/Kron/IR/KronOps.h"
 #include "kron/Dialect/Tile/IR/TileDialect.h"
 #include "kron/Dialect/Tile/IR/TileLayout.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -44,6 +45,11 @@ bool hasCluster(Operation *op);
 
 /// The type of sums of products of elements of type `element`.
 Type getSumType(Type element);
+/// Whether elements of type `element` are summed up in `sums`: that type, or
+/// one that they are widened to.
+bool areSummedIn(Type element, Type sums);
+/// Bytes of an element, which may be complex.
+int64_t getBytesOf(Type element);
 
 /// Checks that no thread of `kernel` reads what is not there yet, or writes
 /// where others read or write.

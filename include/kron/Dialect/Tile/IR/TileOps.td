@@ -9,8 +9,11 @@
 #define KRON_DIALECT_TILE_IR_TILEOPS_TD
 
 include "kron/Dialect/Kron/IR/SingleOperand.td"
+include "kron/Dialect/Kron/IR/KronAttrs.td"
 include "kron/Dialect/Tile/IR/TileColumns.td"
+include "kron/Dialect/Tile/IR/TileParts.td"
 include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
 
 //===----------------------------------------------------------------------===//
 // Host
@@ -64,7 +67,7 @@ def Tile_LaunchOp
     ```
   }];
   let arguments = (ins SymbolRefAttr:$kernel, I64:$tiles,
-                       Variadic<AnyTypeOf<[Tile_View, I32, I64, F32, F64]>>:$args);
+                       Variadic<AnyTypeOf<[Tile_View, Tile_Scalar]>>:$args);
   let assemblyFormat = [{
     $kernel `tiles` `(` $tiles `)` `args` `(` $args `:` type($args) `)` attr-dict
   }];
@@ -239,9 +242,15 @@ def Tile_CopyOp : Tile_Op<"copy"> {
     copy an equal share of the tile each, in the order of its elements. Of a tile
     that a cluster of two CTAs shares, `split`, each copies a half along that axis.
 
+    A buffer that is no slot of a ring is filled through registers, with elements
+    of the view or with sums of theirs: each thread has done its part once it is
+    behind the operation, and a `tile.barrier` must follow. What is outside of the
+    view has values of some element of the tile.
+
     Constraints:
 
-    1. View and buffer have the same element type.
+    1. View and buffer have the same element type, or the buffer has no slot and the
+        accumulation type.
     2. They have rows of the same sizes, or are of the same rank.
     3. `bytes` are those of an element; 16 of rows of a view without gaps; or in a
        box up to 16, with elements that lie together along the innermost axis:
@@ -250,7 +259,8 @@ def Tile_CopyOp : Tile_Op<"copy"> {
     5. The buffer has room for `rows`.
     6. Chunks of `bytes` lie together in it.
     7. The tile is that of a `tile.for`.
-    8. The buffer is a slot from `tile.acquire`.
+    8. The buffer is a slot from `tile.acquire`, or one that nobody may read or write
+        since the last `tile.barrier`.
     9. Rows have neither `part`, `order` nor `groups`.
     10. `order` has each axis once.
     11. `part` is of a ring `along` an axis, within its slots for a buffer, and
@@ -264,6 +274,8 @@ def Tile_CopyOp : Tile_Op<"copy"> {
         slot each.
     15. `split` is of a ring `along` an axis, in a kernel of clusters, of swizzled
         buffers; the view has as many positions along that axis as these together.
+    16. What is no slot is filled with a box of this turn, by single elements, whole
+        and by all threads.
 
     Example:
 
@@ -295,11 +307,13 @@ def Tile_PrepareOp : Tile_Op<"prepare", [Tile_NamesResult]> {
   let description = [{
     All threads copy the factor to shared memory, as rows of its K positions. A
     `tile.barrier` must follow before it is multiplied by. Of an operand in
-    registers, each lane loads its own elements.
+    registers, each lane loads its own elements. One of more results than the
+    factor repeats the last one.
 
     Constraints:
 
-    1. The view has the operand's sizes, K x N, and elements.
+    1. The view has the operand's K and at most its N, or both if it is in
+        registers, and its elements, or elements whose accumulation type it has.
     2. An operand in `halves` is of a kernel of clusters.
 
     Example: `%p = tile.prepare %f : !tile.view<8x8xf32, [?, ?]> -> !tile.operand<8x8xf32>`
@@ -375,6 +389,11 @@ def Tile_ForBoxesOp
     the axes along which boxes are counted, the innermost one last; without it
     they are those of the tile.
 
+    With `parts`, boxes are fibres of a tile along the axis that a `tile.multiply`
+    contracts, and their results are cut into so many parts. A turn of a thread has
+    one part of up to `together` fibres, all threads' fibres of one part before
+    those of the next one. The last fibre is repeated as with `repeat`.
+
     With `warps`, the boxes are of as many warps, those of the CTA or of both
     CTAs of a cluster: each has as many, one behind the other, and all turns are
     written out.
@@ -385,6 +404,7 @@ def Tile_ForBoxesOp
     2. Threads repeat boxes or compute in excess, not both.
     3. `warps` are those of the CTA or of its cluster, with whole turns of each,
        without excess, repeat and order.
+    4. Boxes in parts are of threads, and not in excess.
 
     Example: `tile.for_boxes %u of 729 together 7 excess { ... }`
   }];
@@ -394,7 +414,8 @@ def Tile_ForBoxesOp
     DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "3">:$unrolled,
     UnitAttr:$excess, UnitAttr:$repeat,
     OptionalAttr<DenseI64ArrayAttr>:$order,
-    DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$warps);
+    DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$warps,
+    DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$parts);
   let regions = (region SizedRegion<1>:$region);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -402,7 +423,7 @@ def Tile_ForBoxesOp
     ::mlir::BlockArgument getBoxes() { return getBody()->getArgument(0); }
     /// Whether all of `threads` threads go through the body once.
     bool isOnce(int64_t threads) {
-      return getWarps() == 0 &&
+      return getWarps() == 0 && getParts() == 0 &&
              int64_t(getCount()) == int64_t(getTogether()) * threads;
     }
   }];
@@ -462,6 +483,7 @@ def Tile_LoadOp : Tile_Op<"load", [Tile_NamesResult]> {
     18. A `tile.barrier cluster` is behind what the other CTA has written.
     19. One is behind the last reading of what the other CTA has, which has no
         shared memory any more when it has ended.
+    20. Boxes are whole, not parts of fibres.
 
     Example:
 
@@ -545,6 +567,8 @@ def Tile_ExchangeOp : Tile_Op<"exchange"> {
     4. No other operation has written to the buffer since the last
        `tile.barrier`.
     5. A `tile.barrier cluster` is behind what the other CTA has read.
+    6. Of a loop in parts, the boxes are these along one axis of the buffer, of all
+       its fibres; the last part may reach over the axis' end.
 
     Example:
 
@@ -569,7 +593,9 @@ def Tile_StoreOp
   let description = [{
     Writes `alpha * source + beta * addend` to the rows of tile `tile` that
     exist, by the rules of BLAS: without `alpha` it is 1; without `beta`, or
-    where that is 0 at run time, `addend` is not read. The source is a buffer,
+    where that is 0 at run time, `addend` is not read. Of that, `bias` is added,
+    then comes `activation`, the factor `scale`, and the addition of `residual`,
+    before it is rounded to the view's elements. The source is a buffer,
     which all threads store by `bytes` at a time, or a fragment whose boxes are
     `along` axes of the tile. Without `rows` the tile is a box, as of `tile.copy`,
     of the sizes of the buffer or of `box`; it is stored element by element, or
@@ -590,6 +616,9 @@ def Tile_StoreOp
     8. A fragment of a box, and nothing else, has its sizes.
     9. Columns are along axis 1, have as many rows as the fragments of all threads
        of a column, or the warp's, and go to dense rows by 16 bytes, without `beta`.
+    10. An epilogue is of a box that is stored element by element; its arrays have
+        the elements of the view, and the scale has their accumulation type.
+        Complex elements have no activation, integers neither gelu nor silu.
 
     Example:
 
@@ -608,11 +637,17 @@ def Tile_StoreOp
                        OptionalAttr<DenseI64ArrayAttr>:$order,
                        Tile_Count<"8">:$together,
                        OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$rows,
-                       ConfinedAttr<I64Attr, [IntPositive]>:$bytes);
+                       ConfinedAttr<I64Attr, [IntPositive]>:$bytes,
+                       Optional<Tile_View>:$bias, Optional<Tile_View>:$residual,
+                       DefaultValuedAttr<Kron_ActivationAttr,
+                                         "Activation::Identity">:$activation,
+                       OptionalAttr<TypedAttrInterface>:$scale);
   let assemblyFormat = [{
     $source (`[` $boxes^ `]`)? `to` $view `[` $tile `]` (`along` $along^)?
     (`alpha` $alpha^ `:` type($alpha))?
     (`beta` $beta^ `:` type($beta) `addend` $addend `:` type($addend))?
+    (`bias` $bias^ `:` type($bias))? (`activation` $activation^)?
+    (`scale` $scale^)? (`residual` $residual^ `:` type($residual))?
     (`box` $box^)? (`order` $order^)? (`together` $together^)? (`rows` $rows^)?
     `bytes` $bytes attr-dict `:` type($source) `,` type($view)
   }];

@@ -198,7 +198,7 @@ def Tile_Operand : Tile_Type<"Operand", "operand"> {
   let summary = "a factor as an instruction takes it";
   let description = [{
     K x N elements in shared memory, in rows padded to whole chunks of 16 bytes,
-    which every thread reads at once; or with the atom of an instruction of a
+    which every thread, or the fibres of a `tile.multiply`, read at once; or with the atom of an instruction of a
     warp, in registers. Lane (g, t) then has the elements of two positions K:
     `apart`, t and t + 4, for boxes whose axis is not the innermost one; `pairs`,
     2t and 2t + 1, for those whose axis is; `halves`, t of the positions that

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KRON_LIB_CODEGEN_GPU_KERNELEPILOGUE_H
-#define KRON_LIB_CODEGEN_GPU_KERNELEPILOGUE_H
+#ifndef KRON_CODEGEN_GPU_KERNELEPILOGUE_H
+#define KRON_CODEGEN_GPU_KERNELEPILOGUE_H
 
 #include "kron/CodeGen/GPU/ScalarOps.h"
 
@@ -49,4 +49,4 @@ private:
 
 } // namespace mlir::kron
 
-#endif // KRON_LIB_CODEGEN_GPU_KERNELEPILOGUE_H
+#endif // KRON_CODEGEN_GPU_KERNELEPILOGUE_H

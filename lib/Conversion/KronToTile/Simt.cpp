@@ -1,0 +1,298 @@
+//===- Simt.cpp - The general kernel as tiles -----------------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// A tile is a box of the array that is whole along the contracted axes. It goes
+// through
+//
+//   view -> buffer          as sums, by single elements
+//   buffer -> buffer        a step per factor: fibres in shared memory times
+//                           the factor, which is there or in global memory; the
+//                           two buffers take turns
+//   buffer -> view          or the last step's results, from registers
+//
+// with a barrier between.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Families.h"
+#include "TileKernel.h"
+#include "kron/CodeGen/GPU/FusedEmitter.h"
+#include "kron/CodeGen/GPU/TileWalk.h"
+#include "kron/Plan/GPU/Reasons.h"
+#include "kron/Plan/GPU/SimtPlan.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Copies of an element that a thread has under way.
+static constexpr int64_t kCopies = 8;
+
+namespace {
+
+/// The kernel of one launch.
+class SimtTiles {
+public:
+  SimtTiles(OpBuilder &hostBuilder, FusedOp fused, const SimtPlan &plan,
+            const SimtLaunch &launch, const FusedOperands &operands)
+      : kernel(hostBuilder, fused), fused(fused), plan(plan), launch(launch),
+        operands(operands), b(kernel.builder), loc(kernel.loc),
+        element(getAccumulatorType(getElementType(fused.getInit()))) {}
+
+  void build(gpu::GPUModuleOp gpuModule, const GlobalArray &input,
+             const GlobalArray &output, bool isLast);
+
+private:
+  void enterArrays(const GlobalArray &input, const GlobalArray &output);
+  void enterEnd();
+  void enterFactor(const SimtStage &stage, ArrayRef<int64_t> after);
+  void allocate();
+  void prepare();
+  void buildTile(Value tile);
+  void buildStep(unsigned index, Value tile);
+
+  TileKernel kernel;
+  FusedOp fused;
+  const SimtPlan &plan;
+  const SimtLaunch &launch;
+  const FusedOperands &operands;
+  OpBuilder &b;
+  Location loc;
+  /// Of buffers: sums.
+  Type element;
+
+  BoxArguments arguments;
+  SmallVector<Int> sizes;
+  int64_t inputBytes = 0, outputBytes = 0;
+  DenseI64ArrayAttr inputOrder, outputOrder;
+  /// In the kernel: tiles before each step, and factors.
+  SmallVector<Value> buffers, factors;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+void SimtTiles::enterArrays(const GlobalArray &input,
+                            const GlobalArray &output) {
+  Emitter &host = kernel.host;
+  SmallVector<Int> inputSizes;
+  arguments.tiles = 1;
+  for (auto [axis, size] : llvm::enumerate(launch.after)) {
+    sizes.push_back(ShapedType::isDynamic(size) ? operands.sizes[axis]
+                                                : Int(size));
+    int64_t extent = launch.extents.front()[axis];
+    inputSizes.push_back(launch.contracted[axis] ? Int(extent) : sizes[axis]);
+    if (!launch.contracted[axis])
+      arguments.tiles =
+          host.mul(arguments.tiles, host.ceilDiv(sizes[axis], extent));
+  }
+  auto enter = [&](const GlobalArray &global, ArrayRef<Int> arraySizes) {
+    return kernel.enter(kernel.makeView(global.array.base, arraySizes,
+                                        global.array.strides, global.element));
+  };
+  arguments.input = enter(input, inputSizes);
+  arguments.init = enter(output, sizes);
+  inputBytes = getElementBytes(input.element);
+  outputBytes = getElementBytes(output.element);
+  inputOrder = kernel.getOrder(input.array.strides, launch.extents.front());
+  outputOrder = kernel.getOrder(output.array.strides, launch.extents.back());
+}
+
+/// What is done to the results of the last launch.
+void SimtTiles::enterEnd() {
+  kernel.enterScales(operands, arguments);
+  if (!operands.epilogue)
+    return;
+  const FusedEpilogue &epilogue = *operands.epilogue;
+  auto enter = [&](const StageArray &array) {
+    return kernel.enter(kernel.makeView(array.base, sizes, array.strides));
+  };
+  if (epilogue.bias.base)
+    arguments.bias = enter(epilogue.bias);
+  if (epilogue.residual.base)
+    arguments.residual = enter(epilogue.residual);
+  arguments.activation = epilogue.activation;
+  arguments.scale = epilogue.scale;
+}
+
+/// The factor of `stage`, whose results are tiles of `after`: K x N, or if it
+/// varies the axes of the tile, with N along the step's, and K.
+void SimtTiles::enterFactor(const SimtStage &stage, ArrayRef<int64_t> after) {
+  ModeProductOp product = stage.product;
+  StageFactor factor = getFusedFactor(kernel.host, fused, product).array;
+  SmallVector<Int> factorSizes{stage.sizeK, stage.sizeN};
+  SmallVector<Int> strides{factor.strideK, factor.resultStride};
+  if (stage.varies) {
+    factorSizes = sizes;
+    strides = factor.strides;
+    for (unsigned axis : launch.contracted.set_bits())
+      factorSizes[axis] = after[axis];
+    strides[stage.axis] = factor.resultStride;
+    factorSizes.push_back(stage.sizeK);
+    strides.push_back(factor.strideK);
+  }
+  arguments.factors[product] = kernel.enter(kernel.makeView(
+      factor.base, factorSizes, strides, getElementType(product.getFactor())));
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+/// Two buffers that take turns.
+void SimtTiles::allocate() {
+  for (auto [index, extents] : llvm::enumerate(launch.getBuffers())) {
+    SmallVector<int64_t> strides = getBufferStrides(extents);
+    tile::LayoutAttr layout;
+    if (TileLayout::getDenseStrides(extents) != strides)
+      layout = tile::LayoutAttr::get(b.getContext(), strides, {});
+    auto type = tile::BufferType::get(b.getContext(), extents, element, layout);
+    Value reused = index < 2 ? Value() : buffers[index % 2];
+    buffers.push_back(reused && reused.getType() == type
+                          ? reused
+                          : tile::AllocOp::create(b, loc, type, reused));
+  }
+}
+
+void SimtTiles::prepare() {
+  bool isAnyShared = false;
+  for (const SimtStage &stage : launch.stages) {
+    Value factor =
+        kernel.getArgument(arguments.factors.at(ModeProductOp(stage.product)));
+    if (stage.isShared) {
+      auto type = tile::OperandType::get(
+          b.getContext(), {stage.sizeK, stage.getPaddedResults()}, element);
+      factor = tile::PrepareOp::create(b, loc, type, factor);
+    }
+    isAnyShared |= stage.isShared;
+    factors.push_back(factor);
+  }
+  if (isAnyShared)
+    tile::BarrierOp::create(b, loc, /*groups=*/1);
+}
+
+/// Applies factor `index` to what lies in a buffer.
+void SimtTiles::buildStep(unsigned index, Value tile) {
+  const SimtStage &stage = launch.stages[index];
+  ModeProductOp product = stage.product;
+  bool stores = index + 1 == buffers.size();
+  auto loop = tile::ForBoxesOp::create(
+      b, loc, getFibres(launch, index), stage.fibres, /*unrolled=*/3,
+      /*excess=*/false, /*repeat=*/false,
+      stores ? outputOrder : DenseI64ArrayAttr(), /*warps=*/0,
+      stage.getParts());
+  OpBuilder::InsertionGuard guard(b);
+  kernel.beginBody(loop);
+  auto type = tile::FragmentType::get(b.getContext(),
+                                      {stage.fibres, stage.block}, element);
+  bool isComplex = isa<ComplexType>(element);
+  Value sums = tile::MultiplyOp::create(
+      b, loc, type, buffers[index], loop.getBoxes(), factors[index],
+      stage.varies ? tile : Value(), stage.axis, kSimtUnrolled,
+      isComplex && product.getConjInput(),
+      isComplex && product.getConjFactor());
+  int64_t along = stage.axis;
+  if (stores)
+    kernel.storeBox(arguments, sums, loop.getBoxes(), tile, along,
+                    b.getDenseI64ArrayAttr(launch.extents.back()), {},
+                    /*together=*/8, outputBytes);
+  else
+    tile::ExchangeOp::create(b, loc, sums, buffers[index + 1], loop.getBoxes(),
+                             along);
+}
+
+void SimtTiles::buildTile(Value tile) {
+  tile::CopyOp::create(b, loc, kernel.getArgument(arguments.input), tile,
+                       /*ahead=*/0, buffers.front(), DenseI64ArrayAttr(),
+                       inputOrder, /*groups=*/1, kCopies,
+                       /*rows=*/IntegerAttr(), inputBytes);
+  for (unsigned index = 0; index < launch.stages.size(); ++index) {
+    tile::BarrierOp::create(b, loc, /*groups=*/1);
+    buildStep(index, tile);
+  }
+  tile::BarrierOp::create(b, loc, /*groups=*/1);
+  if (launch.directStore)
+    return;
+  kernel.storeBox(arguments, buffers.back(), Value(), tile, {}, {}, outputOrder,
+                  kCopies / 2, outputBytes);
+  tile::BarrierOp::create(b, loc, /*groups=*/1);
+}
+
+void SimtTiles::build(gpu::GPUModuleOp gpuModule, const GlobalArray &input,
+                      const GlobalArray &output, bool isLast) {
+  enterArrays(input, output);
+  for (auto [stage, after] :
+       llvm::zip(launch.stages, ArrayRef(launch.extents).drop_front()))
+    enterFactor(stage, after);
+  if (isLast)
+    enterEnd();
+  kernel.enterTileCount(/*bits=*/64, arguments);
+  kernel.begin(
+      gpuModule, getKernelBaseName(fused),
+      tile::KernelAttr::get(b.getContext(), plan.threads, launch.ctasPerSM));
+  allocate();
+  prepare();
+  kernel.forTiles(kernel.getArgument(arguments.tileCount),
+                  [&](Value tile) { buildTile(tile); });
+  kernel.launch(kernel.host.materialize(arguments.tiles, 64));
+}
+
+//===----------------------------------------------------------------------===//
+// The fused region
+//===----------------------------------------------------------------------===//
+
+/// A contiguous array of sums in the launch's workspace.
+static GlobalArray allocateBetween(Emitter &host, FusedOp fused,
+                                   const FusedOperands &operands,
+                                   ArrayRef<int64_t> shape) {
+  Type element = getAccumulatorType(getElementType(fused.getInit()));
+  GlobalArray between{{nullptr, SmallVector<Int>(shape.size(), 0)}, element};
+  Int stride = 1;
+  for (unsigned axis = shape.size(); axis-- > 0;) {
+    between.array.strides[axis] = stride;
+    stride = host.mul(stride, ShapedType::isDynamic(shape[axis])
+                                  ? operands.sizes[axis]
+                                  : Int(shape[axis]));
+  }
+  Value bytes =
+      host.materialize(host.mul(stride, getElementBytes(element)), 64);
+  between.array.base = buildCudaWorkspace(
+      host.builder, host.loc, fused->getParentOfType<ModuleOp>(), bytes);
+  return between;
+}
+
+LogicalResult kron::tileSimt(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                             FusedOp fused, GPUPlanAttr plan,
+                             const GPUMachine &machine) {
+  auto refuse = [&](const std::string &reason) {
+    return fused.emitOpError("cannot become a simt kernel: ") << reason;
+  };
+  std::variant<SimtPlan, std::string> read = readSimtPlan(fused, plan);
+  auto *complete = std::get_if<SimtPlan>(&read);
+  if (!complete)
+    return refuse(std::get<std::string>(read));
+  for (const SimtLaunch &launch : complete->launches)
+    if (auto reason = getSharedMemoryReason(launch.sharedBytes,
+                                            /*ctasPerSM=*/1, machine))
+      return refuse(*reason);
+  Emitter host(builder, fused.getLoc(),
+               getStorageType(getElementType(fused.getInit())));
+  FusedOperands operands = getFusedOperands(host, fused);
+  GlobalArray source{operands.input, getElementType(fused.getInputs().front())};
+  for (const SimtLaunch &launch : complete->launches) {
+    bool isLast = &launch == &complete->launches.back();
+    GlobalArray target{operands.init, getElementType(fused.getInit())};
+    if (!isLast)
+      target = allocateBetween(host, fused, operands, launch.after);
+    SimtTiles(builder, fused, *complete, launch, operands)
+        .build(gpuModule, source, target, isLast);
+    source = target;
+  }
+  return success();
+}

@@ -1,0 +1,134 @@
+//===- TileParts.cpp - Rules of operations on parts of fibres -------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileRules.h"
+#include "TileShared.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+using namespace mlir::kron::tile;
+
+/// The loop over parts that `boxes` are of, or null.
+static ForBoxesOp getPartsLoop(Value boxes) {
+  auto loop =
+      dyn_cast_or_null<ForBoxesOp>(boxes.getParentBlock()->getParentOp());
+  return loop && boxes == loop.getBoxes() && loop.getParts() ? loop
+                                                             : ForBoxesOp();
+}
+
+bool tile::hasParts(Value boxes) { return bool(getPartsLoop(boxes)); }
+
+LogicalResult tile::verifyParts(Operation *op, FragmentType fragment,
+                                ArrayRef<int64_t> sizes, Type element,
+                                Value boxes, ArrayRef<int64_t> along) {
+  ForBoxesOp loop = getPartsLoop(boxes);
+  int64_t rank = sizes.size();
+  // exchange_c6
+  if (along.size() != 1 || along.front() < 0 || along.front() >= rank)
+    return op->emitOpError("expects parts along one axis, from 0 to ")
+           << rank - 1 << ", but got " << along;
+  if (fragment.getBox().size() != 1 ||
+      fragment.getShape().front() != int64_t(loop.getTogether()))
+    return op->emitOpError("expects parts of ")
+           << loop.getTogether() << " fibres, as the loop takes, but got "
+           << fragment;
+  if (fragment.getElementType() != element)
+    return op->emitOpError("expects elements of type ")
+           << element << ", but got " << fragment;
+  int64_t all = sizes[along.front()], part = fragment.getBoxElements();
+  int64_t parts = loop.getParts();
+  if (parts * part < all || (parts - 1) * part >= all ||
+      int64_t(loop.getCount()) * all != llvm::product_of(sizes))
+    return op->emitOpError("expects the parts of all fibres of a tile of ")
+           << sizes << " elements along " << along << ", but got "
+           << loop.getCount() << " fibres in " << parts << " parts of " << part;
+  if (loop.getOrder() && int64_t(loop.getOrder()->size()) != rank)
+    return op->emitOpError("expects an order of ")
+           << rank << " axes, but got " << *loop.getOrder();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+void MultiplyOp::getAsmResultNames(OpAsmSetValueNameFn name) {
+  name(getSums(), "sums");
+}
+
+/// Whether a factor in global memory is as large as `op` says; else an error.
+static LogicalResult verifyView(MultiplyOp op, ViewType view, int64_t results) {
+  ArrayRef<int64_t> tile = op.getSource().getType().getShape();
+  Type element = op.getSource().getType().getElementType();
+  int64_t along = op.getAlong(), rank = tile.size();
+  bool varies = bool(op.getTile());
+  // multiply_c6
+  if (varies &&
+      (!isTile(op.getTile()) || op.getSums().getType().getShape().front() != 1))
+    return op.emitOpError("expects a tile of a tile.for, and fibres one by "
+                          "one, for a factor that varies");
+  int64_t expected = varies ? rank + 1 : 2;
+  bool isFactor = view.getRank() == expected && !view.isContiguous() &&
+                  areSummedIn(view.getElementType(), element);
+  int64_t sizeK = isFactor ? view.getShape()[varies ? rank : 0] : 0;
+  int64_t sizeN = isFactor ? view.getShape()[varies ? along : 1] : 0;
+  // multiply_c5
+  if (sizeK != tile[along] || sizeN < 1 || sizeN > results)
+    return op.emitOpError("expects a factor of ")
+           << tile[along] << " positions and up to " << results
+           << " results, with strides, for " << op.getSource().getType()
+           << ", but got " << view;
+  return success();
+}
+
+LogicalResult MultiplyOp::verify() {
+  BufferType source = getSource().getType();
+  FragmentType sums = getSums().getType();
+  ForBoxesOp loop = getPartsLoop(getBoxes());
+  // multiply_c1
+  if (!loop)
+    return emitOpError("expects boxes of a tile.for_boxes in parts");
+  int64_t along = getAlong(), rank = source.getShape().size();
+  // multiply_c2
+  if (along >= rank)
+    return emitOpError("expects along to be less than ")
+           << rank << ", but got " << along;
+  int64_t fibres =
+      llvm::product_of(source.getShape()) / source.getShape()[along];
+  // multiply_c1
+  if (int64_t(loop.getCount()) != fibres)
+    return emitOpError("expects ") << fibres << " boxes, the fibres of "
+                                   << source << ", but got " << loop.getCount();
+  // multiply_c3
+  if (sums.getBox().size() != 1 || sums.getAtom() != AtomKind::Fma ||
+      sums.getShape().front() != int64_t(loop.getTogether()) ||
+      sums.getElementType() != source.getElementType())
+    return emitOpError("expects sums of ")
+           << loop.getTogether() << " fibres of " << source.getElementType()
+           << ", but got " << sums;
+  // multiply_c7
+  if ((getConjSource() || getConjFactor()) &&
+      !isa<ComplexType>(source.getElementType()))
+    return emitOpError("expects complex elements to conjugate, but got ")
+           << source;
+  int64_t results = loop.getParts() * sums.getBoxElements();
+  if (auto view = dyn_cast<ViewType>(getFactor().getType()))
+    return verifyView(*this, view, results);
+  auto operand = cast<OperandType>(getFactor().getType());
+  // multiply_c6
+  if (getTile())
+    return emitOpError("expects no tile for a factor that does not vary");
+  // multiply_c4
+  if (operand.getAtom() != AtomKind::Fma ||
+      operand.getElementType() != source.getElementType() ||
+      operand.getSizeK() != source.getShape()[along] ||
+      operand.getSizeN() != results)
+    return emitOpError("expects an operand of ")
+           << source.getShape()[along] << " positions and " << results
+           << " results for " << source << ", but got " << operand;
+  return success();
+}

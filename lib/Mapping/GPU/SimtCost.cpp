@@ -1,0 +1,183 @@
+//===- SimtCost.cpp - Times of general kernels ----------------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// A step of k loads an element of each fibre and of each result, and multiplies
+// all of these by each other. More of both take fewer loads, and more
+// registers; fewer threads have work, and a tile's end is padded to them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SimtCost.h"
+#include "kron/Machine/GPURates.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Fibres, and results, up to which all numbers are tried.
+static constexpr int64_t kMostTried = 8;
+static constexpr double kLanes = 32, kSharedBytesPerClock = 128;
+/// Warp instructions that an SM issues per clock.
+static constexpr double kIssued = 4;
+/// Positions of an axis whose size a launch knows alone.
+static constexpr double kUnknownSize = 4096;
+
+namespace {
+
+class SimtCost {
+public:
+  SimtCost(SimtLaunch &launch, Type element, int64_t threads,
+           const GPUMachine &machine);
+
+  std::optional<double> choose();
+
+private:
+  std::optional<double> chooseStep(unsigned index);
+  double getStepClocks(const SimtStage &stage, int64_t fibres) const;
+  bool hasRegisters(const SimtStage &stage) const;
+  double getCopyClocks() const;
+  double getSeconds(double clocks) const;
+
+  SimtLaunch &launch;
+  int64_t threads;
+  const GPUMachine &machine;
+  const SimtRates &rates;
+  /// Real multiply-adds of a product, and how many an SM does per clock.
+  double products = 1, productsPerClock;
+  int64_t parts = 1;
+};
+
+} // namespace
+
+SimtCost::SimtCost(SimtLaunch &launch, Type element, int64_t threads,
+                   const GPUMachine &machine)
+    : launch(launch), threads(threads), machine(machine),
+      rates(getGPURates(machine).simt) {
+  if (auto complex = dyn_cast<ComplexType>(element)) {
+    element = complex.getElementType();
+    products = 4;
+    parts = 2;
+  }
+  double rate = element.isF64() ? machine.dfma : machine.ffma;
+  if (element.isInteger())
+    rate *= element.isInteger(64) ? rates.i64Share : rates.i32Share;
+  productsPerClock =
+      rates.issueShare * rate / 2 / (machine.clockMHz * 1e6 * machine.numSMs);
+}
+
+/// Whether the registers of a thread hold what it multiplies: sums, and the
+/// operands of this and the next step of k.
+bool SimtCost::hasRegisters(const SimtStage &stage) const {
+  int64_t words = llvm::divideCeil(launch.elementBytes, 4);
+  int64_t values =
+      stage.fibres * stage.block + 2 * (stage.fibres + stage.block);
+  return values * words + stage.fibres * rates.fibreRegisters +
+             rates.baseRegisters <=
+         machine.getRegistersPerThread(threads, launch.ctasPerSM);
+}
+
+double SimtCost::getStepClocks(const SimtStage &stage, int64_t fibres) const {
+  int64_t groups = llvm::divideCeil(fibres, stage.fibres);
+  int64_t turns = llvm::divideCeil(groups * stage.getParts(), threads);
+  double pairs = double(stage.fibres) * stage.block;
+  double factorLoads = stage.block;
+  if (!stage.isShared)
+    factorLoads *= stage.varies ? rates.variedFactor : rates.globalFactor;
+  double multiplied = pairs * products * kLanes / productsPerClock;
+  double loaded = (stage.fibres + factorLoads) * launch.elementBytes * kLanes /
+                  kSharedBytesPerClock;
+  double issued = (pairs * products + stage.fibres + factorLoads) / kIssued;
+  double warps = threads / kLanes;
+  double busy =
+      turns * warps * stage.sizeK * std::max({multiplied, loaded, issued});
+  if (!stage.isShared)
+    busy = std::max(busy, double(stage.sizeK) * stage.sizeN *
+                              launch.elementBytes / rates.cacheBytesPerClock);
+  // A warp multiplies what it has waited for, by one scheduler; other CTAs of
+  // the SM work meanwhile.
+  double wait = stage.isShared ? rates.sharedWait : rates.globalWait;
+  double waiting =
+      turns * (llvm::divideCeil(stage.sizeK, kSimtUnrolled) * wait +
+               kIssued * stage.sizeK * std::max({multiplied, loaded, issued}));
+  return std::max(busy, waiting / launch.ctasPerSM) +
+         rates.stepClocks / launch.ctasPerSM;
+}
+
+std::optional<double> SimtCost::chooseStep(unsigned index) {
+  SimtStage &stage = launch.stages[index];
+  int64_t fibres = getFibres(launch, index);
+  std::optional<double> least;
+  SimtStage best = stage;
+  int64_t most = stage.varies ? 1 : std::min(fibres, kMostTried);
+  for (int64_t block = std::min(stage.sizeN, kMostTried); block > 0; --block)
+    for (int64_t together = 1; together <= most; ++together) {
+      stage.block = block;
+      stage.fibres = together;
+      if (!hasRegisters(stage))
+        continue;
+      double clocks = getStepClocks(stage, fibres);
+      if (least && clocks >= *least)
+        continue;
+      least = clocks;
+      best = stage;
+    }
+  stage = best;
+  return least;
+}
+
+/// Of the elements that come and go.
+double SimtCost::getCopyClocks() const {
+  double clocks = rates.copyClocks * getTileElements(launch.extents.front());
+  double stored = rates.copyClocks;
+  unsigned last = launch.extents.back().size() - 1;
+  if (launch.directStore && launch.stages.back().axis == last)
+    stored = rates.scatteredClocks * parts;
+  else if (launch.directStore)
+    stored /= 2;
+  return clocks + stored * getTileElements(launch.extents.back());
+}
+
+/// Of a launch whose tiles take `clocks` of an SM each.
+double SimtCost::getSeconds(double clocks) const {
+  double tiles = 1, positions = 1, inputs = 1, results = 1;
+  for (auto [axis, size] : llvm::enumerate(launch.after)) {
+    bool isKnown = !ShapedType::isDynamic(size);
+    int64_t extent = launch.extents.front()[axis];
+    double all = isKnown ? size : std::max<double>(kUnknownSize, extent);
+    if (launch.contracted[axis]) {
+      inputs *= extent;
+      results *= launch.extents.back()[axis];
+      continue;
+    }
+    positions *= all;
+    tiles *= std::ceil(all / extent);
+  }
+  double resident = double(machine.numSMs) * launch.ctasPerSM;
+  double turns = std::ceil(tiles / resident) * launch.ctasPerSM;
+  double busy = turns * clocks / (machine.clockMHz * 1e6);
+  double memory = positions * (inputs + results) * launch.elementBytes /
+                  machine.copyBytesPerSecond;
+  return machine.launchSeconds + std::max(busy, memory) +
+         std::min(busy, memory) / launch.ctasPerSM;
+}
+
+std::optional<double> SimtCost::choose() {
+  double clocks = getCopyClocks();
+  for (unsigned index = 0; index < launch.stages.size(); ++index) {
+    std::optional<double> step = chooseStep(index);
+    if (!step)
+      return std::nullopt;
+    clocks += *step;
+  }
+  return getSeconds(clocks);
+}
+
+std::optional<double> kron::chooseSimtBlocks(SimtLaunch &launch, Type element,
+                                             int64_t threads,
+                                             const GPUMachine &machine) {
+  return SimtCost(launch, element, threads, machine).choose();
+}

@@ -1,0 +1,25 @@
+//===- SimtCost.h - Times of general kernels --------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_MAPPING_GPU_SIMTCOST_H
+#define KRON_LIB_MAPPING_GPU_SIMTCOST_H
+
+#include "kron/Machine/GPUMachine.h"
+#include "kron/Plan/GPU/SimtPlan.h"
+
+namespace mlir::kron {
+
+/// Chooses fibres and results of each step of `launch`, whose tile and CTAs per
+/// SM are known, for CTAs of `threads` threads, and returns the time that the
+/// launch is estimated to take then; nothing if registers do not suffice.
+std::optional<double> chooseSimtBlocks(SimtLaunch &launch, Type element,
+                                       int64_t threads,
+                                       const GPUMachine &machine);
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_MAPPING_GPU_SIMTCOST_H

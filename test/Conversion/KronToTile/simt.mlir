@@ -1,0 +1,56 @@
+// RUN: kron-opt %s --kron-decompose --kron-plan="target=cuda chip=sm_90a cublas=false" \
+// RUN:   --kron-tile="chip=sm_90a" --split-input-file | FileCheck %s
+
+// Verify that a chain of two factors reads like this: two buffers of sums that take turns,
+// factors that are padded to the parts of their results, and results of the last one from
+// registers.
+// CHECK-LABEL: gpu.func @direct_0(
+// CHECK-SAME:      %[[X:.*]]: !tile.view<?x12x9xcomplex<f32>, [108, 9, 1]>, %[[Y:.*]]: !tile.view<?x10x7xcomplex<f32>, [70, 7, 1]>,
+// CHECK-SAME:      %[[F1:.*]]: !tile.view<9x7xcomplex<f32>, [7, 1]>, %[[F0:.*]]: !tile.view<12x10xcomplex<f32>, [10, 1]>, %[[C:.*]]: complex<f32>, %[[N:.*]]: i64)
+// CHECK-SAME:      kernel attributes {tile.kernel = #tile.kernel<threads = 96, ctas_per_sm = 2>}
+// CHECK-NEXT:      %[[A:.*]] = tile.alloc : !tile.buffer<4x12x9xcomplex<f32>>
+// CHECK-NEXT:      %[[B:.*]] = tile.alloc : !tile.buffer<4x12x7xcomplex<f32>>
+// CHECK-NEXT:      %[[P1:.*]] = tile.prepare %[[F1]] : <9x7xcomplex<f32>, [7, 1]> -> <9x8xcomplex<f32>>
+// CHECK-NEXT:      %[[P0:.*]] = tile.prepare %[[F0]] : <12x10xcomplex<f32>, [10, 1]> -> <12x12xcomplex<f32>>
+// CHECK-NEXT:      tile.barrier
+// CHECK-NEXT:      tile.for %[[T:.*]] to %[[N]] {
+// CHECK-NEXT:        tile.copy %[[X]][%[[T]] + 0] to %[[A]] bytes 8
+// CHECK-NEXT:        tile.barrier
+// CHECK-NEXT:        tile.for_boxes %[[U:.*]] of 48 together 4 parts 2 {
+// CHECK-NEXT:          %[[S:.*]] = tile.multiply %[[A]][%[[U]]], %[[P1]] along 2 : {{.*}} -> <4x4xcomplex<f32>>
+// CHECK-NEXT:          tile.exchange %[[S]] to %[[B]][%[[U]]] along [2]
+// CHECK-NEXT:        }
+// CHECK-NEXT:        tile.barrier
+// CHECK-NEXT:        tile.for_boxes %[[W:.*]] of 28 together 2 parts 3 {
+// CHECK-NEXT:          %[[R:.*]] = tile.multiply %[[B]][%[[W]]], %[[P0]] along 1 : {{.*}} -> <2x4xcomplex<f32>>
+// CHECK-NEXT:          tile.store %[[R]][%[[W]]] to %[[Y]][%[[T]]] along [1] alpha %[[C]] : complex<f32> box [4, 10, 7] bytes 8
+// CHECK-NEXT:        }
+// CHECK-NEXT:        tile.barrier
+// CHECK-NEXT:      }
+// CHECK-NEXT:      gpu.return
+func.func @direct(%x: memref<?x108xcomplex<f32>>, %a: memref<12x10xcomplex<f32>>, %b: memref<9x7xcomplex<f32>>, %y: memref<?x70xcomplex<f32>>, %c: complex<f32>) {
+  kron.mkm ins(%x : memref<?x108xcomplex<f32>>) factors(%a, %b : memref<12x10xcomplex<f32>>, memref<9x7xcomplex<f32>>)
+    outs(%y : memref<?x70xcomplex<f32>>) alpha(%c : complex<f32>)
+    {plan = #kron.gpu_plan<kernel = simt, threads = 96, launches = [{factors = 2, extents = [4, 12, 9], fibres = [4, 2], results = [4, 4], ctas_per_sm = 2, direct_store = 1}]>}
+  return
+}
+
+// -----
+
+// Verify that an array that is read down its columns is filled in their order, that a
+// factor which does not fit shared memory stays where it is, and that f16 is f32 between.
+// CHECK-LABEL: gpu.func @columns_0(
+// CHECK-NOT:       tile.prepare
+// CHECK:           tile.copy %{{.*}} to %[[A:.*]] order [1, 0] bytes 2 : <300x?xf16, [1, 300]>, <300x16xf32, #tile.layout<[17, 1]>>
+// CHECK:           tile.multiply %[[A]][%{{.*}}], %{{.*}} along 0 : {{.*}}, !tile.view<300x300xf16, [300, 1]> -> <1x6xf32>
+// CHECK:           tile.store %{{.*}} order [1, 0] together 4 bytes 2 : !tile.buffer<300x16xf32, #tile.layout<[17, 1]>>, <300x?xf16, [1, 300]>
+func.func @columns(%x: memref<300x?xf16, strided<[1, 300]>>, %f: memref<300x300xf16>, %y: memref<300x?xf16, strided<[1, 300]>>) {
+  kron.fused ins(%x, %f : memref<300x?xf16, strided<[1, 300]>>, memref<300x300xf16>) outs(%y : memref<300x?xf16, strided<[1, 300]>>)
+    attributes {plan = #kron.gpu_plan<kernel = simt, threads = 256, launches = [{factors = 1, extents = [300, 16], ctas_per_sm = 2}]>} {
+  ^bb0(%tx: tensor<300x?xf16>, %tf: tensor<300x300xf16>, %out: tensor<300x?xf16>):
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<300x?xf16>) factor(%tf [p, q] : tensor<300x300xf16>)
+         outs(%out : tensor<300x?xf16>) -> tensor<300x?xf16>
+    kron.yield %1 : tensor<300x?xf16>
+  }
+  return
+}

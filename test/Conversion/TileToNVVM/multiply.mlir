@@ -1,0 +1,101 @@
+// RUN: kron-opt %s --convert-tile-to-nvvm --split-input-file | FileCheck %s
+
+// Verify that a tile comes through registers, all loads of a thread in front of its
+// stores, and what is outside of the view is the tile's first element; that a step of k
+// loads an element of each of two fibres and 16 bytes of the factor, that the loop over K
+// has two of them per turn and the last one behind it; and that results behind the last
+// one and fibres behind the last one are computed, but not left in the other buffer.
+// CHECK-LABEL: llvm.func @parts(
+// CHECK:         scf.for {{.*}} : i64 {
+// CHECK:         scf.for {{.*}} : i32 {
+// CHECK:           %[[INSIDE:.*]] = arith.cmpi slt, {{.*}} : i64
+// CHECK:           %[[OFFSET:.*]] = arith.select %[[INSIDE]]
+// CHECK-COUNT-8:   llvm.load {{.*}} invariant {{.*}} !llvm.ptr<1> -> f32
+// CHECK-NOT:       llvm.load
+// CHECK:           llvm.store {{.*}} : f32, !llvm.ptr<3>
+// CHECK:         nvvm.barrier0
+// CHECK:         %[[SUMS:.*]]:8 = scf.for %[[P:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(
+// CHECK-COUNT-2:     llvm.load {{.*}} !llvm.ptr<3> -> f32
+// CHECK:             llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
+// CHECK-COUNT-8:     llvm.intr.fma
+// CHECK-COUNT-2:     llvm.load {{.*}} !llvm.ptr<3> -> f32
+// CHECK:             llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
+// CHECK-COUNT-8:     llvm.intr.fma
+// CHECK:             scf.yield
+// CHECK-COUNT-2: llvm.load {{.*}} !llvm.ptr<3> -> f32
+// CHECK:         llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
+// CHECK-COUNT-8: llvm.intr.fma
+// CHECK:         llvm.store {{.*}} : f32, !llvm.ptr<3>
+// CHECK:         %[[EXISTS:.*]] = arith.cmpi slt, {{.*}} : i32
+// CHECK-NEXT:    scf.if
+// CHECK-NEXT:      {{.*}}llvm.getelementptr
+// CHECK-NEXT:      llvm.store {{.*}} : f32, !llvm.ptr<3>
+gpu.module @kron_gpu {
+  llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  gpu.func @parts(%x: !tile.view<?x5x32xf32, [160, 32, 1]>, %f: !tile.view<5x7xf32, [7, 1]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %a = tile.alloc : !tile.buffer<4x5x32xf32>
+    %b = tile.alloc : !tile.buffer<4x7x32xf32>
+    %p = tile.prepare %f : !tile.view<5x7xf32, [7, 1]> -> !tile.operand<5x8xf32>
+    tile.barrier
+    tile.for %t to %n {
+      tile.copy %x[%t + 0] to %a bytes 4 : !tile.view<?x5x32xf32, [160, 32, 1]>, !tile.buffer<4x5x32xf32>
+      tile.barrier
+      tile.for_boxes %u of 128 together 2 parts 2 {
+        %s = tile.multiply %a[%u], %p along 1 unrolled 2 : !tile.buffer<4x5x32xf32>, !tile.operand<5x8xf32> -> !tile.fragment<2x4xf32>
+        tile.exchange %s to %b[%u] along [1] : !tile.fragment<2x4xf32>, !tile.buffer<4x7x32xf32>
+      }
+      tile.barrier
+    }
+    gpu.return
+  }
+}
+
+func.func @parts_host(%px: !llvm.ptr, %pf: !llvm.ptr, %m: i64, %n: i64) {
+  %x = tile.view %px sizes(%m) : !llvm.ptr -> !tile.view<?x5x32xf32, [160, 32, 1]>
+  %f = tile.view %pf : !llvm.ptr -> !tile.view<5x7xf32, [7, 1]>
+  tile.launch @kron_gpu::@parts tiles(%n) args(%x, %f, %n : !tile.view<?x5x32xf32, [160, 32, 1]>, !tile.view<5x7xf32, [7, 1]>, i64)
+  return
+}
+
+// -----
+
+// Verify a factor of each position in global memory, from which fibres behind the last
+// one take the last one's, conjugated; and that results are stored from registers, with
+// bias, scale and residual behind alpha, and a complex product of four multiply-adds.
+// CHECK-LABEL: llvm.func @varying(
+// CHECK:         %[[AT:.*]] = arith.minsi
+// CHECK:         %[[RE:.*]] = llvm.load {{.*}} invariant {{.*}} !llvm.ptr<1> -> f32
+// CHECK:         %[[IM:.*]] = llvm.load {{.*}} invariant {{.*}} !llvm.ptr<1> -> f32
+// CHECK:         %[[CONJ:.*]] = arith.negf %[[IM]] : f32
+// CHECK:         llvm.intr.fma(%{{.*}}, %[[RE]],
+// CHECK:         llvm.intr.fma(%{{.*}}, %[[CONJ]],
+// CHECK:         scf.if
+// CHECK:           arith.mulf
+// CHECK-COUNT-4:   arith.addf
+// CHECK-COUNT-2:   st.global.cs
+gpu.module @kron_gpu {
+  llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  gpu.func @varying(%x: !tile.view<?x2x8xcomplex<f32>, [16, 8, 1]>, %y: !tile.view<?x2x8xcomplex<f32>, [16, 8, 1]>, %v: !tile.view<?x2x8x2xcomplex<f32>, [4, 2, 0, 1]>, %c: complex<f32>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 2>} {
+    %a = tile.alloc : !tile.buffer<4x2x8xcomplex<f32>>
+    tile.for %t to %n {
+      tile.copy %x[%t + 0] to %a bytes 8 : !tile.view<?x2x8xcomplex<f32>, [16, 8, 1]>, !tile.buffer<4x2x8xcomplex<f32>>
+      tile.barrier
+      tile.for_boxes %u of 32 parts 2 {
+        %s = tile.multiply %a[%u], %v tile %t along 1 conj_factor : !tile.buffer<4x2x8xcomplex<f32>>, !tile.view<?x2x8x2xcomplex<f32>, [4, 2, 0, 1]> -> !tile.fragment<1x1xcomplex<f32>>
+        tile.store %s[%u] to %y[%t] along [1] alpha %c : complex<f32> bias %x : !tile.view<?x2x8xcomplex<f32>, [16, 8, 1]>
+          residual %y : !tile.view<?x2x8xcomplex<f32>, [16, 8, 1]> box [4, 2, 8] bytes 8 : !tile.fragment<1x1xcomplex<f32>>, !tile.view<?x2x8xcomplex<f32>, [16, 8, 1]>
+      }
+      tile.barrier
+    }
+    gpu.return
+  }
+}
+
+func.func @varying_host(%px: !llvm.ptr, %m: i64, %n: i64, %c: complex<f32>) {
+  %x = tile.view %px sizes(%m) : !llvm.ptr -> !tile.view<?x2x8xcomplex<f32>, [16, 8, 1]>
+  %v = tile.view %px sizes(%m) : !llvm.ptr -> !tile.view<?x2x8x2xcomplex<f32>, [4, 2, 0, 1]>
+  tile.launch @kron_gpu::@varying tiles(%n) args(%x, %x, %v, %c, %n : !tile.view<?x2x8xcomplex<f32>, [16, 8, 1]>, !tile.view<?x2x8xcomplex<f32>, [16, 8, 1]>, !tile.view<?x2x8x2xcomplex<f32>, [4, 2, 0, 1]>, complex<f32>, i64)
+  return
+}
