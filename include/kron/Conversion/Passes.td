@@ -144,7 +144,7 @@ def KronTile : Pass<"kron-tile", "::mlir::ModuleOp"> {
   let summary = "Make kernels of tile operations from kron.fused";
   let description = [{
     Replaces every `kron.fused` on memrefs that has a plan for kernel `batched`,
-    `dmma`, `ffma` or `small_groups` by the launch of a `gpu.func` of `tile`
+    `dmma`, `ffma`, `mma` or `small_groups` by the launch of a `gpu.func` of `tile`
     operations, as the complete plan says; nothing is chosen here, and no
     instruction is written. Of a `#kron.dispatch` every plan becomes a kernel, and
     host code launches the first one whose requirements hold, as

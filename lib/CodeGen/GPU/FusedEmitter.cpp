@@ -7,7 +7,6 @@
 
 #include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/Dispatch.h"
-#include "kron/CodeGen/GPU/Mma.h"
 #include "kron/CodeGen/GPU/Simt.h"
 #include "kron/CodeGen/GPU/Sparse.h"
 #include "kron/CodeGen/GPU/Wgmma.h"
@@ -29,8 +28,6 @@ static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
   switch (plan.getKernel()) {
   case GPUKernel::Simt:
     return emitSimtKernel(builder, gpuModule, fused, plan, machine);
-  case GPUKernel::Mma:
-    return emitMmaKernel(builder, gpuModule, fused, plan, machine);
   case GPUKernel::Wgmma:
     return emitWgmmaKernel(builder, gpuModule, fused, plan, machine);
   case GPUKernel::Sparse:
@@ -40,6 +37,7 @@ static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
   case GPUKernel::Batched:
   case GPUKernel::Ffma:
   case GPUKernel::Dmma:
+  case GPUKernel::Mma:
   case GPUKernel::SmallGroups:
     return fused.emitOpError("has a plan for kernel ")
            << stringifyGPUKernel(plan.getKernel()) << ": run --kron-tile first";

@@ -129,7 +129,8 @@ void SmallGroupsTiles::buildTile(tile::ForOp loop, Value columns,
       b, loc, sums, columns, kernel.getArgument(init), loop.getTile(),
       b.getDenseI64ArrayAttr(1), alpha ? kernel.getArgument(*alpha) : Value(),
       /*beta=*/Value(), /*addend=*/Value(), /*box=*/none, /*order=*/none,
-      /*together=*/8, b.getI64IntegerAttr(plan.getRows()), /*bytes=*/16);
+      /*together=*/8, b.getI64IntegerAttr(plan.getRows()), /*bytes=*/16,
+      /*axes=*/none);
   loop.getBody()->getTerminator()->setOperands(next);
 }
 

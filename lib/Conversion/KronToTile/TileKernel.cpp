@@ -29,19 +29,20 @@ static SmallVector<int64_t> split(Emitter &host, ArrayRef<Int> numbers,
 }
 
 Value TileKernel::makeView(Value base, ArrayRef<Int> sizes,
-                           ArrayRef<Int> strides) {
+                           ArrayRef<Int> strides, Type element) {
   SmallVector<Value> dynamicSizes, dynamicStrides;
   SmallVector<int64_t> shape = split(host, sizes, dynamicSizes);
   SmallVector<int64_t> known = split(host, strides, dynamicStrides);
-  auto type = tile::ViewType::get(loc.getContext(), shape, host.element, known);
+  auto type = tile::ViewType::get(loc.getContext(), shape,
+                                  element ? element : host.element, known);
   return tile::ViewOp::create(host.builder, loc, type, base, dynamicSizes,
                               dynamicStrides);
 }
 
 Value TileKernel::makeView(const StageFactor &factor, int64_t sizeK,
-                           int64_t sizeN) {
+                           int64_t sizeN, Type element) {
   return makeView(factor.base, {sizeK, sizeN},
-                  {factor.strideK, factor.resultStride});
+                  {factor.strideK, factor.resultStride}, element);
 }
 
 unsigned TileKernel::enter(Value hostValue) {
@@ -104,7 +105,8 @@ void TileKernel::storeBox(const BoxArguments &arguments, Value source,
       builder, loc, source, boxes, get(arguments.init), tile,
       boxes ? builder.getDenseI64ArrayAttr(along) : DenseI64ArrayAttr(),
       get(arguments.alpha), get(arguments.beta), get(arguments.addend), box,
-      order, together, /*rows=*/IntegerAttr(), bytes);
+      order, together, /*rows=*/IntegerAttr(), bytes,
+      /*axes=*/DenseI64ArrayAttr());
 }
 
 void TileKernel::begin(gpu::GPUModuleOp gpuModule, StringRef name,
@@ -120,10 +122,12 @@ void TileKernel::begin(gpu::GPUModuleOp gpuModule, StringRef name,
 }
 
 void TileKernel::beginBody(Operation *loop) {
-  // Behind the number are fragments that a tile.for carries.
+  // Behind the number are fragments that a tile.for carries, or a piece.
   SmallVector<Type> types{builder.getIndexType()};
   if (auto tiles = dyn_cast<tile::ForOp>(loop))
     llvm::append_range(types, tiles.getInits().getTypes());
+  if (auto pieces = dyn_cast<tile::ForPiecesOp>(loop))
+    types.push_back(pieces.getRing().getType().getBuffer());
   builder.createBlock(&loop->getRegion(0), {}, types,
                       SmallVector<Location>(types.size(), loc));
   tile::YieldOp::create(builder, loc);

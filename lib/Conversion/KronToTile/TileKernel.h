@@ -42,8 +42,11 @@ public:
 
   /// Descriptions of arrays on the host, for `enter`: those of no gaps have no
   /// strides.
-  Value makeView(Value base, ArrayRef<Int> sizes, ArrayRef<Int> strides);
-  Value makeView(const StageFactor &factor, int64_t sizeK, int64_t sizeN);
+  /// Elements are those of the region's result, or of type `element`.
+  Value makeView(Value base, ArrayRef<Int> sizes, ArrayRef<Int> strides,
+                 Type element = nullptr);
+  Value makeView(const StageFactor &factor, int64_t sizeK, int64_t sizeN,
+                 Type element = nullptr);
 
   /// Makes `hostValue` an argument, of which `begin` gives the value.
   unsigned enter(Value hostValue);

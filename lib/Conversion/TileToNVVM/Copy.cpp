@@ -177,6 +177,11 @@ void tile::lowerCopy(Lowering &lowering, CopyOp op) {
                                   k.mul(lowering.step, ahead))
                           : k.add(lowering.getFirstTile(),
                                   k.mul(lowering.getTileStep(), ahead));
+  if (op.getFill()) {
+    fillTile(lowering, op, tile);
+    k.commitCopies();
+    return;
+  }
   if (!op.getRows()) {
     // There are no more CTAs than tiles.
     Value exists;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Indexed.h"
+#include "kron/Dialect/Tile/IR/TileBlocks.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -22,8 +23,8 @@ public:
         op(op), view(lowering.views.at(op.getView())),
         tile(lowering.numbers.at(op.getTile())),
         rows(op.getRows().value_or(0)) {
-    alpha = getScale(op.getAlpha());
-    beta = getScale(op.getBeta());
+    alpha = getScale(lowering, op.getAlpha());
+    beta = getScale(lowering, op.getBeta());
   }
 
   void storeFragment(const LoweredFragment &fragment);
@@ -35,7 +36,6 @@ public:
   void storeBox(BufferType type);
 
 private:
-  KernelScale getScale(Value scale);
   void begin(ArrayRef<int64_t> row);
   SmallVector<Value> scale(ArrayRef<Value> values,
                            function_ref<SmallVector<Value>()> getAddends);
@@ -59,7 +59,7 @@ private:
 
 } // namespace
 
-KernelScale TileStore::getScale(Value scale) {
+KernelScale tile::getScale(Lowering &lowering, Value scale) {
   KernelScale lowered;
   if (!scale)
     return lowered;
@@ -349,6 +349,8 @@ void TileStore::storeChunks(BufferType type) {
 }
 
 void tile::lowerStore(Lowering &lowering, StoreOp op) {
+  if (getBlocks(op.getBoxes()))
+    return storeBlock(lowering, op);
   TileStore store(lowering, op);
   auto buffer = dyn_cast<BufferType>(op.getSource().getType());
   auto columns = getColumnsLoop(op.getBoxes());

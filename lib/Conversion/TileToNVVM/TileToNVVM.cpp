@@ -23,9 +23,21 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
-/// The elements of the kernel's views, which are all the same; null, with an
-/// error, if they are not.
-static Type getElement(LaunchOp launch) {
+/// Whether `kernel` multiplies blocks, whose elements are converted to those
+/// that it computes with.
+static bool converts(gpu::GPUFuncOp kernel) {
+  return kernel
+      .walk([](Operation *op) {
+        return isa<ForBlocksOp, ForPiecesOp>(op) ? WalkResult::interrupt()
+                                                 : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// The elements of the kernel's views, which are all the same or, if it
+/// converts them, those that it computes with; null, with an error, if they are
+/// not.
+static Type getElement(LaunchOp launch, bool isConverted) {
   Type element;
   for (Value argument : launch.getArgs()) {
     auto type = dyn_cast<ViewType>(argument.getType());
@@ -34,6 +46,11 @@ static Type getElement(LaunchOp launch) {
     if (!argument.getDefiningOp<ViewOp>()) {
       launch.emitOpError("expects views from tile.view");
       return {};
+    }
+    if (element && isConverted &&
+        getSumType(type.getElementType()) == getSumType(element)) {
+      element = getSumType(element);
+      continue;
     }
     if (element && element != type.getElementType()) {
       launch.emitOpError("expects views of one element type, but got ")
@@ -47,12 +64,15 @@ static Type getElement(LaunchOp launch) {
       isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element);
   if (!isKnown)
     launch.emitOpError("expects views of f16, bf16, f32 or f64");
-  return isKnown ? element : Type();
+  if (!isKnown)
+    return Type();
+  return isConverted ? getSumType(element) : element;
 }
 
 /// Whether every operation of `kernel` has a lowering, and what it holds is of
 /// type `element`; else an error.
-static LogicalResult verifyKernel(gpu::GPUFuncOp kernel, Type element) {
+static LogicalResult verifyKernel(gpu::GPUFuncOp kernel, Type element,
+                                  bool isConverted) {
   auto getElement = [&](Type type) {
     return TypeSwitch<Type, Type>(type)
         .Case<BufferType, OperandType, FragmentType>(
@@ -73,7 +93,8 @@ static LogicalResult verifyKernel(gpu::GPUFuncOp kernel, Type element) {
       return WalkResult::interrupt();
     }
     for (Type type : op->getResultTypes())
-      if (getElement(type) != element && !isa<DotOp>(op)) {
+      if (getElement(type) != element && !isa<DotOp>(op) &&
+          !(isConverted && getSumType(getElement(type)) == element)) {
         op->emitOpError("expects elements of type ")
             << element << ", as the views have, but got " << type;
         return WalkResult::interrupt();
@@ -86,8 +107,9 @@ static LogicalResult verifyKernel(gpu::GPUFuncOp kernel, Type element) {
 /// Makes `kernel` an llvm.func and starts it at `launch`.
 static LogicalResult lowerKernel(OpBuilder &builder, LaunchOp launch,
                                  gpu::GPUFuncOp kernel) {
-  Type element = getElement(launch);
-  if (!element || failed(verifyKernel(kernel, element)))
+  bool isConverted = converts(kernel);
+  Type element = getElement(launch, isConverted);
+  if (!element || failed(verifyKernel(kernel, element, isConverted)))
     return failure();
   auto gpuModule = kernel->getParentOfType<gpu::GPUModuleOp>();
   builder.setInsertionPoint(launch);
@@ -98,6 +120,9 @@ static LogicalResult lowerKernel(OpBuilder &builder, LaunchOp launch,
   KernelBuilder k(host, gpuModule, name, element, /*isFree=*/true);
   auto shape = kernel->getAttrOfType<KernelAttr>(kKernelAttrName);
   Lowering lowering(k, shape);
+  if (isConverted)
+    lowering.blockLanes = {k.warpId(), k.floorDiv(k.laneId(), 4),
+                           k.bitAnd(k.laneId(), 3)};
   kernel.walk([&](ForOp loop) {
     lowering.countBits = loop.getTiles().getType().getIntOrFloatBitWidth();
   });

@@ -12,6 +12,7 @@
 
 #include "TileRules.h"
 #include "TileShared.h"
+#include "kron/Dialect/Tile/IR/TileBlocks.h"
 #include "kron/Dialect/Tile/IR/TileColumns.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -208,9 +209,15 @@ LogicalResult CopyOp::verify() {
     return emitOpError("expects a tile of a tile.for");
   auto loop = (*this)->getParentOfType<ForBoxesOp>();
   // copy_c13
-  if (loop && !loop.isOnce(getThreads(*this)))
+  if ((loop && !loop.isOnce(getThreads(*this))) ||
+      isa<ForBlocksOp, ForPiecesOp>((*this)->getParentOp()))
     return emitOpError("expects to be in no tile.for_boxes but one that all "
                        "threads go through once");
+  // copy_c16
+  if (getFill())
+    return verifyFilled(*this);
+  if (getAxes() || getLines())
+    return emitOpError("expects axes and lines with fill only");
   if (!getRows()) {
     int64_t rank = buffer.getShape().size();
     return failure(failed(verifyBoxes(*this, view, buffer.getShape(),
@@ -243,7 +250,8 @@ static LogicalResult verifyTurn(Operation *op, FragmentType fragment,
   if (!loop || boxes != loop.getBoxes())
     return op->emitOpError("expects boxes of a tile.for_boxes");
   // load_c15
-  if (loop.getWarps() || hasWarpBoxes(fragment))
+  if (loop.getWarps() || hasWarpBoxes(fragment) ||
+      isOfBlocks(fragment.getAtom()))
     return op->emitOpError("expects boxes of threads, but got those of warps");
   // load_c2
   if (fragment.getShape().front() != static_cast<int64_t>(loop.getTogether()))
@@ -361,6 +369,11 @@ static LogicalResult verifyBoxes(Operation *op, FragmentType fragment,
 
 LogicalResult LoadOp::verify() {
   FragmentType fragment = getFragment().getType();
+  if (getBlocks(getBoxes()))
+    return verifyLoadedBlock(*this);
+  // load_c21
+  if (getTogether() != 1 || getFold() != 1)
+    return emitOpError("expects together and fold of blocks only");
   auto view = dyn_cast<ViewType>(getSource().getType());
   // load_c13
   if (bool(view) != bool(getTile()) || bool(view) != bool(getBox()))
@@ -394,6 +407,8 @@ LogicalResult LoadOp::verify() {
 
 LogicalResult ExchangeOp::verify() {
   BufferType buffer = getBuffer().getType();
+  if (getBlocks(getBoxes()))
+    return verifyExchangedBlock(*this);
   if (hasWarpBoxes(getFragment().getType()))
     return verifyWarpBoxes(*this, getFragment().getType(), getBuffer(),
                            getBoxes(), getAlong(), /*halves=*/false);
@@ -519,6 +534,11 @@ LogicalResult StoreOp::verify() {
   if (bool(getBox()) != (isFragment && !getRows()))
     return emitOpError("expects sizes of a box for a fragment without rows, "
                        "and for nothing else");
+  if (isFragment && getBlocks(getBoxes()) && getBox())
+    return verifyStoredBlock(*this);
+  // store_c10
+  if (getAxes())
+    return emitOpError("expects axes for blocks only");
   if (isFragment && getColumnsLoop(getBoxes()))
     return verifyStoredColumns(*this);
   return getRows() ? verifyStoredRows(*this) : verifyStoredBox(*this);
