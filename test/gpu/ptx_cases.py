@@ -35,6 +35,10 @@ def dmma(fields):
     return dict(attributes=[f"plan = #kron.gpu_plan<kernel = dmma, {fields}>"])
 
 
+def mma(fields):
+    return dict(attributes=[f"plan = #kron.gpu_plan<kernel = mma, {fields}>"])
+
+
 def simt(*launches):
     """A plan of launches of these fields, of 96 threads."""
     text = ", ".join(f"{{{fields}}}" for fields in launches)
@@ -127,6 +131,13 @@ FIXED = (
     ("mma", CHIPS, product("mkm", "f32", [(16, 16)] * 4, 2, **SCALED)),
     ("mma", CHIPS, product("mkm", "f16", [(16, 16)] * 2, 9, **UNREAD)),
     ("mma", ("sm_80",), product("mkm", "f32", [(24, 40), (17, 16)], 9)),
+    # One slot and three; warps that are no whole group; pieces of two CTAs, and warps of which few lanes have results.
+    ("mma", CHIPS, product("mkm", "f32", [(16, 16)] * 3, 9, **mma("stages = 1"))),
+    ("mma", HOPPER, product("mkm", "f64", [(12, 12)] * 3, 17, **mma("stages = 3, ctas_per_sm = 1"))),
+    ("mma", CHIPS, product("mkm", "f32", [(64, 64)] * 2, 5, **mma("threads = 96, ctas_per_sm = 1"))),
+    ("mma", HOPPER, product("mkm", "f32", [(32, 32)] * 3, 9, **mma("cluster = 2"), **SCALED)),
+    ("mma", HOPPER, product("kmm", "f32", [(16, 16), (12, 12), (17, 17)], 1, ops=["T", "N", "T"], dynamic=(),
+                            memref_layout="any", **mma("cluster = 2"))),
     ("wgmma", HOPPER, product("mkm", "f32", [(32, 32)] * 3, 3)),
     ("wgmma", HOPPER, product("mkm", "f16", [(32, 32)] * 3, 3, **SCALED)),
     ("wgmma", HOPPER, product("mkm", "f16", [(32, 32)] * 3, 3, **UNREAD)),

@@ -150,8 +150,9 @@ def KronTile : Pass<"kron-tile", "::mlir::ModuleOp"> {
   let summary = "Make kernels of tile operations from kron.fused";
   let description = [{
     Replaces every `kron.fused` on memrefs that has a plan for kernel `batched`,
-    `dmma`, `ffma`, `simt` or `small_groups` by the launch of a `gpu.func` of `tile`
-    operations (`simt`: one per launch of the plan), as the complete plan says; nothing is chosen here, and no
+    `dmma`, `ffma`, `mma`, `simt` or `small_groups` by the launch of a `gpu.func` of
+    `tile` operations (`simt`: one per launch of the plan), as the complete plan says;
+    nothing is chosen here, and no
     instruction is written. Of a `#kron.dispatch` every plan becomes a kernel, and
     host code launches the first one whose requirements hold, as
     `--convert-kron-to-nvvm` describes them. What has a plan for another kernel is

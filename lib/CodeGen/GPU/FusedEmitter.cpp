@@ -7,7 +7,6 @@
 
 #include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/Dispatch.h"
-#include "kron/CodeGen/GPU/Mma.h"
 #include "kron/CodeGen/GPU/Sparse.h"
 #include "kron/CodeGen/GPU/Wgmma.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -26,8 +25,6 @@ static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                                 FusedOp fused, GPUPlanAttr plan,
                                 const GPUMachine &machine) {
   switch (plan.getKernel()) {
-  case GPUKernel::Mma:
-    return emitMmaKernel(builder, gpuModule, fused, plan, machine);
   case GPUKernel::Wgmma:
     return emitWgmmaKernel(builder, gpuModule, fused, plan, machine);
   case GPUKernel::Sparse:
@@ -37,6 +34,7 @@ static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
   case GPUKernel::Batched:
   case GPUKernel::Ffma:
   case GPUKernel::Dmma:
+  case GPUKernel::Mma:
   case GPUKernel::SmallGroups:
   case GPUKernel::Simt:
     return fused.emitOpError("has a plan for kernel ")

@@ -14,8 +14,8 @@
 #ifndef KRON_LIB_CODEGEN_GPU_SPARSECHUNKS_H
 #define KRON_LIB_CODEGEN_GPU_SPARSECHUNKS_H
 
-#include "MmaMath.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
+#include "kron/CodeGen/GPU/MmaProducts.h"
 
 namespace mlir::kron {
 

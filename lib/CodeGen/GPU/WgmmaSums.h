@@ -12,8 +12,8 @@
 #ifndef KRON_LIB_CODEGEN_GPU_WGMMASUMS_H
 #define KRON_LIB_CODEGEN_GPU_WGMMASUMS_H
 
-#include "MmaMath.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
+#include "kron/CodeGen/GPU/MmaProducts.h"
 
 namespace mlir::kron {
 

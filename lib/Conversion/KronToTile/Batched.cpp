@@ -180,7 +180,8 @@ void BatchedTiles::copy(Value tile, int64_t ahead) {
   tile::CopyOp::create(b, loc, kernel.getArgument(input), tile, ahead, slot,
                        /*part=*/none, /*order=*/none, /*groups=*/1,
                        /*together=*/8, b.getI64IntegerAttr(plan.itemsPerTile),
-                       getBytes());
+                       getBytes(), /*split=*/false, /*fill=*/false,
+                       /*axes=*/none);
 }
 
 SmallVector<int64_t> BatchedTiles::getAlong(const BatchedStep &step) const {
@@ -223,7 +224,7 @@ void BatchedTiles::store(Value source, Value boxes, Value tile,
       /*order=*/DenseI64ArrayAttr(), /*together=*/8,
       b.getI64IntegerAttr(plan.itemsPerTile), bytes,
       /*bias=*/Value(), /*residual=*/Value(), Activation::Identity,
-      /*scale=*/TypedAttr());
+      /*scale=*/TypedAttr(), /*axes=*/DenseI64ArrayAttr());
 }
 
 /// Takes `source` through a step to `destination`, or straight to memory if

@@ -133,7 +133,8 @@ void DmmaTiles::copy(Value tile, int64_t ahead, int64_t first, int64_t end) {
   tile::CopyOp::create(b, loc, kernel.getArgument(arguments.input), tile, ahead,
                        next, part, /*order=*/DenseI64ArrayAttr(), plan.warps,
                        plan.getCopies(), /*rows=*/IntegerAttr(), kDmmaPairBytes,
-                       /*split=*/plan.cluster == 2);
+                       /*split=*/plan.cluster == 2, /*fill=*/false,
+                       /*axes=*/DenseI64ArrayAttr());
 }
 
 /// Waits for the warps that the fibres of a step lie with.

@@ -30,6 +30,11 @@ LogicalResult tileDmma(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                        FusedOp fused, GPUPlanAttr plan,
                        const GPUMachine &machine);
 
+/// The same of a plan of kind `mma`.
+LogicalResult tileMma(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                      FusedOp fused, GPUPlanAttr plan,
+                      const GPUMachine &machine);
+
 /// The same of a plan of kind `small_groups`.
 LogicalResult tileSmallGroups(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                               FusedOp fused, GPUPlanAttr plan,

@@ -36,6 +36,8 @@ static decltype(&tileBatched) getFamily(GPUKernel kernel) {
     return tileFfma;
   case GPUKernel::Dmma:
     return tileDmma;
+  case GPUKernel::Mma:
+    return tileMma;
   case GPUKernel::SmallGroups:
     return tileSmallGroups;
   case GPUKernel::Simt:

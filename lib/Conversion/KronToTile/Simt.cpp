@@ -211,7 +211,9 @@ void SimtTiles::buildTile(Value tile) {
   tile::CopyOp::create(b, loc, kernel.getArgument(arguments.input), tile,
                        /*ahead=*/0, buffers.front(), DenseI64ArrayAttr(),
                        inputOrder, /*groups=*/1, kCopies,
-                       /*rows=*/IntegerAttr(), inputBytes);
+                       /*rows=*/IntegerAttr(), inputBytes, /*split=*/false,
+                       /*fill=*/false, /*axes=*/DenseI64ArrayAttr(),
+                       /*lines=*/false);
   for (unsigned index = 0; index < launch.stages.size(); ++index) {
     tile::BarrierOp::create(b, loc, /*groups=*/1);
     buildStep(index, tile);

@@ -131,7 +131,7 @@ void SmallGroupsTiles::buildTile(tile::ForOp loop, Value columns,
       /*beta=*/Value(), /*addend=*/Value(), /*box=*/none, /*order=*/none,
       /*together=*/8, b.getI64IntegerAttr(plan.getRows()), /*bytes=*/16,
       /*bias=*/Value(), /*residual=*/Value(), Activation::Identity,
-      /*scale=*/TypedAttr());
+      /*scale=*/TypedAttr(), /*axes=*/none);
   loop.getBody()->getTerminator()->setOperands(next);
 }
 

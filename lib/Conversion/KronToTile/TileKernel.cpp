@@ -43,9 +43,9 @@ Value TileKernel::makeView(Value base, ArrayRef<Int> sizes,
 }
 
 Value TileKernel::makeView(const StageFactor &factor, int64_t sizeK,
-                           int64_t sizeN) {
+                           int64_t sizeN, Type element) {
   return makeView(factor.base, {sizeK, sizeN},
-                  {factor.strideK, factor.resultStride});
+                  {factor.strideK, factor.resultStride}, element);
 }
 
 unsigned TileKernel::enter(Value hostValue) {
@@ -123,7 +123,8 @@ void TileKernel::storeBox(const BoxArguments &arguments, Value source,
       boxes ? builder.getDenseI64ArrayAttr(along) : DenseI64ArrayAttr(),
       get(arguments.alpha), get(arguments.beta), get(arguments.addend), box,
       order, together, /*rows=*/IntegerAttr(), bytes, get(arguments.bias),
-      get(arguments.residual), arguments.activation, arguments.scale);
+      get(arguments.residual), arguments.activation, arguments.scale,
+      /*axes=*/DenseI64ArrayAttr());
 }
 
 void TileKernel::begin(gpu::GPUModuleOp gpuModule, StringRef name,
@@ -139,10 +140,12 @@ void TileKernel::begin(gpu::GPUModuleOp gpuModule, StringRef name,
 }
 
 void TileKernel::beginBody(Operation *loop) {
-  // Behind the number are fragments that a tile.for carries.
+  // Behind the number are fragments that a tile.for carries, or a piece.
   SmallVector<Type> types{builder.getIndexType()};
   if (auto tiles = dyn_cast<tile::ForOp>(loop))
     llvm::append_range(types, tiles.getInits().getTypes());
+  if (auto pieces = dyn_cast<tile::ForPiecesOp>(loop))
+    types.push_back(pieces.getRing().getType().getBuffer());
   builder.createBlock(&loop->getRegion(0), {}, types,
                       SmallVector<Location>(types.size(), loc));
   tile::YieldOp::create(builder, loc);

@@ -47,7 +47,8 @@ public:
   /// results.
   Value makeView(Value base, ArrayRef<Int> sizes, ArrayRef<Int> strides,
                  Type element = nullptr);
-  Value makeView(const StageFactor &factor, int64_t sizeK, int64_t sizeN);
+  Value makeView(const StageFactor &factor, int64_t sizeK, int64_t sizeN,
+                 Type element = nullptr);
 
   /// Makes `hostValue` an argument, of which `begin` gives the value.
   unsigned enter(Value hostValue);

@@ -11,6 +11,11 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
+/// Where `type` begins in shared memory: a swizzle is of bits of addresses.
+static int64_t getAlignment(BufferType type) {
+  return type.getTileLayout().swizzles.empty() ? 16 : 128;
+}
+
 void tile::lowerAlloc(Lowering &lowering, AllocOp op) {
   if (op.getReuses()) {
     lowering.buffers[op.getMemory()] = lowering.buffers.at(op.getReuses());
@@ -20,7 +25,8 @@ void tile::lowerAlloc(Lowering &lowering, AllocOp op) {
     LoweredRing ring;
     ring.slotBytes = type.getSlotBytes();
     ring.stages = type.getStages();
-    ring.begin = lowering.k.allocateShared(type.getBytes());
+    ring.begin = lowering.k.allocateShared(type.getBytes(),
+                                           getAlignment(type.getBuffer()));
     ring.full = ring.begin;
     if (type.getAlong()) {
       ring.along = *type.getAlong();
@@ -35,7 +41,8 @@ void tile::lowerAlloc(Lowering &lowering, AllocOp op) {
     if (auto other = dyn_cast<AllocOp>(user))
       bytes = std::max(
           bytes, cast<BufferType>(other.getMemory().getType()).getBytes());
-  lowering.buffers[op.getMemory()] = lowering.k.allocateShared(bytes);
+  lowering.buffers[op.getMemory()] = lowering.k.allocateShared(
+      bytes, getAlignment(cast<BufferType>(op.getMemory().getType())));
 }
 
 void tile::lowerResize(Lowering &lowering, ResizeOp op) {

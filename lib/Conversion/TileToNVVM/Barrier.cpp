@@ -18,6 +18,9 @@ static void lowerClusterBarrier(Lowering &lowering, BarrierOp op) {
   auto loop = op->getParentOfType<ForBoxesOp>();
   if (loop && loop.getWarps() && !lowering.turns.at(loop.getBoxes()).isLast)
     return;
+  // Lanes without results of their own may be ahead: a warp arrives as one.
+  if (lowering.blockLanes)
+    k.syncWarp();
   if (!op.getWait())
     k.inlinePTX({}, "barrier.cluster.arrive.release.aligned;", "~{memory}", {});
   if (!op.getArrive())
@@ -28,6 +31,8 @@ void tile::lowerBarrier(Lowering &lowering, BarrierOp op) {
   KernelBuilder &k = lowering.k;
   if (op.getCluster())
     return lowerClusterBarrier(lowering, op);
+  if (op.getOfBlock())
+    return meetOfBlock(lowering, op);
   int64_t groups = op.getGroups();
   if (groups == 1)
     return k.barrier();

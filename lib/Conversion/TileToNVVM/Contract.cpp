@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
+#include "kron/Dialect/Tile/IR/TileBlocks.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -82,6 +83,8 @@ static void lowerDmma(Lowering &lowering, ContractOp op) {
 void tile::lowerContract(Lowering &lowering, ContractOp op) {
   if (op.getAtom() == AtomKind::Dmma)
     return lowerDmma(lowering, op);
+  if (isOfBlocks(op.getAtom()))
+    return multiplyBlock(lowering, op);
   KernelBuilder &k = lowering.k;
   OperandType type = op.getOperand().getType();
   LoweredFragment source = lowering.fragments.at(op.getFragment());

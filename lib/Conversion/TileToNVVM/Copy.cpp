@@ -208,7 +208,7 @@ static void fillBuffer(Lowering &lowering, CopyOp op) {
 }
 
 void tile::lowerCopy(Lowering &lowering, CopyOp op) {
-  if (op.getBuffer().getDefiningOp<AllocOp>())
+  if (!op.getFill() && op.getBuffer().getDefiningOp<AllocOp>())
     return fillBuffer(lowering, op);
   KernelBuilder &k = lowering.k;
   BufferType type = op.getBuffer().getType();
@@ -217,6 +217,11 @@ void tile::lowerCopy(Lowering &lowering, CopyOp op) {
                                   k.mul(lowering.step, ahead))
                           : k.add(lowering.getFirstTile(),
                                   k.mul(lowering.getTileStep(), ahead));
+  if (op.getFill()) {
+    fillTile(lowering, op, tile);
+    k.commitCopies();
+    return;
+  }
   if (!op.getRows()) {
     // There are no more CTAs than tiles.
     Value exists;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Indexed.h"
+#include "kron/Dialect/Tile/IR/TileBlocks.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -78,6 +79,8 @@ static void exchangeParts(Lowering &lowering, ExchangeOp op,
 }
 
 void tile::lowerExchange(Lowering &lowering, ExchangeOp op) {
+  if (getBlocks(op.getBoxes()))
+    return exchangeBlock(lowering, op);
   KernelBuilder &k = lowering.k;
   const LoweredFragment &fragment = lowering.fragments.at(op.getFragment());
   if (op.getFragment().getType().getAtom() == AtomKind::Dmma)

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
+#include "kron/Dialect/Tile/IR/TileBlocks.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -25,7 +26,7 @@ static SmallVector<Int *> getState(Lowering &lowering, ForOp op) {
   if (isa<ForColumnsOp>(op->getParentOp()))
     return state;
   for (auto &[memory, ring] : lowering.rings) {
-    if (ring.along && ring.stages == ring.slotsPerBuffer)
+    if (ring.stages == (ring.along ? ring.slotsPerBuffer : 1))
       continue;
     state.push_back(&ring.full);
   }
@@ -72,6 +73,10 @@ void tile::lowerFor(Lowering &lowering, ForOp op) {
     lowering.step = lowering.getTileStep();
   }
   lowering.tileCount = count;
+  op.walk([&](StoreOp store) {
+    if (getBlocks(store.getBoxes()))
+      testStore(lowering, store);
+  });
   setValues(k.rolledLoop(first, count, lowering.step, getValues(op.getInits()),
                          [&](Int tile, ValueRange carried) {
                            setValues(carried);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Indexed.h"
+#include "kron/Dialect/Tile/IR/TileBlocks.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -118,6 +119,8 @@ static Boxes loadView(Lowering &lowering, LoadOp op) {
 }
 
 void tile::lowerLoad(Lowering &lowering, LoadOp op) {
+  if (getBlocks(op.getBoxes()))
+    return loadBlock(lowering, op);
   SmallVector<int64_t> box(op.getFragment().getType().getBox());
   auto buffer = dyn_cast<BufferType>(op.getSource().getType());
   Boxes boxes;

@@ -84,6 +84,12 @@ struct LoweredTurn {
   bool isLast = false;
 };
 
+/// Numbers of a thread: its warp in the CTA, and its lane as (g, t) in the
+/// description of the atoms.
+struct LaneNumbers {
+  Int warp, group, slot;
+};
+
 /// Values of each box, in row-major order of its positions; null where they are
 /// not known yet.
 using Boxes = SmallVector<SmallVector<Value>>;
@@ -145,6 +151,11 @@ private:
 };
 
 class Lowering;
+struct BlockProduct;
+struct GlobalTile;
+struct LoadedBlock;
+struct LoweredBlock;
+class MatrixFactor;
 
 /// Where the elements of a buffer of a ring along an axis lie.
 class WindowPlaces {
@@ -180,6 +191,9 @@ public:
 
   KernelBuilder &k;
   const int64_t threads, cluster;
+  /// Of a kernel that multiplies blocks, found once, at its start.
+  std::optional<LaneNumbers> blockLanes;
+  const LaneNumbers &getLanes() const { return *blockLanes; }
 
   DenseMap<Value, LoweredView> views;
   llvm::MapVector<Value, LoweredRing> rings;
@@ -198,6 +212,16 @@ public:
   DenseMap<Value, LoweredColumns> columns;
   /// Tiles that operations of a turn work on, of each of their views.
   DenseMap<std::pair<Operation *, Value>, LoweredTile> tiles;
+  /// Of blocks: the one of a turn, tiles that are stored to, operands, what was
+  /// loaded and what was multiplied.
+  DenseMap<Value, std::shared_ptr<LoweredBlock>> blocks;
+  DenseMap<std::pair<Operation *, Value>, std::shared_ptr<GlobalTile>>
+      globalTiles;
+  DenseMap<Value, std::shared_ptr<MatrixFactor>> factors;
+  DenseMap<Value, std::shared_ptr<LoadedBlock>> loaded;
+  DenseMap<Value, std::shared_ptr<BlockProduct>> products;
+  /// Whether views are aligned to some bytes.
+  DenseMap<std::pair<Value, int64_t>, Value> aligned;
   /// From one tile of this CTA to its next one, and how many there are.
   Int step, tileCount;
   /// Bits that tiles are counted in.
@@ -289,6 +313,25 @@ void lowerContract(Lowering &lowering, ContractOp op);
 void lowerExchange(Lowering &lowering, ExchangeOp op);
 void lowerMultiply(Lowering &lowering, MultiplyOp op);
 void lowerStore(Lowering &lowering, StoreOp op);
+void lowerForBlocks(Lowering &lowering, ForBlocksOp op);
+void lowerForPieces(Lowering &lowering, ForPiecesOp op);
+void lowerCopyPieces(Lowering &lowering, CopyPiecesOp op);
+
+/// The same of operations on blocks of tile.for_blocks or tile.for_pieces.
+void prepareBlock(Lowering &lowering, PrepareOp op);
+void loadBlock(Lowering &lowering, LoadOp op);
+void multiplyBlock(Lowering &lowering, ContractOp op);
+void exchangeBlock(Lowering &lowering, ExchangeOp op);
+void storeBlock(Lowering &lowering, StoreOp op);
+void meetOfBlock(Lowering &lowering, BarrierOp op);
+
+/// Starts a copy that fills the tile up with zeros.
+void fillTile(Lowering &lowering, CopyOp op, Int tile);
+/// Finds out, in front of the loop over tiles, whether arrays are aligned to
+/// what `op` stores at a time.
+void testStore(Lowering &lowering, StoreOp op);
+/// alpha or beta of a store.
+KernelScale getScale(Lowering &lowering, Value scale);
 
 /// The group that the first result of this thread's or warp's column of a view
 /// belongs to, and its number there.

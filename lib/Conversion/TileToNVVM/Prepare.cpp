@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
+#include "kron/Dialect/Tile/IR/TileBlocks.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -43,6 +44,8 @@ void tile::lowerPrepare(Lowering &lowering, PrepareOp op) {
   OperandType type = op.getOperand().getType();
   if (type.getAtom() == AtomKind::Dmma)
     return loadRegisters(lowering, op);
+  if (isOfBlocks(type.getAtom()))
+    return prepareBlock(lowering, op);
   int64_t sizeN = type.getSizeN(), pitch = type.getPitch();
   int64_t offset = k.allocateShared(type.getBytes());
   lowering.operands[op.getOperand()] = offset;

@@ -47,10 +47,22 @@ static LoweredWindow getWindow(const LoweredRing &ring, Int slot) {
   return {ring.begin, ring.stages, ring.slotsPerBuffer, *ring.along, slot};
 }
 
+/// The slot before the one to wait for, that is the last one behind it.
+/// Computed in another way than the next one, of which it would otherwise be a
+/// common part with two slots, and take a register through the whole turn.
+static Int getSlotBefore(KernelBuilder &k, const LoweredRing &ring) {
+  int64_t last = ring.begin + (ring.stages - 1) * ring.slotBytes;
+  return k.select(k.equal(ring.full, ring.begin), k.materialize(last, 32),
+                  k.materialize(k.sub(ring.full, ring.slotBytes), 32));
+}
+
 void tile::lowerAcquire(Lowering &lowering, AcquireOp op) {
   LoweredRing &ring = lowering.rings[op.getRing()];
   int64_t behind = ring.ahead + (ring.isFullTaken ? 1 : 0);
-  Int slot = getSlotBehind(lowering, ring, behind);
+  bool isBefore = lowering.blockLanes && ring.stages > 1 &&
+                  behind + 1 == ring.stages && !ring.full.isConstant();
+  Int slot = isBefore ? getSlotBefore(lowering.k, ring)
+                      : getSlotBehind(lowering, ring, behind);
   ++ring.ahead;
   if (ring.along)
     lowering.windows[op.getSlot()] = getWindow(ring, slot);

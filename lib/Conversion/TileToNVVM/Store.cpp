@@ -7,6 +7,7 @@
 
 #include "Indexed.h"
 #include "kron/CodeGen/GPU/KernelEpilogue.h"
+#include "kron/Dialect/Tile/IR/TileBlocks.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -24,8 +25,8 @@ public:
         view(lowering.views.at(op.getView())),
         tile(lowering.numbers.at(op.getTile())), rows(op.getRows().value_or(0)),
         epilogue(k, ops) {
-    alpha = getScale(op.getAlpha());
-    beta = getScale(op.getBeta());
+    alpha = getScale(lowering, op.getAlpha());
+    beta = getScale(lowering, op.getBeta());
     enterEpilogue();
   }
 
@@ -38,7 +39,6 @@ public:
   void storeBox(BufferType type);
 
 private:
-  KernelScale getScale(Value scale);
   void enterEpilogue();
   SmallVector<Scalar>
   finish(ArrayRef<Value> values,
@@ -69,7 +69,7 @@ private:
 
 } // namespace
 
-KernelScale TileStore::getScale(Value scale) {
+KernelScale tile::getScale(Lowering &lowering, Value scale) {
   KernelScale lowered;
   if (!scale)
     return lowered;
@@ -78,9 +78,9 @@ KernelScale TileStore::getScale(Value scale) {
   if (scale.getType().isInteger()) {
     Int number = lowering.numbers.at(scale);
     lowered.isDynamic = !number.isConstant() || number.is(0);
-    lowered.value =
-        Scalar{k.materialize(number, scale.getType().getIntOrFloatBitWidth()),
-               nullptr};
+    lowered.value = Scalar{
+        lowering.k.materialize(number, scale.getType().getIntOrFloatBitWidth()),
+        nullptr};
     return lowered;
   }
   Value value = lowering.scalars.at(scale);
@@ -435,6 +435,8 @@ void TileStore::storeChunks(BufferType type) {
 }
 
 void tile::lowerStore(Lowering &lowering, StoreOp op) {
+  if (getBlocks(op.getBoxes()))
+    return storeBlock(lowering, op);
   TileStore store(lowering, op);
   auto buffer = dyn_cast<BufferType>(op.getSource().getType());
   auto columns = getColumnsLoop(op.getBoxes());

@@ -23,6 +23,17 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
+/// Whether `kernel` multiplies blocks, whose elements are converted to those
+/// that it computes with.
+static bool converts(gpu::GPUFuncOp kernel) {
+  return kernel
+      .walk([](Operation *op) {
+        return isa<ForBlocksOp, ForPiecesOp>(op) ? WalkResult::interrupt()
+                                                 : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// The type of elements in shared memory, if `kernel` has some there.
 static Type getSharedElement(gpu::GPUFuncOp kernel) {
   Type element;
@@ -41,8 +52,8 @@ static Type getSharedElement(gpu::GPUFuncOp kernel) {
 
 /// What the elements of the views of `kernel` are summed up in; null, with an
 /// error, if they are not in the same type.
-static Type getSums(LaunchOp launch, gpu::GPUFuncOp kernel) {
-  Type first, sums = getSharedElement(kernel);
+static Type getSums(LaunchOp launch, gpu::GPUFuncOp kernel, bool isConverted) {
+  Type first, sums = isConverted ? Type() : getSharedElement(kernel);
   for (Value argument : launch.getArgs()) {
     auto type = dyn_cast<ViewType>(argument.getType());
     if (!type)
@@ -74,8 +85,9 @@ static Type getSums(LaunchOp launch, gpu::GPUFuncOp kernel) {
 
 /// The elements that `kernel` computes with: those of its buffers and operands,
 /// which have to be `sums`, or if it has neither those of its views. Null, with
-/// an error, if operations have other ones.
-static Type getElement(gpu::GPUFuncOp kernel, Type sums) {
+/// an error, if operations have other ones. Where they are converted, that is
+/// `sums`.
+static Type getElement(gpu::GPUFuncOp kernel, Type sums, bool isConverted) {
   auto getOwn = [&](Type type) {
     return TypeSwitch<Type, Type>(type)
         .Case<BufferType, OperandType, FragmentType>(
@@ -90,12 +102,21 @@ static Type getElement(gpu::GPUFuncOp kernel, Type sums) {
       isMixed |= views && views != view.getElementType();
       views = view.getElementType();
     }
-  Type element = views;
+  Type element = isConverted ? sums : views;
   WalkResult result = kernel.getBody().walk([&](Operation *op) {
     if (!isa<TileDialect>(op->getDialect()) && !isa<gpu::ReturnOp>(op)) {
       op->emitOpError("expects to be a tile operation, as all of a kernel of "
                       "these");
       return WalkResult::interrupt();
+    }
+    if (isConverted) {
+      for (Type type : op->getResultTypes())
+        if (Type own = getOwn(type); own && getSumType(own) != sums) {
+          op->emitOpError("expects elements that are summed up in ")
+              << sums << ", but got " << type;
+          return WalkResult::interrupt();
+        }
+      return WalkResult::advance();
     }
     bool isShared = isa<AllocOp, PrepareOp>(op);
     if (isShared)
@@ -126,8 +147,9 @@ static bool hasSharedMemory(gpu::GPUModuleOp gpuModule) {
 /// Makes `kernel` an llvm.func and starts it at `launch`.
 static LogicalResult lowerKernel(OpBuilder &builder, LaunchOp launch,
                                  gpu::GPUFuncOp kernel) {
-  Type sums = getSums(launch, kernel);
-  Type element = sums ? getElement(kernel, sums) : Type();
+  bool isConverted = converts(kernel);
+  Type sums = getSums(launch, kernel, isConverted);
+  Type element = sums ? getElement(kernel, sums, isConverted) : Type();
   if (!element)
     return failure();
   element = getStorageType(element);
@@ -140,6 +162,9 @@ static LogicalResult lowerKernel(OpBuilder &builder, LaunchOp launch,
   KernelBuilder k(host, gpuModule, name, element, /*isFree=*/true);
   auto shape = kernel->getAttrOfType<KernelAttr>(kKernelAttrName);
   Lowering lowering(k, shape);
+  if (isConverted)
+    lowering.blockLanes = {k.warpId(), k.floorDiv(k.laneId(), 4),
+                           k.bitAnd(k.laneId(), 3)};
   kernel.walk([&](ForOp loop) {
     lowering.countBits = loop.getTiles().getType().getIntOrFloatBitWidth();
   });

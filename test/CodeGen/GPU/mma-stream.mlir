@@ -1,4 +1,4 @@
-// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_90a cublas=false" --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
+// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
 
 // Verify that a tile of 128 KiB gets its input in pieces: 2 KB for each of 16 warps,
 // three on their way, with whole lines where a tile has 32 bytes of each; a warp waits
@@ -53,12 +53,12 @@ func.func @stream(%x: memref<4x16x16x16x4096xf32>, %f: memref<16x16xf32>, %y: me
 // CHECK-SAME:    nvvm.cluster_dim = array<i32: 2>
 // CHECK:         %[[OTHER:.*]] = nvvm.mapa {{.*}} : !llvm.ptr<3> -> !llvm.ptr<7>
 // CHECK-NOT:     !llvm.ptr<7>
-// CHECK:         nvvm.cluster.arrive {aligned}
-// CHECK-NEXT:    nvvm.cluster.wait {aligned}
+// CHECK:         barrier.cluster.arrive.release.aligned;
+// CHECK:         barrier.cluster.wait.acquire.aligned;
 // CHECK:         llvm.load {{.*}} : !llvm.ptr<7> -> f64
 // CHECK:         st.global.cs.v2.f64
-// CHECK:         nvvm.cluster.arrive {aligned}
-// CHECK-NEXT:    nvvm.cluster.wait {aligned}
+// CHECK:         barrier.cluster.arrive.release.aligned;
+// CHECK:         barrier.cluster.wait.acquire.aligned;
 func.func @cluster(%x: memref<1024x32x32x32xf64>, %f: memref<32x32xf64>, %y: memref<1024x32x32x32xf64>) {
   kron.fused ins(%x, %f : memref<1024x32x32x32xf64>, memref<32x32xf64>) outs(%y : memref<1024x32x32x32xf64>)
       attributes {plan = #kron.gpu_plan<kernel = mma>} {

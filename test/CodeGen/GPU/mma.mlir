@@ -1,5 +1,5 @@
-// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_90a cublas=false" --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s --check-prefixes=CHECK,SM90
-// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_80 cublas=false" --convert-kron-to-nvvm=chip=sm_80 | FileCheck %s --check-prefixes=CHECK,SM80
+// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s --check-prefixes=CHECK,SM90
+// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_80 cublas=false" --kron-tile=chip=sm_80 --convert-tile-to-nvvm --convert-kron-to-nvvm=chip=sm_80 | FileCheck %s --check-prefixes=CHECK,SM80
 
 // Verify that 16^3 becomes one kernel of 2 CTAs of 256 threads per SM; that
 // the two innermost factors are chained (2 k tiles x 2 column tiles x 3 products
@@ -152,7 +152,8 @@ func.func @odd(%x: memref<?x31x13xf32>, %f: memref<31x27xf32>, %g: memref<13x11x
 // CHECK-SAME:    nvvm.minctasm = 1 : i32
 // CHECK:         nvvm.cp.async.wait.group 1
 // CHECK:         nvvm.barrier id = {{.*}} number_of_threads
-// CHECK:         llvm.fcmp "une" %{{.*}}, %{{.*}} : f64
+// CHECK:         %[[ZERO:.*]] = arith.cmpf oeq, %{{.*}}, %{{.*}} : f64
+// CHECK:         scf.if %[[ZERO]]
 // CHECK:         st.global.cs.v2.f64
 func.func @planned(%x: memref<?x64x64xf64>, %f: memref<64x64xf64>, %y: memref<?x64x64xf64>, %beta: f64) {
   kron.fused ins(%x, %f : memref<?x64x64xf64>, memref<64x64xf64>) outs(%y : memref<?x64x64xf64>)

@@ -122,36 +122,3 @@ func.func @scaled(%x: memref<?x4x4xf32>, %f: memref<4x4xf32>, %a: f32, %b: f32, 
     {plan = #kron.gpu_plan<kernel = batched>}
   return
 }
-
-// -----
-
-// Verify that a dispatch with kernels of other kinds leaves these to the next pass, and
-// operations without a batched plan as they are.
-// CHECK-LABEL: func.func @mixed
-// CHECK:         scf.if
-// CHECK:           tile.launch @kron_gpu::@mixed_batched_0
-// CHECK:         } else {
-// CHECK-NEXT:      kron.fused
-// CHECK-SAME:        plan = #kron.gpu_plan<kernel = mma
-// CHECK:         }
-// CHECK:         kron.fused
-// CHECK-SAME:      plan = #kron.gpu_plan<kernel = mma
-// CHECK-NOT:     gpu.func @mixed_batched_1
-func.func @mixed(%x: memref<100x4xf32>, %f: memref<4x4xf32>, %y: memref<100x4xf32>) {
-  kron.fused ins(%x, %f : memref<100x4xf32>, memref<4x4xf32>) outs(%y : memref<100x4xf32>)
-    attributes {plan = #kron.dispatch<[<kernel = batched, packed = 1, tile = 50, threads = 64, ctas_per_sm = 4, stages = 2>,
-                                       <kernel = mma, tile = 16, threads = 128, ctas_per_sm = 4, stages = 2>]>} {
-  ^bb0(%tx: tensor<100x4xf32>, %tf: tensor<4x4xf32>, %out: tensor<100x4xf32>):
-    %1 = kron.mode_product axis(1) ins(%tx : tensor<100x4xf32>) factor(%tf [p, q] : tensor<4x4xf32>)
-         outs(%out : tensor<100x4xf32>) -> tensor<100x4xf32>
-    kron.yield %1 : tensor<100x4xf32>
-  }
-  kron.fused ins(%x, %f : memref<100x4xf32>, memref<4x4xf32>) outs(%y : memref<100x4xf32>)
-    attributes {plan = #kron.gpu_plan<kernel = mma, tile = 16, threads = 128, ctas_per_sm = 4, stages = 2>} {
-  ^bb0(%tx: tensor<100x4xf32>, %tf: tensor<4x4xf32>, %out: tensor<100x4xf32>):
-    %1 = kron.mode_product axis(1) ins(%tx : tensor<100x4xf32>) factor(%tf [p, q] : tensor<4x4xf32>)
-         outs(%out : tensor<100x4xf32>) -> tensor<100x4xf32>
-    kron.yield %1 : tensor<100x4xf32>
-  }
-  return
-}

@@ -528,7 +528,7 @@ gpu.module @kron_gpu {
 
 gpu.module @kron_gpu {
   gpu.func @atom(%f: !tile.view<8x8xf64, [8, 1]>) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
-    // expected-error @+1 {{expects atom fma or dmma.m16n8k8, but got mma.m16n8k16}}
+    // expected-error @+1 {{expects atom fma, dmma.m16n8k8 or one of blocks, but got mma.m16n8k16}}
     %p = tile.prepare %f : !tile.view<8x8xf64, [8, 1]> -> !tile.operand<8x8xf64, mma.m16n8k16 apart>
     gpu.return
   }
@@ -536,7 +536,7 @@ gpu.module @kron_gpu {
 
 // -----
 
-// expected-error @+1 {{expects atom fma or dmma.m16n8k8, but got mma.m16n8k16}}
+// expected-error @+1 {{expects atom fma, dmma.m16n8k8 or one of blocks, but got mma.m16n8k16}}
 func.func private @atom_of_fragment(!tile.fragment<2x8x16xf64, mma.m16n8k16>)
 
 // -----

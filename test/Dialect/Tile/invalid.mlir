@@ -57,8 +57,8 @@ func.func private @f(!tile.view<4x4xf32, [4]>)
 
 // -----
 
-// expected-error @+1 {{expects at least 2 pipeline stages, but got 1}}
-func.func private @f(!tile.ring<1 of <4x4xf32>>)
+// expected-error @+1 {{expects at least 1 pipeline stage, but got 0}}
+func.func private @f(!tile.ring<0 of <4x4xf32>>)
 
 // -----
 

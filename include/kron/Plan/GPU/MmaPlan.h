@@ -149,6 +149,7 @@ struct MmaPlan : MmaRegion, MmaChoices {
   bool keepsFactors = true;
   int64_t sharedBytes = 0;
 
+  int64_t getSharedBytes() const { return sharedBytes; }
   int64_t getWarps() const { return threads / 32; }
   /// Whether a CTA has only some of the positions that `step` contracts.
   bool isSplit(const MmaStep &step) const {

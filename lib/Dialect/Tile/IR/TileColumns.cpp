@@ -57,7 +57,7 @@ LogicalResult ForColumnsOp::verify() {
   if (failed(verifyBody(*this, TypeRange())))
     return failure();
   // for_columns_c5
-  if (getAtom() == AtomKind::Dmma)
+  if (getAtom() != AtomKind::Fma && getAtom() != AtomKind::MmaM16N8K16)
     return emitOpError("expects atom fma or mma.m16n8k16, but got ")
            << stringifyAtomKind(getAtom());
   int64_t threads = getThreads(*this), perCTA = getPerCta();

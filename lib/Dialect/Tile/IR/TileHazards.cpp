@@ -18,6 +18,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TileRules.h"
+#include "kron/Dialect/Tile/IR/TileBlocks.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <numeric>
@@ -76,10 +77,13 @@ struct Access {
   Meeting meeting;
   /// Whether it is of the buffers of both CTAs of a cluster.
   bool isOfBoth = false;
+  /// Whether the lanes of some warps share what it moves, a block, and have not
+  /// met since.
+  bool isOpen = false;
   /// Whether each thread finds its own boxes, or each group its own.
   bool isApartFrom(const Access &other) const {
     return (loop && loop == other.loop && along == other.along &&
-            width == other.width) ||
+            width == other.width && !isOpen) ||
            meeting.isKnownTo(other.meeting.groups);
   }
 };
@@ -210,10 +214,35 @@ static Groups getGroups(ForBoxesOp loop, int64_t threads, Value buffer,
   return {};
 }
 
+/// Groups of warps that keep to a share each of a tile of `blocks`: blocks of a
+/// group lie one behind the other, of one position along outer axes.
+static Groups getShares(const Blocks &blocks, int64_t threads) {
+  int64_t positions = 1;
+  for (auto [size, block] : llvm::zip_equal(blocks.sizes, blocks.block)) {
+    if (block != 1)
+      break;
+    positions *= size;
+  }
+  return {std::gcd(blocks.getGroups(threads), positions), kShares};
+}
+
 /// How `op` moves boxes of `fragment` along `along`.
 Access HazardCheck::getAccess(Operation *op, Value fragment, Value buffer,
                               DenseI64ArrayAttr along) {
   auto loop = op->getParentOfType<ForBoxesOp>();
+  if (isa<ForBlocksOp, ForPiecesOp>(op->getParentOp())) {
+    Access access;
+    access.loop = op->getParentOp();
+    access.along = along;
+    access.isOpen = true;
+    std::optional<Blocks> blocks =
+        getBlocks(access.loop->getRegion(0).getArgument(0));
+    if (blocks && blocks->isShared &&
+        blocks->sizes.size() == blocks->block.size())
+      access.meeting.groups = getShares(*blocks, threads);
+    access.isOfBoth = blocks && blocks->isSplit && isa<LoadOp>(op);
+    return access;
+  }
   Access access;
   access.loop = loop;
   access.along = along;
@@ -484,6 +513,13 @@ LogicalResult HazardCheck::release(ReleaseOp op) {
 }
 
 LogicalResult HazardCheck::meet(BarrierOp op) {
+  if (op.getOfBlock()) {
+    for (auto &[value, found] : memory)
+      for (SmallVector<Access> *accesses : {&found.readers, &found.writers})
+        for (Access &access : *accesses)
+          access.isOpen &= access.loop != op->getParentOp();
+    return success();
+  }
   // barrier_c4
   bool isWait = op.getWait() && !op.getArrive();
   if (isWait ? !arrived : op.getCluster() && arrived)
@@ -544,7 +580,7 @@ LogicalResult HazardCheck::check(Operation *op) {
         Block &body = loop->getRegion(0).front();
         return failure(failed(check(body)) || failed(check(body)));
       })
-      .Case<ForBoxesOp, ForColumnsOp>(
+      .Case<ForBoxesOp, ForColumnsOp, ForBlocksOp, ForPiecesOp>(
           [&](auto loop) { return check(loop->getRegion(0).front()); })
       .Default([](Operation *) { return success(); });
 }
@@ -586,8 +622,16 @@ LogicalResult tile::verifyHazards(gpu::GPUFuncOp kernel) {
             .Case<AcquireOp, WaitOp, ReleaseOp, PrepareOp, ResizeOp>(
                 [](auto) { return 1; })
             .Default([](Operation *) { return 0; });
-    bool hasBody = !isa<ForOp, ForBoxesOp, ForColumnsOp>(op) ||
-                   (op->getNumRegions() == 1 && !op->getRegion(0).empty());
+    bool hasBody =
+        !isa<ForOp, ForBoxesOp, ForColumnsOp, ForBlocksOp, ForPiecesOp>(op) ||
+        (op->getNumRegions() == 1 && !op->getRegion(0).empty());
+    // Blocks are looked at.
+    if (auto loop = dyn_cast<ForBlocksOp>(op))
+      hasBody &= loop.getSizesAttr() && loop.getBlockAttr() &&
+                 op->getRegion(0).getNumArguments() > 0 &&
+                 llvm::all_of(loop.getBlock(), [](int64_t n) { return n > 0; });
+    if (auto loop = dyn_cast<ForPiecesOp>(op))
+      hasBody &= loop.getPiecesAttr() && op->getRegion(0).getNumArguments() > 0;
     return op->getNumOperands() >= least && hasBody ? WalkResult::advance()
                                                     : WalkResult::interrupt();
   });

@@ -12,6 +12,7 @@
 
 #include "TileRules.h"
 #include "TileShared.h"
+#include "kron/Dialect/Tile/IR/TileBlocks.h"
 #include "kron/Dialect/Tile/IR/TileColumns.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -203,7 +204,7 @@ static LogicalResult verifyPart(CopyOp op) {
 
 /// Whether a copy to what is no slot of a ring is a whole box of this turn, by
 /// single elements; else an error.
-static LogicalResult verifyFilled(CopyOp op) {
+static LogicalResult verifyBufferFromBox(CopyOp op) {
   BufferType buffer = op.getBuffer().getType();
   ViewType view = op.getView().getType();
   bool isWhole = op.getTile() && op.getAhead() == 0 && !op.getRows() &&
@@ -226,13 +227,19 @@ LogicalResult CopyOp::verify() {
   // copy_c7
   if (getTile() && !isTile(getTile()))
     return emitOpError("expects a tile of a tile.for");
-  if (getBuffer().getDefiningOp<AllocOp>())
-    return verifyFilled(*this);
+  if (!getFill() && getBuffer().getDefiningOp<AllocOp>())
+    return verifyBufferFromBox(*this);
   auto loop = (*this)->getParentOfType<ForBoxesOp>();
   // copy_c13
-  if (loop && !loop.isOnce(getThreads(*this)))
+  if ((loop && !loop.isOnce(getThreads(*this))) ||
+      isa<ForBlocksOp, ForPiecesOp>((*this)->getParentOp()))
     return emitOpError("expects to be in no tile.for_boxes but one that all "
                        "threads go through once");
+  // copy_c17
+  if (getFill())
+    return verifyFilled(*this);
+  if (getAxes() || getLines())
+    return emitOpError("expects axes and lines with fill only");
   if (!getRows()) {
     int64_t rank = buffer.getShape().size();
     return failure(failed(verifyBoxes(*this, view, buffer.getShape(),
@@ -265,7 +272,8 @@ static LogicalResult verifyTurn(Operation *op, FragmentType fragment,
   if (!loop || boxes != loop.getBoxes())
     return op->emitOpError("expects boxes of a tile.for_boxes");
   // load_c15
-  if (loop.getWarps() || hasWarpBoxes(fragment))
+  if (loop.getWarps() || hasWarpBoxes(fragment) ||
+      isOfBlocks(fragment.getAtom()))
     return op->emitOpError("expects boxes of threads, but got those of warps");
   // load_c20
   if (loop.getParts())
@@ -386,6 +394,11 @@ static LogicalResult verifyBoxes(Operation *op, FragmentType fragment,
 
 LogicalResult LoadOp::verify() {
   FragmentType fragment = getFragment().getType();
+  if (getBlocks(getBoxes()))
+    return verifyLoadedBlock(*this);
+  // load_c22
+  if (getTogether() != 1 || getFold() != 1)
+    return emitOpError("expects together and fold of blocks only");
   auto view = dyn_cast<ViewType>(getSource().getType());
   // load_c13
   if (bool(view) != bool(getTile()) || bool(view) != bool(getBox()))
@@ -419,6 +432,8 @@ LogicalResult LoadOp::verify() {
 
 LogicalResult ExchangeOp::verify() {
   BufferType buffer = getBuffer().getType();
+  if (getBlocks(getBoxes()))
+    return verifyExchangedBlock(*this);
   if (hasParts(getBoxes()))
     return verifyParts(*this, getFragment().getType(), buffer.getShape(),
                        buffer.getElementType(), getBoxes(), getAlong());
@@ -589,6 +604,11 @@ LogicalResult StoreOp::verify() {
                        "and for nothing else");
   if (failed(verifyEpilogue(*this)))
     return failure();
+  if (isFragment && getBlocks(getBoxes()) && getBox())
+    return verifyStoredBlock(*this);
+  // store_c11
+  if (getAxes())
+    return emitOpError("expects axes for blocks only");
   if (isFragment && getColumnsLoop(getBoxes()))
     return verifyStoredColumns(*this);
   return getRows() ? verifyStoredRows(*this) : verifyStoredBox(*this);

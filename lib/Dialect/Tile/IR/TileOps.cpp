@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "TileRules.h"
 #include "TileShared.h"
+#include "kron/Dialect/Tile/IR/TileBlocks.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -142,7 +144,7 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
 
 LogicalResult AllocOp::verify() {
   // alloc_c2
-  if (isa<ForOp, ForBoxesOp>((*this)->getParentOp()))
+  if (isa<ForOp, ForBoxesOp, ForBlocksOp, ForPiecesOp>((*this)->getParentOp()))
     return emitOpError("expects to be in no loop");
   if (!getReuses())
     return success();
@@ -183,8 +185,9 @@ bool tile::hasCluster(Operation *op) {
 /// else an error.
 static LogicalResult verifyAllCome(Operation *op, bool allowsOnce = false) {
   auto loop = op->getParentOfType<ForBoxesOp>();
+  bool isInBlocks = isa<ForBlocksOp, ForPiecesOp>(op->getParentOp());
   // acquire_c3, wait_c4
-  if (loop && !allowsOnce)
+  if ((loop && !allowsOnce) || isInBlocks)
     return op->emitOpError("expects not to be in tile.for_boxes, which threads "
                            "leave at different times");
   // barrier_c1
@@ -233,6 +236,14 @@ LogicalResult ReleaseOp::verify() {
 
 LogicalResult BarrierOp::verify() {
   int64_t groups = getGroups();
+  if (getOfBlock()) {
+    // barrier_c1
+    if (!isa<ForBlocksOp, ForPiecesOp>((*this)->getParentOp()) || groups != 1 ||
+        getNumbered() || getCluster() || getArrive() || getWait())
+      return emitOpError("expects of_block in tile.for_blocks or "
+                         "tile.for_pieces, and nothing else");
+    return success();
+  }
   // barrier_c2
   if (getThreads(*this) % (32 * groups) != 0 ||
       (groups > 15 && getThreads(*this) != 32 * groups))
@@ -254,6 +265,10 @@ LogicalResult BarrierOp::verify() {
 LogicalResult PrepareOp::verify() {
   ViewType view = getFactor().getType();
   OperandType operand = getOperand().getType();
+  if (failed(verifyBlockFactor(*this)))
+    return failure();
+  if (isOfBlocks(operand.getAtom()))
+    return success();
   bool isShared = operand.getAtom() == AtomKind::Fma;
   bool hasSizes = view.getShape() == operand.getShape();
   if (isShared && view.getShape().size() == 2)
@@ -472,8 +487,11 @@ LogicalResult ContractOp::verify() {
   if (along >= rank)
     return emitOpError("expects along to be less than ")
            << rank << ", but got " << along;
+  bool isOfBlock = isOfBlocks(getAtom());
+  Type computed =
+      isOfBlock ? getSumType(from.getElementType()) : from.getElementType();
   // contract_c2
-  if (from.getElementType() != operand.getElementType())
+  if (computed != operand.getElementType())
     return emitOpError("expects elements of type ")
            << operand.getElementType() << ", but got " << from;
   // contract_c3
@@ -483,8 +501,8 @@ LogicalResult ContractOp::verify() {
            << ", K of the operand, but got " << from.getShape()[along];
   SmallVector<int64_t> shape(from.getShape());
   shape[along] = operand.getSizeN();
-  auto expected = FragmentType::get(getContext(), shape, from.getElementType(),
-                                    from.getAtom());
+  auto expected =
+      FragmentType::get(getContext(), shape, computed, from.getAtom());
   // contract_c4
   if (to != expected)
     return emitOpError("expects sums of type ")
@@ -504,6 +522,8 @@ LogicalResult ContractOp::verify() {
            << operand;
   if (getAtom() == AtomKind::Fma)
     return success();
+  if (isOfBlock && failed(verifyBlockProduct(*this)))
+    return failure();
   auto load = getFragment().getDefiningOp<LoadOp>();
   OperandOrder order = load && load.getHalves() ? OperandOrder::Halves
                        : along + 1 == rank      ? OperandOrder::Pairs
@@ -515,7 +535,7 @@ LogicalResult ContractOp::verify() {
     return emitOpError("expects a block of all ")
            << fibres << " fibres and " << operand.getSizeN()
            << " results, whole";
-  if (operand.getOrder() != order)
+  if (!isOfBlock && operand.getOrder() != order)
     return emitOpError("expects an operand of order ")
            << stringifyOperandOrder(order) << ", but got " << operand;
   return success();

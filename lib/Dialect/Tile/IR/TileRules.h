@@ -45,6 +45,16 @@ LogicalResult verifyParts(Operation *op, FragmentType fragment,
 /// whole vectors, and a half of a tile by each CTA of a cluster; else an error.
 LogicalResult verifyShares(CopyOp op);
 
+/// The rules of operations on blocks of tile.for_blocks or tile.for_pieces.
+LogicalResult verifyLoadedBlock(LoadOp op);
+LogicalResult verifyExchangedBlock(ExchangeOp op);
+LogicalResult verifyStoredBlock(StoreOp op);
+LogicalResult verifyBlockProduct(ContractOp op);
+LogicalResult verifyBlockFactor(PrepareOp op);
+
+/// Those of a copy that fills a buffer up with zeros.
+LogicalResult verifyFilled(CopyOp op);
+
 } // namespace mlir::kron::tile
 
 #endif // KRON_LIB_DIALECT_TILE_IR_TILERULES_H

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kron/Dialect/Tile/IR/TileOps.h"
+#include "kron/Dialect/Tile/IR/TileBlocks.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -237,8 +237,8 @@ LogicalResult RingType::verify(function_ref<InFlightDiagnostic()> emitError,
                                int64_t stages, BufferType buffer,
                                std::optional<int64_t> along) {
   if (!along) {
-    if (stages < 2)
-      return emitError() << "expects at least 2 pipeline stages, but got "
+    if (stages < 1)
+      return emitError() << "expects at least 1 pipeline stage, but got "
                          << stages;
     return success();
   }
@@ -268,15 +268,29 @@ LogicalResult RingType::verify(function_ref<InFlightDiagnostic()> emitError,
 /// Whether operands and fragments may be of `atom`; else an error.
 static LogicalResult verifyAtom(function_ref<InFlightDiagnostic()> emitError,
                                 AtomKind atom) {
-  if (atom == AtomKind::Fma || atom == AtomKind::Dmma)
+  if (atom != AtomKind::MmaM16N8K16)
     return success();
-  return emitError() << "expects atom fma or dmma.m16n8k8, but got "
+  return emitError() << "expects atom fma, dmma.m16n8k8 or one of blocks, but "
+                        "got "
                      << stringifyAtomKind(atom);
+}
+
+/// Whether `element` is what `atom`, of blocks, computes with or, with
+/// `allowsNarrow`, converts to that; else an error.
+static LogicalResult
+verifyComputed(function_ref<InFlightDiagnostic()> emitError, AtomKind atom,
+               Type element, bool allowsNarrow) {
+  bool isNarrow = element.isF16() || element.isBF16();
+  if (atom == AtomKind::MmaTF32 ? element.isF32() || (allowsNarrow && isNarrow)
+                                : element.isF64())
+    return success();
+  return emitError() << "expects elements of atom " << stringifyAtomKind(atom)
+                     << ", but got " << element;
 }
 
 LogicalResult OperandType::verify(function_ref<InFlightDiagnostic()> emitError,
                                   ArrayRef<int64_t> shape, Type element,
-                                  AtomKind atom, OperandOrder) {
+                                  AtomKind atom, OperandOrder order) {
   if (failed(verifySizes(emitError, shape, 2, element)))
     return failure();
   if (shape.size() != 2)
@@ -288,6 +302,14 @@ LogicalResult OperandType::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects an operand of 8 x 8 elements of f64, but "
                           "got "
                        << shape << " of " << element;
+  bool isOfBlock = order == OperandOrder::Rows ||
+                   order == OperandOrder::Columns ||
+                   order == OperandOrder::Chained;
+  if (atom != AtomKind::Fma && isOfBlock != isOfBlocks(atom))
+    return emitError() << "expects an order of atom " << stringifyAtomKind(atom)
+                       << ", but got " << stringifyOperandOrder(order);
+  if (isOfBlocks(atom))
+    return verifyComputed(emitError, atom, element, /*allowsNarrow=*/false);
   return success();
 }
 
@@ -304,6 +326,12 @@ LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects boxes of 8 positions and 16 fibres of f64, "
                           "but got "
                        << box << " of " << element;
+  if (!isOfBlocks(atom))
+    return success();
+  if (shape.front() != 1)
+    return emitError() << "expects one block, but got " << shape.front();
+  if (failed(verifyComputed(emitError, atom, element, /*allowsNarrow=*/true)))
+    return failure();
   return success();
 }
 

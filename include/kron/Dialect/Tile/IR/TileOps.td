@@ -10,6 +10,7 @@
 
 include "kron/Dialect/Kron/IR/SingleOperand.td"
 include "kron/Dialect/Kron/IR/KronAttrs.td"
+include "kron/Dialect/Tile/IR/TileBlocks.td"
 include "kron/Dialect/Tile/IR/TileColumns.td"
 include "kron/Dialect/Tile/IR/TileParts.td"
 include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
@@ -205,10 +206,13 @@ def Tile_BarrierOp : Tile_Op<"barrier"> {
     `arrive` says what it has done, and `wait` is for the others to have arrived.
     In a `tile.for_boxes` of `warps` it arrives in the last turn.
 
+    With `of_block`, the warps that share a block of `tile.for_blocks` meet.
+
     Constraints:
 
     1. It is in no `tile.for_boxes` but one that all threads go through once:
-       others they leave at different times.
+       others they leave at different times; `of_block` is in `tile.for_blocks` or
+       `tile.for_pieces`, and nothing else is.
     2. Groups are whole warps, and at most 15, or each is one warp.
     3. `cluster` is of a kernel of clusters, and has no groups; `arrive` and
        `wait` are of it, one of them.
@@ -218,10 +222,10 @@ def Tile_BarrierOp : Tile_Op<"barrier"> {
     Example: `tile.barrier groups 4`, `tile.barrier cluster`
   }];
   let arguments = (ins Tile_Count<"1">:$groups, UnitAttr:$numbered, UnitAttr:$cluster,
-                       UnitAttr:$arrive, UnitAttr:$wait);
+                       UnitAttr:$arrive, UnitAttr:$wait, UnitAttr:$of_block);
   let assemblyFormat = [{
     (`groups` $groups^)? (`numbered` $numbered^)? (`cluster` $cluster^)?
-    (`arrive` $arrive^)? (`wait` $wait^)? attr-dict
+    (`arrive` $arrive^)? (`wait` $wait^)? (`of_block` $of_block^)? attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -241,6 +245,13 @@ def Tile_CopyOp : Tile_Op<"copy"> {
     with `groups`, the threads are that many groups, one behind the other, which
     copy an equal share of the tile each, in the order of its elements. Of a tile
     that a cluster of two CTAs shares, `split`, each copies a half along that axis.
+
+    With `fill`, what does not exist becomes zero, and copies are of `bytes` where the
+    array turns out to be aligned to these at the launch, else of single elements in
+    `order`; a copy of less than 4 bytes goes through registers. `axes` are those of the
+    view that the dimensions of the buffer are, -1 for one of one position; of others a
+    tile has one position. `lines` says that the rest of a line of 128 bytes is soon
+    wanted by other CTAs.
 
     A buffer that is no slot of a ring is filled through registers, with elements
     of the view or with sums of theirs: each thread has done its part once it is
@@ -276,6 +287,8 @@ def Tile_CopyOp : Tile_Op<"copy"> {
         buffers; the view has as many positions along that axis as these together.
     16. What is no slot is filled with a box of this turn, by single elements, whole
         and by all threads.
+    17. `axes` and `lines` are of `fill`, which has no `part`, `groups`, `split` and ring
+        `along` an axis; `axes` are the view's, one for each dimension.
 
     Example:
 
@@ -292,11 +305,13 @@ def Tile_CopyOp : Tile_Op<"copy"> {
                        Tile_Count<"1">:$groups, Tile_Count<"8">:$together,
                        OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$rows,
                        ConfinedAttr<I64Attr, [IntPositive]>:$bytes,
-                       UnitAttr:$split);
+                       UnitAttr:$split, UnitAttr:$fill,
+                       OptionalAttr<DenseI64ArrayAttr>:$axes, UnitAttr:$lines);
   let assemblyFormat = [{
     $view `[` custom<Turn>($tile, $ahead) `]` `to` $buffer (`part` $part^)?
     (`order` $order^)? (`groups` $groups^)? (`together` $together^)?
-    (`rows` $rows^)? `bytes` $bytes (`split` $split^)? attr-dict
+    (`rows` $rows^)? `bytes` $bytes (`split` $split^)? (`fill` $fill^)?
+    (`axes` $axes^)? (`lines` $lines^)? attr-dict
     `:` type($view) `,` type($buffer)
   }];
   let hasVerifier = 1;
@@ -307,20 +322,36 @@ def Tile_PrepareOp : Tile_Op<"prepare", [Tile_NamesResult]> {
   let description = [{
     All threads copy the factor to shared memory, as rows of its K positions. A
     `tile.barrier` must follow before it is multiplied by. Of an operand in
-    registers, each lane loads its own elements. One of more results than the
-    factor repeats the last one.
+    registers, each lane loads its own elements; `streamed`, it does so when it
+    multiplies. One of more results than the factor repeats the last one. Of the atoms
+    `mma.m16n8k8`, `warps` share the results, in equal parts of
+    16 * 2^k, `residuals` are those of TF32, `together` tiles of 8 results have neighbours
+    (`tile.load`), and of `split` the positions K of this CTA of a cluster come first.
 
     Constraints:
 
     1. The view has the operand's K and at most its N, or both if it is in
-        registers, and its elements, or elements whose accumulation type it has.
-    2. An operand in `halves` is of a kernel of clusters.
+       registers, and its elements, or elements whose accumulation type it has.
+    2. An operand in `halves`, and `split`, is of a kernel of clusters.
+    3. `warps`, `together`, `residuals`, `split` and `streamed` are of the atoms
+       `mma.m16n8k8`, `residuals` of `mma.m16n8k8.tf32`, `together` is a power of two up
+       to 4, `split` of `rows`, and K then a multiple of 16.
 
     Example: `%p = tile.prepare %f : !tile.view<8x8xf32, [?, ?]> -> !tile.operand<8x8xf32>`
   }];
-  let arguments = (ins Tile_View:$factor);
+  let arguments = (ins Tile_View:$factor, Tile_Count<"1">:$warps,
+                       Tile_Count<"1">:$together, UnitAttr:$residuals,
+                       UnitAttr:$split, UnitAttr:$streamed);
   let results = (outs Tile_Operand:$operand);
-  let assemblyFormat = "$factor attr-dict `:` type($factor) `->` type($operand)";
+  let assemblyFormat = [{
+    $factor (`warps` $warps^)? (`together` $together^)? (`residuals` $residuals^)?
+    (`split` $split^)? (`streamed` $streamed^)? attr-dict
+    `:` type($factor) `->` type($operand)
+  }];
+  let extraClassDeclaration = [{
+    /// Results that each of the warps has.
+    int64_t getWarpResults();
+  }];
   let hasVerifier = 1;
 }
 
@@ -455,6 +486,13 @@ def Tile_LoadOp : Tile_Op<"load", [Tile_NamesResult]> {
     behind the other. With `halves`, each CTA of a cluster has half of the
     positions along the axis in its buffer, and lanes read both.
 
+    With the atoms `mma.m16n8k8`, it is a block of `tile.for_blocks` or of
+    `tile.for_pieces`, whole along one axis or the two innermost ones, of which lanes
+    load what they multiply when they do. `together` tiles of 8 columns, or fewer at the
+    end, are read as one: lane (g, t) has neighbours, number g of each tile; and sums of
+    a lane are neighbours, too. Where the innermost axis has 2 or 4 positions, `fold`
+    positions of the axis outside share a tile. What is behind the end of an axis is 0.
+
     Constraints:
 
     1. The boxes are those of a `tile.for_boxes`.
@@ -484,6 +522,10 @@ def Tile_LoadOp : Tile_Op<"load", [Tile_NamesResult]> {
     19. One is behind the last reading of what the other CTA has, which has no
         shared memory any more when it has ended.
     20. Boxes are whole, not parts of fibres.
+    21. A block has the sizes that its loop says, whole along `along`, in a buffer with
+        room for the tile; a piece is all of its slot.
+    22. `together` and `fold` are of a block; the former is a power of two up to 4, the
+        latter fills a tile of 8 columns.
 
     Example:
 
@@ -495,11 +537,12 @@ def Tile_LoadOp : Tile_Op<"load", [Tile_NamesResult]> {
   }];
   let arguments = (ins AnyTypeOf<[Tile_Buffer, Tile_View]>:$source, Index:$boxes,
                        Optional<Index>:$tile, DenseI64ArrayAttr:$along,
-                       OptionalAttr<DenseI64ArrayAttr>:$box, UnitAttr:$halves);
+                       OptionalAttr<DenseI64ArrayAttr>:$box, UnitAttr:$halves,
+                       Tile_Count<"1">:$together, Tile_Count<"1">:$fold);
   let results = (outs Tile_Fragment:$fragment);
   let assemblyFormat = [{
     $source `[` $boxes `]` `along` $along (`tile` $tile^)? (`box` $box^)?
-    (`halves` $halves^)? attr-dict
+    (`halves` $halves^)? (`together` $together^)? (`fold` $fold^)? attr-dict
     `:` type($source) `->` type($fragment)
   }];
   let hasVerifier = 1;
@@ -516,7 +559,9 @@ def Tile_ContractOp : Tile_Op<"contract", [Pure, Tile_NamesResult]> {
     before any is taken. What a block needs of the operand is loaded for each
     block anew, and with `ordered` by the assembler as well in this order. An
     instruction of a warp computes all results of its fibres, and the boxes of a
-    turn are computed together.
+    turn are computed together. Where an operand has residuals, sums that are infinite
+    or NaN in any lane are computed again by plain multiply-adds, behind the last
+    contraction; long sums are taken in parts, since a matrix unit cuts off what it adds.
 
     Constraints:
 
@@ -532,6 +577,10 @@ def Tile_ContractOp : Tile_Op<"contract", [Pure, Tile_NamesResult]> {
     9. Of an instruction of a warp, the block is all fibres and results, `whole`;
        the operand has `pairs` if the axis is the innermost one, and `halves` if
        the fragment was loaded by them.
+    10. With the atoms `mma.m16n8k8`, the sums are of the type that is computed with; the
+        operand is of `rows` for a block that was loaded and an axis that is not the
+        innermost one, of `columns` if it is, and `chained` for sums by `rows` of one
+        warp; and its `warps` and `split` are those of the loop.
 
     Example:
 
@@ -557,7 +606,7 @@ def Tile_ExchangeOp : Tile_Op<"exchange"> {
   let summary = "leaves a fragment in shared memory, for other threads";
   let description = [{
     The opposite of `tile.load`. Where a thread has loaded the same boxes in the
-    same loop, they are replaced in place.
+    same loop, they are replaced in place; of blocks, behind a `tile.barrier of_block`.
 
     Constraints, beside the first eight of `tile.load`:
 
@@ -601,7 +650,8 @@ def Tile_StoreOp
     of the sizes of the buffer or of `box`; it is stored element by element, or
     by the pairs that lanes have. The boxes of `tile.for_columns` are its columns,
     and axis 1, which they are along, has one position: what follows it are groups
-    and their results, as of `tile.load_columns`.
+    and their results, as of `tile.load_columns`. Blocks of `tile.for_blocks` go to a box
+    with `axes` and alignment as of `tile.copy` with `fill`.
 
     Constraints, beside those of `tile.copy` about view, addend and buffer, of
     `tile.load` about boxes, and of what it reads of a buffer:
@@ -619,6 +669,7 @@ def Tile_StoreOp
     10. An epilogue is of a box that is stored element by element; its arrays have
         the elements of the view, and the scale has their accumulation type.
         Complex elements have no activation, integers neither gelu nor silu.
+    11. `axes` are of blocks, and as the rules of `tile.copy` say.
 
     Example:
 
@@ -641,7 +692,8 @@ def Tile_StoreOp
                        Optional<Tile_View>:$bias, Optional<Tile_View>:$residual,
                        DefaultValuedAttr<Kron_ActivationAttr,
                                          "Activation::Identity">:$activation,
-                       OptionalAttr<TypedAttrInterface>:$scale);
+                       OptionalAttr<TypedAttrInterface>:$scale,
+                       OptionalAttr<DenseI64ArrayAttr>:$axes);
   let assemblyFormat = [{
     $source (`[` $boxes^ `]`)? `to` $view `[` $tile `]` (`along` $along^)?
     (`alpha` $alpha^ `:` type($alpha))?
@@ -649,7 +701,7 @@ def Tile_StoreOp
     (`bias` $bias^ `:` type($bias))? (`activation` $activation^)?
     (`scale` $scale^)? (`residual` $residual^ `:` type($residual))?
     (`box` $box^)? (`order` $order^)? (`together` $together^)? (`rows` $rows^)?
-    `bytes` $bytes attr-dict `:` type($source) `,` type($view)
+    `bytes` $bytes (`axes` $axes^)? attr-dict `:` type($source) `,` type($view)
   }];
   let hasVerifier = 1;
 }

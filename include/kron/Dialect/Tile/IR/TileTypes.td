@@ -20,7 +20,10 @@ def Tile_AtomKind
     : I32EnumAttr<"AtomKind", "what one instruction multiplies",
                   [I32EnumAttrCase<"Fma", 0, "fma">,
                    I32EnumAttrCase<"Dmma", 1, "dmma.m16n8k8">,
-                   I32EnumAttrCase<"MmaM16N8K16", 2, "mma.m16n8k16">]> {
+                   I32EnumAttrCase<"MmaM16N8K16", 2, "mma.m16n8k16">,
+                   I32EnumAttrCase<"MmaTF32", 3, "mma.m16n8k8.tf32">,
+                   I32EnumAttrCase<"MmaF64", 4, "mma.m16n8k8.f64">,
+                   I32EnumAttrCase<"MmaF64Small", 5, "mma.m8n8k4.f64">]> {
   let cppNamespace = "::mlir::kron::tile";
   let genSpecializedAttr = 0;
 }
@@ -41,6 +44,12 @@ def Tile_AtomAttr : EnumAttr<Tile_Dialect, Tile_AtomKind, "atom"> {
     - `mma.m16n8k16`: a warp multiplies 16 x K by K x 8 values of f16 or bf16, K up
       to 16. Lane (g, q) = (lane / 4, lane % 4) holds positions 4 q to 4 q + 3 along K
       of rows g and g + 8 and of result g, and two sums of each of these rows.
+    - `mma.m16n8k8.tf32`, `mma.m16n8k8.f64`, and `mma.m8n8k4.f64` as four of the latter:
+      a warp multiplies 16 x 8 by 8 x 8 values, of TF32 or, in two products more, of f32
+      as TF32 and residual. Of rows (m, k) lane (g, t) has (g, t), (g + 8, t), (g, t + 4)
+      and (g + 8, t + 4), of columns (k, n) it has (t, g) and (t + 4, g), and of sums
+      (g, 2t), (g, 2t + 1), (g + 8, 2t) and (g + 8, 2t + 1). Which positions m, k and n
+      stand for is said by the operand's order: both sides of a product agree on k.
   }];
 }
 
@@ -48,7 +57,10 @@ def Tile_OperandOrder
     : I32EnumAttr<"OperandOrder", "which positions K a lane has of an operand",
                   [I32EnumAttrCase<"Apart", 0, "apart">,
                    I32EnumAttrCase<"Pairs", 1, "pairs">,
-                   I32EnumAttrCase<"Halves", 2, "halves">]> {
+                   I32EnumAttrCase<"Halves", 2, "halves">,
+                   I32EnumAttrCase<"Rows", 3, "rows">,
+                   I32EnumAttrCase<"Columns", 4, "columns">,
+                   I32EnumAttrCase<"Chained", 5, "chained">]> {
   let cppNamespace = "::mlir::kron::tile";
   let genSpecializedAttr = 0;
 }
@@ -74,6 +86,37 @@ def Tile_LayoutAttr : AttrDef<Tile_Dialect, "Layout"> {
     OptionalArrayRefParameter<"int64_t", "pairs of bits, read and flipped">:$swizzle);
   let assemblyFormat =
       "`<` `[` $strides `]` (`,` `swizzle` `=` `[` $swizzle^ `]`)? `>`";
+  let genVerifyDecl = 1;
+}
+
+def Tile_PiecesAttr : AttrDef<Tile_Dialect, "Pieces"> {
+  let mnemonic = "pieces";
+  let summary = "the blocks that a tile arrives in";
+  let description = [{
+    A tile of `sizes` is cut into blocks of `block` positions. Groups of `warps` warps
+    have as many of these each, one behind the other, and copy and read them by
+    themselves. `axes` are those of the view that the dimensions of the tile are, or -1;
+    of others a tile has one position. Copies are of `bytes` where the array turns out to
+    be aligned to that, else of single elements; `lines` are as of `tile.copy`. Of dimension `split`, if there is one,
+    each CTA of a cluster has its part.
+
+    Constraints: as many sizes, positions and axes; sizes are multiples of the block's.
+
+    Example: `#tile.pieces<sizes = [1, 32, 32], block = [1, 32, 8], axes = [0, 1, 2], warps = 1, bytes = 16>`
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"int64_t", "positions of a tile">:$sizes,
+    ArrayRefParameter<"int64_t", "positions of a block">:$block,
+    ArrayRefParameter<"int64_t", "axes of the view">:$axes,
+    AttrParameter<"int64_t", "warps that share a block">:$warps,
+    AttrParameter<"int64_t", "bytes of a copy">:$bytes,
+    DefaultValuedParameter<"bool", "false", "whether lines are wanted by other CTAs">:$lines,
+    DefaultValuedParameter<"int64_t", "-1", "the dimension that CTAs share">:$split);
+  let assemblyFormat = [{
+    `<` `sizes` `=` `[` $sizes `]` `,` `block` `=` `[` $block `]` `,` `axes` `=` `[` $axes `]`
+    `,` `warps` `=` $warps `,` `bytes` `=` $bytes (`,` `lines` `=` $lines^)?
+    (`,` `split` `=` $split^)? `>`
+  }];
   let genVerifyDecl = 1;
 }
 
@@ -172,7 +215,7 @@ def Tile_Ring : Tile_Type<"Ring", "ring"> {
     of the buffer before on, and goes on with the first slot behind the last one.
     So a part of the next tile has room beside this one where all of it has not.
 
-    Constraints: at least two pipeline stages; with `along`, an axis of the
+    Constraints: at least one pipeline stage; with `along`, an axis of the
     buffer that no other one with several positions is outside of, slots for all
     of its positions, and no bit of a slot's number that a swizzle flips.
 
@@ -204,7 +247,13 @@ def Tile_Operand : Tile_Type<"Operand", "operand"> {
     2t and 2t + 1, for those whose axis is; `halves`, t of the positions that
     this CTA of a cluster holds, and t of the others.
 
-    Constraints: two positive sizes; 8 x 8 of f64 with an atom.
+    An operand of the atoms `mma.m16n8k8` has any sizes and is filled up with zeros. Of
+    `rows`, results are m and data are columns: k are neighbouring positions K. Of
+    `columns`, results are n and data are rows: lane (g, t) has positions 2t and 2t + 1
+    of 8. Of `chained`, data are sums of a product by `rows`, and k are their columns.
+
+    Constraints: two positive sizes; 8 x 8 of f64, `apart`, in `pairs` or `halves`, with
+    atom `dmma.m16n8k8`; `rows`, `columns` or `chained` with those of `mma.m16n8k8`.
 
     Example: `!tile.operand<9x9xf32>`, `!tile.operand<8x8xf64, dmma.m16n8k8 apart>`
   }];
@@ -239,10 +288,12 @@ def Tile_Fragment : Tile_Type<"Fragment", "fragment"> {
     among them, how many neighbours of these along the axes inside. Thread i of n
     holds boxes i, i + n, ... of those that a turn of `tile.for_boxes` takes;
     boxes are numbered in the order of the tile's elements, or in that of the
-    loop. With the atom of an instruction of a warp, the boxes are a warp's.
+    loop. With the atom of an instruction of a warp, the boxes are a warp's; with
+    those of `mma.m16n8k8`, it is one block of `tile.for_blocks`.
 
-    Constraints: at least two sizes, all positive; with an atom, boxes of 8
-    positions and 16 fibres of f64, what is innermost in the tile last.
+    Constraints: at least two sizes, all positive; with atom `dmma.m16n8k8`, boxes of 8
+    positions and 16 fibres of f64, what is innermost in the tile last; with those of
+    `mma.m16n8k8`, one block, of f16, bf16 or f32, or of f64.
 
     Example: `!tile.fragment<1x8x8xf32>` are planes of the two innermost axes,
     `!tile.fragment<2x8x4xf32>` two times four fibres of eight positions,

@@ -1,4 +1,4 @@
-//===- MmaMath.cpp - Products of one warp by mma.sync ---------------------===//
+//===- MmaProducts.cpp - Products of one warp by mma.sync -----------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -15,7 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MmaMath.h"
+#include "kron/CodeGen/GPU/MmaProducts.h"
 
 using namespace mlir;
 using namespace mlir::kron;

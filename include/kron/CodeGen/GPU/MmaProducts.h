@@ -1,12 +1,12 @@
-//===- MmaMath.h - Products of one warp by mma.sync -------------*- C++ -*-===//
+//===- MmaProducts.h - Products of one warp by mma.sync ---------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KRON_LIB_CODEGEN_GPU_MMAMATH_H
-#define KRON_LIB_CODEGEN_GPU_MMAMATH_H
+#ifndef KRON_CODEGEN_GPU_MMAPRODUCTS_H
+#define KRON_CODEGEN_GPU_MMAPRODUCTS_H
 
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/Plan/GPU/MmaMath.h"
@@ -65,4 +65,4 @@ private:
 
 } // namespace mlir::kron
 
-#endif // KRON_LIB_CODEGEN_GPU_MMAMATH_H
+#endif // KRON_CODEGEN_GPU_MMAPRODUCTS_H

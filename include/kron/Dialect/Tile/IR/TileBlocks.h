@@ -1,0 +1,54 @@
+//===- TileBlocks.h - Blocks of a tile that warps multiply ------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_DIALECT_TILE_IR_TILEBLOCKS_H
+#define KRON_DIALECT_TILE_IR_TILEBLOCKS_H
+
+#include "kron/Dialect/Tile/IR/TileOps.h"
+
+namespace mlir::kron::tile {
+
+/// Sizes of the atoms `mma.m16n8k8`: rows, and columns or positions K.
+inline constexpr int64_t kMmaSizeM = 16, kMmaSizeN = 8;
+
+/// Whether `atom` multiplies blocks.
+inline bool isOfBlocks(AtomKind atom) {
+  return atom == AtomKind::MmaTF32 || atom == AtomKind::MmaF64 ||
+         atom == AtomKind::MmaF64Small;
+}
+
+/// How a loop shares the blocks of a tile among groups of warps.
+struct Blocks {
+  SmallVector<int64_t> sizes, block;
+  int64_t warps = 1;
+  /// Whether the blocks of a group lie one behind the other; whether they are
+  /// pieces, each in a slot; whether the CTAs of a cluster have halves.
+  bool isShared = false, arePieces = false, isSplit = false;
+
+  int64_t getGroups(int64_t threads) const {
+    return std::max<int64_t>(1, threads / 32 / warps);
+  }
+  /// Blocks along each axis, and all of them.
+  SmallVector<int64_t> getCounts() const;
+  int64_t getCount() const;
+};
+
+/// The blocks of the loop whose body has the argument `boxes`, if it has some.
+std::optional<Blocks> getBlocks(Value boxes);
+
+/// `size` columns as groups of `pair` tiles of 8 neighbouring ones that are
+/// read as one: position `first + pair * n + j` is column n of tile j. At the
+/// end there are smaller groups.
+struct ColumnGroup {
+  int64_t first, pair;
+};
+SmallVector<ColumnGroup> getColumnGroups(int64_t size, int64_t pair);
+int64_t countTiles(ArrayRef<ColumnGroup> groups);
+
+} // namespace mlir::kron::tile
+
+#endif // KRON_DIALECT_TILE_IR_TILEBLOCKS_H

@@ -1,0 +1,106 @@
+//===- TileBlocks.td - Blocks of a tile that warps multiply -*- tablegen -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// A block is a box of a tile of any sizes, which one warp, or some warps that
+// have different results of it, take through a step. What lanes have of it is
+// said by the atoms mma.m16n8k8.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_DIALECT_TILE_IR_TILEBLOCKS_TD
+#define KRON_DIALECT_TILE_IR_TILEBLOCKS_TD
+
+include "kron/Dialect/Tile/IR/TileOp.td"
+
+def Tile_ForBlocksOp
+    : Tile_Op<"for_blocks",
+              [SingleBlockImplicitTerminator<"YieldOp">, Tile_NamesArgument]> {
+  let summary = "shares the blocks of a tile among groups of warps";
+  let description = [{
+    A tile of `sizes` is cut into blocks of `block` positions, of which the last ones
+    along an axis may be there in part. Groups of `warps` warps take block i, i + groups,
+    ...; with `shares`, each has as many, one behind the other. Warps that are no whole
+    group take none. Where a size is missing, dimensions of the tile from the last one
+    on count as one, whose positions lie without a gap. With `split`, each CTA of a
+    cluster takes a half of the blocks; it has half of the positions that are
+    contracted, and finds the others in the other CTA's shared memory.
+
+    Constraints:
+
+    1. It is in the kernel itself, or in `tile.for`.
+    2. The body has one argument, a block.
+    3. As many sizes as positions of a block, no larger ones.
+    4. A group of `warps` is among the CTA's, and at most 15 groups if `warps` is not 1.
+    5. `shares` are as many for each group.
+    6. `split` is of a kernel of clusters.
+
+    Example: `tile.for_blocks %b of [1, 16, 256] by [1, 16, 32] warps 1 { ... }`
+  }];
+  let arguments = (ins DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$block,
+                       Tile_Count<"1">:$warps, UnitAttr:$shares, UnitAttr:$split);
+  let regions = (region SizedRegion<1>:$region);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::BlockArgument getBoxes() { return getBody()->getArgument(0); }
+  }];
+}
+
+def Tile_CopyPiecesOp : Tile_Op<"copy_pieces"> {
+  let summary = "starts to copy the first pieces of a tile";
+  let description = [{
+    Each group of warps fills all slots of its ring with the first of its pieces of this
+    CTA's first tile.
+
+    Constraints:
+
+    1. A slot is a piece, of the view's elements.
+    2. The ring has slots for as many groups as there are, and as many for each.
+    3. `axes` are the view's.
+    4. `bytes` are a power of two up to 16, and at least those of an element.
+    5. It is in no loop.
+
+    Example: `tile.copy_pieces %x to %ring pieces #tile.pieces<...> : !tile.view<?x32x32xf32, [1024, 32, 1]>, !tile.ring<16 of <1x32x8xf32>>`
+  }];
+  let arguments = (ins Tile_View:$view, Tile_Ring:$ring, Tile_PiecesAttr:$pieces);
+  let assemblyFormat = [{
+    $view `to` $ring `pieces` $pieces attr-dict `:` type($view) `,` type($ring)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ForPiecesOp
+    : Tile_Op<"for_pieces",
+              [SingleBlockImplicitTerminator<"YieldOp">, Tile_NamesArgument]> {
+  let summary = "takes a tile piece by piece, as it arrives";
+  let description = [{
+    Each group of warps waits for its next piece, which is a slot of its ring, and meets.
+    Behind the body it meets again, and fills the slot with a piece that comes as much
+    later as the group has slots: of this tile, or of the CTA's next one.
+
+    Constraints:
+
+    1. It is in a `tile.for`, of whose turn the tile is.
+    2. The body has two arguments, a block as of `tile.for_blocks` and the slot, which a
+       `tile.load` of the block reads.
+    3. A `tile.copy_pieces` of the same ring, view and pieces is in front of the loop over
+       tiles.
+
+    Example: `tile.for_pieces %b, %slot of %x[%t] in %ring pieces #tile.pieces<...> : ... { ... }`
+  }];
+  let arguments = (ins Tile_View:$view, Index:$tile, Tile_Ring:$ring,
+                       Tile_PiecesAttr:$pieces);
+  let regions = (region SizedRegion<1>:$region);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::BlockArgument getBoxes() { return getBody()->getArgument(0); }
+    ::mlir::BlockArgument getSlot() { return getBody()->getArgument(1); }
+  }];
+}
+
+#endif // KRON_DIALECT_TILE_IR_TILEBLOCKS_TD

@@ -1,0 +1,631 @@
+//===- Mma.cpp - Dense factors by mma.sync as tiles -----------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// A tile is whole along the contracted axes, and takes some rows and columns.
+// It goes through
+//
+//   view -> ring            asynchronous copies, one tile or more ahead; or
+//                           piece by piece, to a ring of each warp group
+//   ring -> ... -> buffer   a step per factor, or for the two innermost ones:
+//                           warps take blocks of the tile, in place where
+//                           elements keep their type
+//   buffer -> view          the last step's results, from registers
+//
+// with a barrier between. Two CTAs that share a tile have half of the positions
+// each of the axis that the last step contracts, and compute half of its
+// blocks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Families.h"
+#include "TileKernel.h"
+#include "kron/CodeGen/GPU/FusedEmitter.h"
+#include "kron/Plan/Arrays.h"
+#include "kron/Plan/GPU/MmaPlan.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Bytes of a vector in global memory, and of neighbours that lanes have.
+static constexpr int64_t kVectorBytes = 16, kPairBytes = 8;
+/// Bytes that go together between memory and the second-level cache.
+static constexpr int64_t kLineBytes = 128;
+
+namespace {
+
+/// Positions of a block, in a tile of `sizes`, whose last one may count several
+/// dimensions; and positions of the axis outside that share a tile of 8
+/// columns.
+struct BlockShape {
+  SmallVector<int64_t> sizes, block;
+  int64_t fold = 1;
+};
+
+class MmaTiles {
+public:
+  MmaTiles(OpBuilder &hostBuilder, FusedOp fused, const MmaPlan &plan,
+           const GPUMachine &machine);
+
+  void build(gpu::GPUModuleOp gpuModule);
+
+private:
+  void enterOperands();
+  unsigned enterView(const StageArray &array, Type type, bool isInput);
+  void allocate();
+  tile::BufferType getBuffer(const TileLayout &layout, Type type);
+  Int getStride(const StageArray &array, const MmaDim &dim);
+  bool mayExceed(unsigned dim) const;
+  int64_t getCopyElements();
+  bool canStoreVectors();
+  DenseI64ArrayAttr getCopyOrder();
+  void copy(Value tile, int64_t ahead);
+  tile::PiecesAttr getPieces();
+
+  bool canFold(int64_t size, unsigned rowDim, int64_t rows) const;
+  void mergeColumns(BlockShape &shape, const MmaStep &step);
+  BlockShape getColumns(const MmaStep &step);
+  BlockShape getShape(const MmaStep &step);
+  bool isLocal(const MmaStep &step);
+
+  SmallVector<Value> prepare(const MmaStep &step);
+  Value multiply(const MmaStep &step, Value fragment, ArrayRef<Value> operands);
+  void buildBlock(const MmaStep &step, const BlockShape &shape,
+                  ArrayRef<Value> operands, Value source, Value block,
+                  Value tile);
+  void buildStep(const MmaStep &step, ArrayRef<Value> operands, Value source,
+                 Value tile);
+  void buildSteps(Value slot, Value tile);
+  void buildTile(Value tile);
+  void barrier(bool ofCluster);
+
+  bool isFirst(const MmaStep &step) const {
+    return &step == &plan.steps.front();
+  }
+  bool isLast(const MmaStep &step) const { return &step == &plan.steps.back(); }
+  /// Tiles of 8 columns of `step`'s results that lanes have neighbours of.
+  int64_t getPair(const MmaStep &step) const {
+    Type type = isLast(step) ? plan.outputType : plan.type;
+    return std::max<int64_t>(1, kPairBytes / getElementBytes(type));
+  }
+
+  TileKernel kernel;
+  FusedOp fused;
+  const MmaPlan &plan;
+  OpBuilder &b;
+  Location loc;
+  tile::AtomKind atom;
+
+  FusedOperands operands;
+  /// Axes of the views, and which of them are the tile's dimensions.
+  SmallVector<MmaDim> viewAxes;
+  SmallVector<int64_t> axes;
+  /// On the host: positions of those that no factor contracts; tiles.
+  SmallVector<Int> sizes;
+  Int tiles = 1;
+  /// Numbers of the kernel's arguments.
+  unsigned input, init, tileCount;
+  std::optional<unsigned> addend, alpha, beta;
+  DenseMap<Operation *, unsigned> factors;
+  /// In the kernel.
+  Value ring, work;
+  SmallVector<SmallVector<Value>> kept;
+};
+
+} // namespace
+
+MmaTiles::MmaTiles(OpBuilder &hostBuilder, FusedOp fused, const MmaPlan &plan,
+                   const GPUMachine &machine)
+    : kernel(hostBuilder, fused), fused(fused), plan(plan), b(kernel.builder),
+      loc(kernel.loc), operands(getFusedOperands(kernel.host, fused)),
+      viewAxes(plan.axes) {
+  atom = plan.math != MmaMath::F64 ? tile::AtomKind::MmaTF32
+         : machine.hasWideDMMA     ? tile::AtomKind::MmaF64
+                                   : tile::AtomKind::MmaF64Small;
+  // Rows of a transposed input are the tile's columns.
+  if (plan.turnsRows)
+    std::rotate(viewAxes.begin() + plan.rowAxis,
+                viewAxes.begin() + plan.rowAxis + 1, viewAxes.end());
+  for (const MmaDim &dim : plan.dims) {
+    auto *found = llvm::find_if(
+        viewAxes, [&](const MmaDim &axis) { return axis.axes == dim.axes; });
+    axes.push_back(dim.axes.empty() ? -1 : found - viewAxes.begin());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Arrays
+//===----------------------------------------------------------------------===//
+
+Int MmaTiles::getStride(const StageArray &array, const MmaDim &dim) {
+  return dim.axes.empty() ? Int(0) : array.strides[dim.axes.back()];
+}
+
+/// A view of an array whose axes are those that the tile's dimensions are, and
+/// those of which a tile has one position.
+unsigned MmaTiles::enterView(const StageArray &array, Type type, bool isInput) {
+  SmallVector<Int> shape, strides;
+  for (auto [axis, size] : llvm::zip_equal(viewAxes, sizes)) {
+    int64_t known = isInput ? axis.sizeK : axis.sizeN;
+    shape.push_back(axis.product ? Int(known) : size);
+    strides.push_back(getStride(array, axis));
+  }
+  return kernel.enter(kernel.makeView(array.base, shape, strides, type));
+}
+
+void MmaTiles::enterOperands() {
+  Emitter &host = kernel.host;
+  for (const MmaDim &axis : viewAxes) {
+    Int &size = sizes.emplace_back(1);
+    for (unsigned fusedAxis : axis.axes)
+      size = host.mul(size, operands.sizes[fusedAxis]);
+  }
+  for (const MmaGridAxis &grid : plan.grid) {
+    auto *found = llvm::find_if(
+        viewAxes, [&](const MmaDim &axis) { return axis.axes == grid.axes; });
+    tiles = host.mul(tiles,
+                     host.ceilDiv(sizes[found - viewAxes.begin()], grid.step));
+  }
+  input = enterView(operands.input, plan.inputType, /*isInput=*/true);
+  init = enterView(operands.init, plan.outputType, /*isInput=*/false);
+  if (operands.addend.base) {
+    addend = operands.addend.base == operands.init.base
+                 ? init
+                 : enterView(operands.addend, plan.outputType,
+                             /*isInput=*/false);
+    beta = kernel.enter(operands.beta.materialize(host.builder, loc));
+  }
+  if (!operands.alpha.isOne())
+    alpha = kernel.enter(operands.alpha.materialize(host.builder, loc));
+  for (const MmaDim &dim : plan.dims)
+    if (dim.product)
+      factors[dim.product] = kernel.enter(
+          kernel.makeView(getFusedFactor(host, fused, dim.product).array,
+                          dim.sizeK, dim.sizeN, plan.factorType));
+  tileCount = kernel.enter(host.materialize(host.truncate(tiles), 32));
+}
+
+/// Whether a tile may have fewer positions of `dim` than there is room for.
+bool MmaTiles::mayExceed(unsigned dim) const {
+  if (axes[dim] < 0 || plan.dims[dim].product)
+    return false;
+  Int size = sizes[axes[dim]];
+  int64_t step = plan.dims[dim].sizeK;
+  return step > 1 && (!size.isConstant() || size.getConstant() % step != 0);
+}
+
+/// Elements that one copy moves if addresses turn out to be aligned.
+int64_t MmaTiles::getCopyElements() {
+  int64_t elements = kVectorBytes / getElementBytes(plan.inputType);
+  const MmaDim &inner = plan.dims.back();
+  if (!getStride(operands.input, inner).is(1))
+    return 1;
+  auto fits = [&](int64_t count) {
+    if (inner.sizeK % count != 0)
+      return false;
+    for (auto [axis, stride] : llvm::enumerate(operands.input.strides))
+      if (axis != inner.axes.back() && stride.isConstant() &&
+          !operands.sizes[axis].is(1) && stride.getConstant() % count != 0)
+        return false;
+    return true;
+  };
+  while (elements > 1 && !fits(elements))
+    elements /= 2;
+  return elements;
+}
+
+/// Whether strides that are known allow 16-byte accesses.
+bool MmaTiles::canStoreVectors() {
+  const MmaDim &inner = plan.dims.back();
+  int64_t chunk = kVectorBytes / getElementBytes(plan.outputType);
+  if (inner.sizeN % chunk != 0)
+    return false;
+  if (axes.back() >= 0 && !inner.product) {
+    Int size = sizes[axes.back()];
+    if (size.isConstant() && size.getConstant() % chunk != 0)
+      return false;
+  }
+  for (const StageArray &array : {operands.init, operands.addend}) {
+    if (!array.base)
+      continue;
+    for (auto [axis, stride] : llvm::enumerate(array.strides))
+      if ((inner.axes.empty() || axis != inner.axes.back()) &&
+          stride.isConstant() && !operands.sizes[axis].is(1) &&
+          stride.getConstant() % chunk != 0)
+        return false;
+    if (!getStride(array, inner).is(1))
+      return false;
+  }
+  return true;
+}
+
+/// Dimensions, that with the largest stride first; consecutive threads copy
+/// what is closest in global memory.
+DenseI64ArrayAttr MmaTiles::getCopyOrder() {
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, plan.dims.size()));
+  auto getKnownStride = [&](int64_t dim) {
+    Int stride = getStride(operands.input, plan.dims[dim]);
+    return stride.isConstant() ? stride.getConstant() : int64_t(1) << 62;
+  };
+  llvm::sort(order, [&](int64_t lhs, int64_t rhs) {
+    return std::pair(-getKnownStride(lhs), lhs) <
+           std::pair(-getKnownStride(rhs), rhs);
+  });
+  if (llvm::is_sorted(order))
+    return {};
+  return b.getDenseI64ArrayAttr(order);
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+tile::BufferType MmaTiles::getBuffer(const TileLayout &layout, Type type) {
+  SmallVector<int64_t> swizzle;
+  for (TileLayout::Swizzle bits : layout.swizzles)
+    llvm::append_values(swizzle, int64_t(bits.from), int64_t(bits.to));
+  auto attribute =
+      tile::LayoutAttr::get(b.getContext(), layout.strides, swizzle);
+  return tile::BufferType::get(b.getContext(), layout.pitches, type, attribute);
+}
+
+void MmaTiles::allocate() {
+  int64_t slots = plan.stages;
+  if (plan.stream)
+    slots = plan.getWarpGroups(plan.steps.front()) * plan.stream->slots;
+  tile::BufferType slot = getBuffer(plan.inputLayout, plan.inputType);
+  // A piece has no room around it.
+  if (plan.stream)
+    slot = tile::BufferType::get(b.getContext(), plan.stream->sizes,
+                                 plan.inputType, slot.getLayout());
+  ring = tile::AllocOp::create(
+      b, loc, tile::RingType::get(b.getContext(), slots, slot, std::nullopt),
+      Value());
+  if (plan.workLayout)
+    work = tile::AllocOp::create(b, loc, getBuffer(*plan.workLayout, plan.type),
+                                 Value());
+}
+
+void MmaTiles::copy(Value tile, int64_t ahead) {
+  auto type = cast<tile::RingType>(ring.getType()).getBuffer();
+  Value slot = tile::AcquireOp::create(b, loc, type, ring);
+  SmallVector<int64_t> shape;
+  for (const MmaDim &dim : plan.dims)
+    shape.push_back(dim.sizeK);
+  auto filled = tile::BufferType::get(b.getContext(), shape, plan.inputType,
+                                      type.getLayout());
+  if (filled != type)
+    slot = tile::ResizeOp::create(b, loc, filled, slot);
+  // Other CTAs take the columns beside those of this tile.
+  const MmaDim &inner = plan.dims.back();
+  int64_t bytes = getElementBytes(plan.inputType);
+  bool wholeLines = !inner.product && inner.sizeK * bytes < kLineBytes;
+  tile::CopyOp::create(
+      b, loc, kernel.getArgument(input), tile, ahead, slot,
+      /*part=*/DenseI64ArrayAttr(), getCopyOrder(), /*groups=*/1,
+      /*together=*/8, /*rows=*/IntegerAttr(), getCopyElements() * bytes,
+      /*split=*/false, /*fill=*/true, b.getDenseI64ArrayAttr(axes), wholeLines);
+}
+
+tile::PiecesAttr MmaTiles::getPieces() {
+  const MmaStep &step = plan.steps.front();
+  int64_t bytes = getElementBytes(plan.inputType);
+  const MmaDim &inner = plan.dims.back();
+  bool wholeLines = !inner.product && inner.sizeK * bytes < kLineBytes;
+  return tile::PiecesAttr::get(
+      b.getContext(), step.sizes, plan.stream->sizes, axes, step.warps,
+      getCopyElements() * bytes, wholeLines,
+      plan.cluster > 1 ? int64_t(plan.steps.back().dim) : -1);
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+/// Whether tiles take several of `rows` positions of `rowDim`, rather than be
+/// filled up with columns that do not exist.
+bool MmaTiles::canFold(int64_t size, unsigned rowDim, int64_t rows) const {
+  return (size == 2 || size == 4) && rows % (8 / size) == 0 &&
+         !mayExceed(rowDim) && !mayExceed(plan.dims.size() - 1);
+}
+
+/// Joins as many inner dimensions as lie without a gap wherever the step reads
+/// or writes, so that groups of columns fit better.
+void MmaTiles::mergeColumns(BlockShape &shape, const MmaStep &step) {
+  unsigned last = plan.dims.size() - 1;
+  shape.sizes = step.sizes;
+  if (mayExceed(last))
+    return;
+  const TileLayout &from =
+      plan.workLayout && !isFirst(step) ? *plan.workLayout : plan.inputLayout;
+  const TileLayout &to = plan.workLayout ? *plan.workLayout : plan.inputLayout;
+  for (unsigned dim = last - 1; dim > step.dim; --dim) {
+    int64_t size = shape.sizes.back();
+    auto fits = [&](const StageArray &array) {
+      return !array.base || (getStride(array, plan.dims[last]).is(1) &&
+                             getStride(array, plan.dims[dim]).is(size));
+    };
+    bool gap = from.strides[dim] != size || mayExceed(dim);
+    if (isLast(step))
+      gap |= !fits(operands.init) || !fits(operands.addend);
+    else
+      gap |= to.strides[dim] != size;
+    if (gap)
+      return;
+    shape.sizes.pop_back();
+    shape.sizes.back() *= size;
+  }
+}
+
+/// What a warp takes through `step`, of columns, at a time.
+BlockShape MmaTiles::getColumns(const MmaStep &step) {
+  BlockShape shape;
+  mergeColumns(shape, step);
+  unsigned last = shape.sizes.size() - 1;
+  int64_t pair = getPair(step), size = shape.sizes.back();
+  int64_t most = std::max(plan.getMostTiles(step), pair);
+  int64_t tiles = llvm::divideCeil(size, 8);
+  shape.block.assign(last + 1, 1);
+  shape.block[step.dim] = step.sizes[step.dim];
+  shape.block[last] = size;
+  if (tiles > most) {
+    int64_t count = llvm::divideCeil(size, 8 * pair);
+    tiles = pair * getPowerDivisor(count, most / pair);
+    shape.block[last] = 8 * tiles;
+  }
+  int second = last - 1;
+  if (second == int(step.dim))
+    --second;
+  if (second < 0)
+    return shape;
+  // Half-empty tiles cost less than longer blocks where factors are small.
+  int64_t count = shape.sizes[second];
+  if (step.tiles > 1 && last + 1 == plan.dims.size() &&
+      canFold(size, second, count))
+    shape.fold = 8 / size;
+  shape.block[second] = getPowerDivisor(count, most * shape.fold / tiles);
+  return shape;
+}
+
+BlockShape MmaTiles::getShape(const MmaStep &step) {
+  unsigned last = plan.dims.size() - 1;
+  BlockShape shape{step.sizes, SmallVector<int64_t>(last + 1, 1)};
+  if (plan.stream && isFirst(step)) {
+    shape.block = plan.stream->sizes;
+    for (unsigned dim = 0; dim < last; ++dim)
+      if (step.kind == MmaStep::Kind::Columns && dim != step.dim &&
+          shape.block[dim] > 1 &&
+          canFold(shape.block[last], dim, shape.block[dim]))
+        shape.fold = 8 / shape.block[last];
+    return shape;
+  }
+  if (step.kind == MmaStep::Kind::Columns)
+    return getColumns(step);
+  shape.block[last] = step.sizes[last];
+  if (step.kind == MmaStep::Kind::Chain)
+    shape.block[step.dim] = step.sizes[step.dim];
+  else
+    shape.block[last - 1] =
+        std::min(16 * plan.getFibreTiles(step), step.sizes[last - 1]);
+  return shape;
+}
+
+/// Whether warp groups read in `step` only what they wrote themselves in the
+/// first step, given that each takes blocks that follow each other.
+bool MmaTiles::isLocal(const MmaStep &step) {
+  const MmaStep &first = plan.steps.front();
+  if (!plan.stream || plan.isSplit(step) || first.warps != step.warps ||
+      step.kind != MmaStep::Kind::Columns || step.dim > first.dim)
+    return false;
+  // Both share out the positions of dimensions outside of this one.
+  BlockShape shape = getColumns(step);
+  int64_t outer = 1;
+  for (unsigned dim = 0; dim < step.dim; ++dim) {
+    outer *= step.sizes[dim];
+    if (plan.stream->sizes[dim] != 1 || shape.block[dim] != 1)
+      return false;
+  }
+  return outer % plan.getWarpGroups(step) == 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+/// The factors of `step` as lanes have them.
+SmallVector<Value> MmaTiles::prepare(const MmaStep &step) {
+  SmallVector<Value> prepared;
+  auto add = [&](const MmaDim &dim, tile::OperandOrder order, bool isSplit) {
+    auto type = tile::OperandType::get(b.getContext(), {dim.sizeK, dim.sizeN},
+                                       plan.type, atom, order);
+    bool isOfRows = order == tile::OperandOrder::Rows;
+    prepared.push_back(tile::PrepareOp::create(
+        b, loc, type, kernel.getArgument(factors.at(dim.product)), step.warps,
+        isOfRows ? 1 : getPair(step), plan.math == MmaMath::SplitTF32, isSplit,
+        !step.fitsRegisters));
+  };
+  const MmaDim &dim = plan.dims[step.dim];
+  if (step.kind == MmaStep::Kind::Fibres) {
+    add(dim, tile::OperandOrder::Columns, false);
+    return prepared;
+  }
+  add(dim, tile::OperandOrder::Rows, plan.isSplit(step));
+  if (step.kind == MmaStep::Kind::Chain)
+    add(plan.dims.back(), tile::OperandOrder::Chained, false);
+  return prepared;
+}
+
+Value MmaTiles::multiply(const MmaStep &step, Value fragment,
+                         ArrayRef<Value> factors) {
+  for (auto [number, factor] : llvm::enumerate(factors)) {
+    auto type = cast<tile::FragmentType>(fragment.getType());
+    auto operand = cast<tile::OperandType>(factor.getType());
+    SmallVector<int64_t> shape(type.getShape());
+    int64_t along = step.dim + 1 + number;
+    int64_t fibres = llvm::product_of(shape) / shape[along];
+    shape[along] = operand.getSizeN();
+    fragment = tile::ContractOp::create(
+        b, loc, tile::FragmentType::get(b.getContext(), shape, plan.type, atom),
+        fragment, factor, along, atom,
+        ArrayRef<int64_t>{fibres, operand.getSizeN()}, /*whole=*/true,
+        /*ordered=*/false);
+  }
+  return fragment;
+}
+
+/// Takes `block` through a step.
+void MmaTiles::buildBlock(const MmaStep &step, const BlockShape &shape,
+                          ArrayRef<Value> factors, Value source, Value block,
+                          Value tile) {
+  SmallVector<int64_t> along{step.dim}, positions{1};
+  if (step.kind == MmaStep::Kind::Chain)
+    along.push_back(step.dim + 1);
+  llvm::append_range(positions, shape.block);
+  auto buffer = cast<tile::BufferType>(source.getType());
+  auto type = tile::FragmentType::get(b.getContext(), positions,
+                                      buffer.getElementType(), atom);
+  // What a chain leaves between its products is of the type it computes with.
+  int64_t together = getPair(step);
+  if (step.kind == MmaStep::Kind::Chain)
+    together = std::max<int64_t>(1, kPairBytes / getElementBytes(plan.type));
+  Value fragment = tile::LoadOp::create(
+      b, loc, type, source, block, /*tile=*/Value(), along,
+      /*box=*/DenseI64ArrayAttr(), /*halves=*/false, together, shape.fold);
+  fragment = multiply(step, fragment, factors);
+  if (!isLast(step)) {
+    Value target = work ? work : source;
+    if (target == source)
+      tile::BarrierOp::create(b, loc, /*groups=*/1, /*numbered=*/false,
+                              /*cluster=*/false, /*arrive=*/false,
+                              /*wait=*/false, /*of_block=*/true);
+    tile::ExchangeOp::create(b, loc, fragment, target, block, along);
+    return;
+  }
+  auto get = [&](std::optional<unsigned> number) {
+    return number ? kernel.getArgument(*number) : Value();
+  };
+  SmallVector<int64_t> box;
+  for (const MmaDim &dim : plan.dims)
+    box.push_back(dim.sizeN);
+  tile::StoreOp::create(
+      b, loc, fragment, block, get(init), tile, b.getDenseI64ArrayAttr(along),
+      get(alpha), get(beta), get(addend), b.getDenseI64ArrayAttr(box),
+      /*order=*/DenseI64ArrayAttr(), /*together=*/8, /*rows=*/IntegerAttr(),
+      canStoreVectors() ? kVectorBytes : getElementBytes(plan.outputType),
+      /*bias=*/Value(), /*residual=*/Value(), Activation::Identity,
+      /*scale=*/TypedAttr(), b.getDenseI64ArrayAttr(axes));
+}
+
+void MmaTiles::buildStep(const MmaStep &step, ArrayRef<Value> factors,
+                         Value source, Value tile) {
+  BlockShape shape = getShape(step);
+  OpBuilder::InsertionGuard guard(b);
+  if (plan.stream && isFirst(step)) {
+    auto loop = tile::ForPiecesOp::create(b, loc, kernel.getArgument(input),
+                                          tile, ring, getPieces());
+    kernel.beginBody(loop);
+    return buildBlock(step, shape, factors, loop.getSlot(), loop.getBoxes(),
+                      tile);
+  }
+  bool isSecond = plan.steps.size() > 1 && &step == &plan.steps[1];
+  auto loop =
+      tile::ForBlocksOp::create(b, loc, shape.sizes, shape.block, step.warps,
+                                isSecond && isLocal(step), plan.isSplit(step));
+  kernel.beginBody(loop);
+  buildBlock(step, shape, factors, source, loop.getBoxes(), tile);
+}
+
+void MmaTiles::barrier(bool ofCluster) {
+  tile::BarrierOp::create(b, loc, /*groups=*/1, /*numbered=*/false,
+                          ofCluster && plan.cluster > 1);
+}
+
+void MmaTiles::buildSteps(Value slot, Value tile) {
+  auto load = [&](unsigned number) {
+    const MmaStep &step = plan.steps[number];
+    return plan.keepsFactors || !step.fitsRegisters ? kept[number]
+                                                    : prepare(step);
+  };
+  SmallVector<Value> factors = load(0);
+  Value source = slot;
+  for (auto [number, step] : llvm::enumerate(plan.steps)) {
+    buildStep(step, factors, source, tile);
+    if (isLast(step))
+      return;
+    // Its factors arrive while warps wait for each other.
+    const MmaStep &next = plan.steps[number + 1];
+    factors = load(number + 1);
+    if (number == 0 && isLocal(next))
+      tile::BarrierOp::create(b, loc, plan.getWarpGroups(next),
+                              /*numbered=*/next.warps > 1);
+    else
+      barrier(/*ofCluster=*/isLast(next));
+    source = work ? work : slot;
+  }
+}
+
+/// The ring: slot `s` of turn i is filled again once all warps have left turn
+/// i, which the barrier of the next one tells. A group of warps fills a slot
+/// that has a piece as soon as it has read it.
+void MmaTiles::buildTile(Value tile) {
+  if (plan.stream) {
+    buildSteps(Value(), tile);
+    // The first step of the next tile replaces what the last one reads.
+    barrier(/*ofCluster=*/true);
+    return;
+  }
+  int64_t ahead = std::max<int64_t>(plan.stages - 1, 1);
+  auto type = cast<tile::RingType>(ring.getType()).getBuffer();
+  Value slot = tile::WaitOp::create(b, loc, type, ring, ahead - 1);
+  barrier(/*ofCluster=*/false);
+  if (plan.stages > 1)
+    copy(tile, ahead);
+  buildSteps(slot, tile);
+  tile::ReleaseOp::create(b, loc, slot);
+  if (plan.stages > 1)
+    return;
+  barrier(/*ofCluster=*/false);
+  copy(tile, ahead);
+}
+
+void MmaTiles::build(gpu::GPUModuleOp gpuModule) {
+  enterOperands();
+  kernel.begin(gpuModule, getKernelBaseName(fused),
+               tile::KernelAttr::get(b.getContext(), plan.threads,
+                                     plan.ctasPerSM, plan.cluster));
+  allocate();
+  for (const MmaStep &step : plan.steps) {
+    SmallVector<Value> &factors = kept.emplace_back();
+    if (plan.keepsFactors || !step.fitsRegisters)
+      factors = prepare(step);
+  }
+  int64_t ahead = std::max<int64_t>(plan.stages - 1, 1);
+  if (plan.stream)
+    tile::CopyPiecesOp::create(b, loc, kernel.getArgument(input), ring,
+                               getPieces());
+  else
+    for (int64_t turn = 0; turn < ahead; ++turn)
+      copy(Value(), turn);
+  kernel.forTiles(kernel.getArgument(tileCount),
+                  [&](Value tile) { buildTile(tile); });
+  kernel.launch(kernel.host.materialize(tiles, 64));
+}
+
+LogicalResult kron::tileMma(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                            FusedOp fused, GPUPlanAttr plan,
+                            const GPUMachine &machine) {
+  std::variant<MmaPlan, std::string> read = readMmaPlan(fused, plan);
+  if (auto *found = std::get_if<MmaPlan>(&read))
+    if (auto reason = getMmaMachineReason(*found, machine))
+      read = *reason;
+  FailureOr<MmaPlan> complete =
+      getTilePlan(fused, "a mma", std::move(read), machine);
+  if (failed(complete))
+    return failure();
+  MmaTiles(builder, fused, *complete, machine).build(gpuModule);
+  return success();
+}

@@ -1,0 +1,275 @@
+//===- Blocks.h - Blocks of a tile that warps multiply ----------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Positions in a tile are split in three: what is known
+// (`SmallVector<int64_t>`), what depends on the block that the warp works on
+// (`SmallVector<Int>`), and what depends on the lane (part of an address).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CONVERSION_TILETONVVM_BLOCKS_H
+#define KRON_LIB_CONVERSION_TILETONVVM_BLOCKS_H
+
+#include "Lowering.h"
+#include "kron/CodeGen/GPU/MmaProducts.h"
+#include "kron/Dialect/Tile/IR/TileBlocks.h"
+
+namespace mlir::kron::tile {
+
+/// Positions of a tile with `rank` dimensions, of which the last one given
+/// counts through all from there on.
+template <typename T>
+SmallVector<T> expandPositions(ArrayRef<T> positions, size_t rank) {
+  SmallVector<T> all(rank, T(0));
+  std::copy(positions.begin(), positions.end() - 1, all.begin());
+  all.back() = positions.back();
+  return all;
+}
+
+//===----------------------------------------------------------------------===//
+// Arrays
+//===----------------------------------------------------------------------===//
+
+/// A tile in shared memory.
+class SharedTile {
+public:
+  /// `base` is in bytes; `isRemote`: it is that of the cluster's other CTA.
+  SharedTile(KernelBuilder &k, BufferType type, Int base, bool isRemote = false)
+      : layout(type.getTileLayout()), type(type.getElementType()), k(k),
+        base(base), isRemote(isRemote) {}
+
+  /// Byte offset of a block's and a lane's part of a position: swizzled sum.
+  Int getOffset(ArrayRef<Int> positions, Int laneIndex) const;
+  /// Address of the element `index` further on.
+  Value getAddress(Int offset, int64_t index) const;
+  /// Loads `count` neighbours, zeros where `valid` (null: always) is false, and
+  /// converts them to the type that is computed with. Then it reads at byte
+  /// offset `other` instead, which no other warp may be writing.
+  SmallVector<Value> load(Int offset, int64_t index, int64_t count, Value valid,
+                          Int other) const;
+  SharedTile getRemote(bool remote) const {
+    SharedTile other(*this);
+    other.isRemote = remote;
+    return other;
+  }
+  int64_t getIndex(ArrayRef<int64_t> positions) const {
+    return layout.getIndex(expandPositions(positions, layout.strides.size()));
+  }
+
+  TileLayout layout;
+  Type type;
+
+private:
+  Value getPointer(Int offset) const {
+    return isRemote ? k.remoteShared(offset) : k.shared(offset);
+  }
+
+  KernelBuilder &k;
+  Int base;
+  bool isRemote;
+};
+
+/// A tile in global memory: the address of its first element and, per dimension
+/// of the tile, stride and number of positions that exist, which may be fewer
+/// than there is room for.
+struct GlobalTile {
+  Value base;
+  Type type;
+  SmallVector<Int> strides, limits;
+  SmallVector<bool> mayExceed;
+  /// Whether offsets within the tile may need 64 bits.
+  bool isWide = false;
+
+  Int scale(KernelBuilder &k, Int position, Int stride) const {
+    return k.mul(isWide ? k.extend(position) : position, stride);
+  }
+};
+
+/// Tile number `tile` of `view`, a box of `sizes` along `axes`; of dimension
+/// `split`, if it is one, the part that this CTA of a cluster has.
+GlobalTile locateTile(Lowering &lowering, Value view, ArrayRef<int64_t> sizes,
+                      ArrayRef<int64_t> axes, Int tile, int64_t split = -1);
+
+/// Whether addresses and strides of `views` that are only known now, and
+/// `size`, are multiples of `bytes`: tested once, in front of the loop over
+/// tiles.
+Value isAligned(Lowering &lowering, ArrayRef<Value> views, int64_t bytes,
+                Int size);
+
+/// Copies the box that `from` is to `to`, of `sizes` positions, in `order`; all
+/// `threads` of number `thread` do, or each warp group does.
+struct FilledCopy {
+  const GlobalTile &from;
+  const SharedTile &to;
+  SmallVector<int64_t> sizes;
+  SmallVector<unsigned> order;
+  int64_t bytes;
+  int64_t threads;
+  Int thread;
+  bool ofGroup = false, lines = false;
+};
+void emitFilledCopy(Lowering &lowering, const FilledCopy &copy,
+                    Value isAligned);
+
+//===----------------------------------------------------------------------===//
+// Factors
+//===----------------------------------------------------------------------===//
+
+/// A position: what depends on the lane, and what is known on top.
+struct LanePosition {
+  Int lane;
+  int64_t known = 0;
+  LanePosition(Int lane, int64_t known = 0) : lane(lane), known(known) {}
+};
+
+/// The operand that a tile.prepare makes.
+class MatrixFactor {
+public:
+  /// Operands of tiles of 8 positions K.
+  struct Operands {
+    SmallVector<SmallVector<MmaA>> rows;    // [m tile][k tile]
+    SmallVector<SmallVector<MmaB>> columns; // [n tile][k tile]
+  };
+
+  MatrixFactor(Lowering &lowering, PrepareOp op);
+
+  MmaProducts &getProducts() { return products; }
+  bool hasResiduals() const { return residuals; }
+  int64_t getSizeK() const { return sizeK; }
+  int64_t getSizeN() const { return sizeN; }
+  /// Tiles of 8 positions K, and of them those that this CTA holds data of.
+  int64_t getTilesK() const { return llvm::divideCeil(sizeK, kMmaSizeN); }
+  int64_t getOwnTiles() const { return getTilesK() / (isSplit ? 2 : 1); }
+  /// Tiles of 16 results of a warp, the results of all warps, and whether each
+  /// of these exists.
+  int64_t getResultTiles() const {
+    return llvm::divideCeil(warpResults, kMmaSizeM);
+  }
+  int64_t getWarpResults() const { return warpResults; }
+  int64_t getWarps() const { return warps; }
+  int64_t getTogether() const { return together; }
+  /// This warp's first result.
+  Int getFirstResult() const;
+  /// Position of the factor's rows from tile `tile` of 8 on: the CTAs of a
+  /// cluster start with those that they have themselves.
+  LanePosition getPositionK(int64_t tile) const;
+
+  /// The operands of tile `tile` of 8 positions K, and their number in there.
+  std::pair<const Operands &, int64_t> get(int64_t tile);
+  /// Element (p, q), or 0 if it does not exist, where p is at most `maxP` and q
+  /// at most `maxQ`.
+  Value loadElement(LanePosition p, LanePosition q, int64_t maxP, int64_t maxQ);
+
+private:
+  MmaOperand loadOperand(LanePosition p, LanePosition q, int64_t maxP,
+                         int64_t maxQ);
+  MmaA loadRow(int64_t mTile, int64_t kTile);
+  void loadColumns(Operands &operands, int64_t firstTile, int64_t count);
+  Operands load(int64_t firstTile, int64_t count);
+
+  KernelBuilder &k;
+  LaneNumbers lanes;
+  MmaProducts products;
+  StageArray array;
+  Type type;
+  OperandOrder order;
+  int64_t sizeK, sizeN, warps, warpResults, together;
+  bool residuals, isSplit, isStreamed;
+  Operands kept;
+};
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+/// The block that a loop's body works on.
+struct LoweredBlock {
+  Blocks blocks;
+  /// Where it starts.
+  SmallVector<Int> positions;
+};
+
+/// A block in shared memory, which products load from.
+struct LoadedBlock {
+  LoadedBlock(Lowering &lowering, LoadOp op);
+
+  SharedTile tile;
+  LoweredBlock block;
+  /// Where it starts in `tile`, and the byte offset of that.
+  SmallVector<Int> origin;
+  Int own;
+  /// The contracted axis, or the outer one of two.
+  unsigned axis;
+  int64_t together, fold;
+  /// Whether tensor cores take the data as it is, without rounding it first.
+  bool isExact;
+};
+
+/// Sums of one group: `pair` tiles, at known positions from the block's, with
+/// row g of the lane on the axis of rows.
+struct BlockSums {
+  SmallVector<int64_t> offset;
+  int64_t pair;
+  SmallVector<MmaC> tiles;
+};
+
+/// Where sums start; whether rows and columns of all lanes exist is known from
+/// the sizes of the tile, or has to be looked at.
+struct BlockPlace {
+  SmallVector<Int> positions;
+  unsigned rowDim = 0;
+  bool rowsExist = true, columnsExist = true;
+  /// Columns from this number on are those of the next position of `foldDim`.
+  int64_t foldSize = 0;
+  unsigned foldDim = 0;
+  /// Columns of the whole tile.
+  int64_t columns = 0;
+};
+
+/// What a product leaves in registers.
+struct BlockProduct {
+  SmallVector<BlockSums> sums;
+  BlockPlace place;
+  /// Computes the lane's rows of a column by plain multiply-adds, for the next
+  /// product of a chain.
+  std::function<SmallVector<Value>(Int)> addRows;
+};
+
+/// Sums from 0 on, in all of `tiles`.
+class SumParts {
+public:
+  SumParts(KernelBuilder &k, MatrixFactor &factor, int64_t tiles)
+      : k(k), factor(factor), sums(tiles, factor.getProducts().getZeros()) {}
+
+  /// Adds the sums to totals after every few of `count` tiles of a long
+  /// dimension, and leaves the whole in `sums` after the last one: matrix units
+  /// cut off what does not fit in a sum, always towards zero, so that errors
+  /// add up.
+  void carryOver(int64_t tile, int64_t count);
+  /// Replaces sums that are infinite or NaN by what `plain` computes from 0 on.
+  void guard(function_ref<SmallVector<Value>(ValueRange)> plain);
+
+  SmallVector<MmaC> &get() { return sums; }
+
+private:
+  KernelBuilder &k;
+  MatrixFactor &factor;
+  SmallVector<MmaC> sums, totals;
+};
+
+/// Products of a factor's rows with columns of `block`, and of rows of a block,
+/// or of sums, with a factor's columns.
+BlockProduct multiplyColumns(Lowering &lowering, const LoadedBlock &block,
+                             MatrixFactor &factor, bool isLast);
+BlockProduct multiplyRows(Lowering &lowering, const LoadedBlock &block,
+                          MatrixFactor &factor);
+BlockProduct multiplySums(Lowering &lowering, const BlockProduct &product,
+                          MatrixFactor &factor);
+
+} // namespace mlir::kron::tile
+
+#endif // KRON_LIB_CONVERSION_TILETONVVM_BLOCKS_H

@@ -1,0 +1,366 @@
+//===- Fill.cpp - Copies that fill tiles up with zeros --------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Threads copy a tile, some bytes each at a time where the innermost dimension
+// is contiguous and everything is aligned, which is decided when the kernel
+// starts, else element by element. What lies outside of the array becomes zero:
+// it is computed with, but not stored.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Blocks.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+using namespace mlir::kron::tile;
+
+/// Copies per thread that are unrolled.
+static constexpr int64_t kMaxUnrolledCopies = 32;
+/// Elements that a thread loads before it stores the first one.
+static constexpr int64_t kElementsInFlight = 8;
+/// The fewest bytes that an asynchronous copy has.
+static constexpr int64_t kLeastCopyBytes = 4;
+
+static int64_t getBytes(Type type) { return type.getIntOrFloatBitWidth() / 8; }
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+GlobalTile tile::locateTile(Lowering &lowering, Value viewValue,
+                            ArrayRef<int64_t> sizes, ArrayRef<int64_t> axes,
+                            Int tile, int64_t split) {
+  KernelBuilder &k = lowering.k;
+  const LoweredView &view = lowering.views.at(viewValue);
+  Type type = cast<ViewType>(viewValue.getType()).getElementType();
+  int64_t bytes = getBytes(type);
+  GlobalTile result{view.array.base, type, {}, {}, {}};
+  SmallVector<int64_t> steps(view.sizes.size(), 1), dims(view.sizes.size(), -1);
+  double span = 0;
+  for (auto [dim, axis, size] : llvm::enumerate(axes, sizes)) {
+    Int stride = axis < 0 ? Int(0) : view.array.strides[axis];
+    result.strides.push_back(stride);
+    result.limits.push_back(size);
+    result.mayExceed.push_back(false);
+    if (stride.isConstant())
+      span += double(stride.getConstant()) * size;
+    result.isWide |= !stride.isConstant();
+    if (axis >= 0) {
+      steps[axis] = int64_t(dim) == split ? size * lowering.cluster : size;
+      dims[axis] = dim;
+    }
+  }
+  result.isWide |= span * 8 >= double(1u << 31);
+  // Axes that several tiles share.
+  SmallVector<unsigned> grid;
+  for (auto [axis, size] : llvm::enumerate(view.sizes))
+    if (!size.isConstant() || size.getConstant() > steps[axis])
+      grid.push_back(axis);
+  Int rest = tile;
+  for (unsigned axis : llvm::reverse(grid)) {
+    Int size = view.sizes[axis], number = rest;
+    int64_t step = steps[axis], dim = dims[axis];
+    if (axis != grid.front()) {
+      // Tiles are counted in as many bits as this one's number has.
+      Int count = k.ceilDiv(size, step);
+      if (lowering.countBits == 32)
+        count = k.truncate(count);
+      number = k.rem(rest, count);
+      rest = k.floorDiv(rest, count);
+    }
+    Int position = k.mul(k.extend(number), step);
+    if (dim >= 0 && step > 1 &&
+        (!size.isConstant() || size.getConstant() % step != 0)) {
+      result.mayExceed[dim] = true;
+      result.limits[dim] =
+          k.truncate(k.min(k.sub(k.extend(size), position), step));
+    }
+    result.base = k.offsetBytes(
+        result.base, k.mul(k.mul(position, view.array.strides[axis]), bytes));
+  }
+  if (split < 0)
+    return result;
+  Int first = k.mul(k.clusterRank(), sizes[split]);
+  Int offset = result.scale(k, first, result.strides[split]);
+  result.base = k.offsetBytes(result.base, k.mul(offset, bytes));
+  return result;
+}
+
+Value tile::isAligned(Lowering &lowering, ArrayRef<Value> views, int64_t bytes,
+                      Int size) {
+  KernelBuilder &k = lowering.k;
+  Value &test = lowering.aligned[{views.front(), bytes}];
+  if (test)
+    return test;
+  Int bits = 0;
+  int64_t elementBytes = 1;
+  auto addNumber = [&](Int number) {
+    if (!number.isConstant())
+      bits = k.bitOr(bits, k.mul(number, elementBytes));
+  };
+  for (Value view : views) {
+    const StageArray &array = lowering.views.at(view).array;
+    elementBytes = getBytes(cast<ViewType>(view.getType()).getElementType());
+    Value address = LLVM::PtrToIntOp::create(
+        k.builder, k.loc, k.builder.getI64Type(), array.base);
+    bits = k.bitOr(bits, Int(address));
+    for (Int stride : array.strides)
+      addNumber(stride);
+  }
+  addNumber(size);
+  return test = k.equal(k.bitAnd(bits, bytes - 1), 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A copy by vectors of some elements.
+class TileFill {
+public:
+  TileFill(Lowering &lowering, const FilledCopy &copy, int64_t elements);
+
+  void emit();
+
+private:
+  SmallVector<Int> getPositions(Int number);
+  void copyVector(ArrayRef<Int> position, ArrayRef<int64_t> offset);
+  void copyThroughRegisters();
+  void copyRows();
+
+  KernelBuilder &k;
+  Int warp;
+  const FilledCopy &copy;
+  const GlobalTile &from;
+  int64_t elements, bytes;
+  unsigned rank;
+  SmallVector<unsigned> order;
+  /// Vectors along each dimension, in that order, and all.
+  SmallVector<int64_t> counts;
+  int64_t total = 1;
+};
+
+} // namespace
+
+TileFill::TileFill(Lowering &lowering, const FilledCopy &copy, int64_t elements)
+    : k(lowering.k), warp(lowering.getLanes().warp), copy(copy),
+      from(copy.from), elements(elements), bytes(getBytes(copy.from.type)),
+      rank(copy.sizes.size()), order(copy.order) {
+  if (elements > 1)
+    order = llvm::to_vector(llvm::seq<unsigned>(0, rank));
+  for (unsigned dim : order) {
+    int64_t count = copy.sizes[dim];
+    counts.push_back(dim + 1 == rank ? count / elements : count);
+    total *= counts.back();
+  }
+}
+
+SmallVector<Int> TileFill::getPositions(Int number) {
+  SmallVector<Int> positions(rank, Int(0));
+  for (unsigned index = rank; index-- > 0;) {
+    Int digit = index == 0 ? number : k.rem(number, counts[index]);
+    number = k.floorDiv(number, counts[index]);
+    unsigned dim = order[index];
+    positions[dim] = dim + 1 == rank ? k.mul(digit, elements) : digit;
+  }
+  return positions;
+}
+
+/// What is known of a position is apart, in `offset`.
+void TileFill::copyVector(ArrayRef<Int> position, ArrayRef<int64_t> offset) {
+  int64_t copyBytes = elements * bytes;
+  // Bytes that exist.
+  Value valid;
+  Int validBytes = copyBytes, source = 0;
+  for (unsigned dim = 0; dim < rank; ++dim) {
+    Int here = k.add(position[dim], offset[dim]);
+    if (from.mayExceed[dim]) {
+      if (dim + 1 == rank && elements > 1)
+        validBytes =
+            k.min(k.mul(k.sub(from.limits[dim], here), bytes), copyBytes);
+      valid = k.both(valid, k.less(here, from.limits[dim]));
+    }
+    source = k.add(source, from.scale(k, position[dim], from.strides[dim]));
+  }
+  Value global = k.offsetBytes(from.base, k.mul(source, bytes));
+  for (unsigned dim = 0; dim < rank; ++dim)
+    global = k.offsetBytes(
+        global, k.mul(from.scale(k, offset[dim], from.strides[dim]), bytes));
+  Int target = copy.to.getOffset(position, 0);
+  Value shared = copy.to.getAddress(target, copy.to.getIndex(offset));
+  if (copyBytes < kLeastCopyBytes) {
+    Value address = valid ? k.select(valid, global, from.base) : global;
+    Value value = k.load(from.type, address);
+    if (valid)
+      value = k.select(valid, value, k.constant(from.type, 0.0));
+    k.store(value, shared);
+    return;
+  }
+  Value size;
+  if (valid)
+    size = k.select(valid, k.materialize(validBytes, 32), k.materialize(0, 32));
+  k.copyAsync(shared, global, copyBytes, size, copy.lines);
+}
+
+/// Whether `threads` consecutive numbers, of which the first is a multiple of
+/// that, have the same positions in all but one digit of the mixed radix
+/// system.
+static bool splitsEvenly(ArrayRef<int64_t> counts, int64_t threads) {
+  int64_t inside = 1;
+  if (llvm::product_of(counts) % threads != 0)
+    return false;
+  for (int64_t count : llvm::reverse(counts)) {
+    int64_t next = inside * count;
+    if (threads % inside == 0 && next % threads == 0)
+      return true;
+    inside = next;
+  }
+  return false;
+}
+
+/// No asynchronous copy is that small: several loads are in flight instead.
+void TileFill::copyThroughRegisters() {
+  k.rolledLoop(
+      copy.thread, total, copy.threads * kElementsInFlight, [&](Int first) {
+        SmallVector<Value> values, conditions;
+        SmallVector<SmallVector<Int>> places;
+        for (int64_t index = 0; index < kElementsInFlight; ++index) {
+          Int number = k.add(first, index * copy.threads);
+          Value inTile = k.less(number, total);
+          number = Int(k.select(inTile, k.materialize(number, 32),
+                                k.materialize(0, 32)));
+          SmallVector<Int> positions = getPositions(number);
+          Value valid = inTile;
+          Int source = 0;
+          for (unsigned dim = 0; dim < rank; ++dim) {
+            if (from.mayExceed[dim])
+              valid = k.both(valid, k.less(positions[dim], from.limits[dim]));
+            source =
+                k.add(source, from.scale(k, positions[dim], from.strides[dim]));
+          }
+          Value address = k.offsetBytes(from.base, k.mul(source, bytes));
+          address = k.select(valid, address, from.base);
+          Value value = k.load(from.type, address);
+          values.push_back(k.select(valid, value, k.constant(from.type, 0.0)));
+          conditions.push_back(inTile);
+          places.push_back(positions);
+        }
+        for (int64_t index = 0; index < kElementsInFlight; ++index)
+          k.ifThen(conditions[index], [&] {
+            k.store(values[index],
+                    copy.to.getAddress(copy.to.getOffset(places[index], 0), 0));
+          });
+      });
+  k.syncWarp();
+}
+
+void TileFill::emit() {
+  if (elements * bytes < kLeastCopyBytes && !copy.ofGroup)
+    return copyThroughRegisters();
+  int64_t perThread = llvm::divideCeil(total, copy.threads);
+  if (splitsEvenly(counts, copy.threads) && perThread <= kMaxUnrolledCopies) {
+    SmallVector<Int> positions = getPositions(copy.thread);
+    for (int64_t index = 0; index < perThread; ++index) {
+      SmallVector<int64_t> offset;
+      for (Int digit : getPositions(index * copy.threads))
+        offset.push_back(digit.getConstant());
+      copyVector(positions, offset);
+    }
+    return;
+  }
+  if (!copy.ofGroup)
+    return copyRows();
+  SmallVector<int64_t> none(rank, 0);
+  k.rolledLoop(0, total, copy.threads, [&](Int first) {
+    Int number = k.add(first, copy.thread);
+    Value exists = total % copy.threads == 0 ? Value() : k.less(number, total);
+    k.ifThen(exists, [&] { copyVector(getPositions(number), none); });
+  });
+  k.syncWarp();
+}
+
+/// A warp copies rows of the dimension that comes last in `order`, or several
+/// short ones at a time: positions are worked out once per row.
+void TileFill::copyRows() {
+  unsigned rowDim = order.back();
+  int64_t perCopy = rowDim + 1 == rank ? elements : 1;
+  int64_t copies = copy.sizes[rowDim] / perCopy;
+  int64_t lanes = std::min<int64_t>(32, llvm::PowerOf2Ceil(copies));
+  int64_t rows = 1;
+  for (unsigned dim : ArrayRef(order).drop_back())
+    rows *= copy.sizes[dim];
+  int64_t rowsAtOnce = copy.threads / lanes;
+  Int laneRow = k.add(k.mul(warp, 32 / lanes), k.floorDiv(k.laneId(), lanes));
+  Int lane = k.rem(k.laneId(), lanes);
+  SmallVector<int64_t> none(rank, 0);
+  k.rolledLoop(0, rows, rowsAtOnce, [&](Int first) {
+    Int row = k.add(first, laneRow);
+    Value rowExists = rows % rowsAtOnce == 0 ? Value() : k.less(row, rows);
+    SmallVector<Int> positions(rank, Int(0));
+    Int rest = row;
+    for (unsigned index = rank - 1; index-- > 0;) {
+      int64_t count = copy.sizes[order[index]];
+      positions[order[index]] = index == 0 ? rest : k.rem(rest, count);
+      rest = k.floorDiv(rest, count);
+    }
+    for (int64_t begin = 0; begin < copies; begin += lanes) {
+      Int number = k.add(lane, begin);
+      Value exists = rowExists;
+      if (begin + lanes > copies)
+        exists = k.both(exists, k.less(number, copies));
+      positions[rowDim] = k.mul(number, perCopy);
+      k.ifThen(exists, [&] { copyVector(positions, none); });
+    }
+  });
+  // Lanes that skip the last copy must not run ahead: ptxas 13.0 lets them
+  // overwrite uniform registers that the others still use.
+  k.syncWarp();
+}
+
+void tile::emitFilledCopy(Lowering &lowering, const FilledCopy &copy,
+                          Value isAligned) {
+  int64_t elements = copy.bytes / getBytes(copy.from.type);
+  while (copy.sizes.back() % elements != 0)
+    elements /= 2;
+  if (elements == 1)
+    return TileFill(lowering, copy, 1).emit();
+  lowering.k.choose(
+      isAligned, [&] { TileFill(lowering, copy, elements).emit(); },
+      [&] { TileFill(lowering, copy, 1).emit(); });
+}
+
+void tile::fillTile(Lowering &lowering, CopyOp op, Int tile) {
+  KernelBuilder &k = lowering.k;
+  BufferType buffer = op.getBuffer().getType();
+  Value aligned, exists;
+  if (int64_t(op.getBytes()) > buffer.getElementBytes())
+    aligned = isAligned(lowering, {op.getView()}, op.getBytes(), 0);
+  // There are no more CTAs than tiles.
+  if (op.getAhead()) {
+    Int count = lowering.tileCount;
+    if (!op.getTile())
+      for (ForOp loop : op->getBlock()->getOps<ForOp>())
+        count = lowering.numbers.at(loop.getTiles());
+    exists = k.less(tile, count);
+  }
+  k.ifThen(exists, [&] {
+    GlobalTile from = locateTile(lowering, op.getView(), buffer.getShape(),
+                                 *op.getAxes(), tile);
+    SharedTile to(k, buffer, lowering.buffers.at(op.getBuffer()));
+    SmallVector<unsigned> order =
+        llvm::to_vector(llvm::seq<unsigned>(0, buffer.getShape().size()));
+    if (op.getOrder())
+      order.assign(op.getOrder()->begin(), op.getOrder()->end());
+    emitFilledCopy(lowering,
+                   {from, to, SmallVector<int64_t>(buffer.getShape()), order,
+                    static_cast<int64_t>(op.getBytes()), lowering.threads,
+                    k.threadId(), /*ofGroup=*/false, op.getLines()},
+                   aligned);
+  });
+}

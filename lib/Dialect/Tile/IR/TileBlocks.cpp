@@ -1,0 +1,555 @@
+//===- TileBlocks.cpp - Rules of blocks that warps multiply ---------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Dialect/Tile/IR/TileBlocks.h"
+#include "TileRules.h"
+#include "TileShared.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+using namespace mlir::kron::tile;
+
+/// Barriers that a CTA has beside the one of all its threads.
+static constexpr int64_t kNamedBarriers = 15;
+/// The most tiles that are read as one: 16 bytes of two rows of sums.
+static constexpr int64_t kMostTogether = 4;
+
+//===----------------------------------------------------------------------===//
+// How they lie
+//===----------------------------------------------------------------------===//
+
+SmallVector<int64_t> Blocks::getCounts() const {
+  SmallVector<int64_t> counts;
+  for (auto [size, part] : llvm::zip_equal(sizes, block))
+    counts.push_back(llvm::divideCeil(size, part));
+  return counts;
+}
+
+int64_t Blocks::getCount() const { return llvm::product_of(getCounts()); }
+
+std::optional<Blocks> tile::getBlocks(Value boxes) {
+  Operation *loop = boxes ? boxes.getParentBlock()->getParentOp() : nullptr;
+  Blocks blocks;
+  if (auto op = dyn_cast_or_null<ForBlocksOp>(loop)) {
+    blocks.sizes.assign(op.getSizes().begin(), op.getSizes().end());
+    blocks.block.assign(op.getBlock().begin(), op.getBlock().end());
+    blocks.warps = op.getWarps();
+    blocks.isShared = op.getShares();
+    blocks.isSplit = op.getSplit();
+    return blocks;
+  }
+  auto op = dyn_cast_or_null<ForPiecesOp>(loop);
+  if (!op)
+    return std::nullopt;
+  PiecesAttr pieces = op.getPieces();
+  blocks.sizes.assign(pieces.getSizes().begin(), pieces.getSizes().end());
+  blocks.block.assign(pieces.getBlock().begin(), pieces.getBlock().end());
+  blocks.warps = pieces.getWarps();
+  blocks.isShared = blocks.arePieces = true;
+  return blocks;
+}
+
+SmallVector<ColumnGroup> tile::getColumnGroups(int64_t size, int64_t pair) {
+  SmallVector<ColumnGroup> groups;
+  for (int64_t first = 0; first < size;) {
+    int64_t width = pair;
+    while (kMmaSizeN * width > int64_t(llvm::alignTo(size - first, kMmaSizeN)))
+      width /= 2;
+    groups.push_back({first, width});
+    first += kMmaSizeN * width;
+  }
+  return groups;
+}
+
+int64_t tile::countTiles(ArrayRef<ColumnGroup> groups) {
+  int64_t tiles = 0;
+  for (ColumnGroup group : groups)
+    tiles += group.pair;
+  return tiles;
+}
+
+int64_t PrepareOp::getWarpResults() {
+  int64_t sizeN = getOperand().getType().getSizeN(), warps = getWarps();
+  if (warps == 1)
+    return sizeN;
+  int64_t tiles = llvm::divideCeil(sizeN, kMmaSizeM);
+  return kMmaSizeM * llvm::PowerOf2Ceil(llvm::divideCeil(tiles, warps));
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+void ForBlocksOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn name) {
+  name(getBoxes(), "block");
+}
+
+void ForPiecesOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn name) {
+  name(getBoxes(), "block");
+  if (getBody()->getNumArguments() > 1)
+    name(getSlot(), "piece");
+}
+
+/// Whether blocks of `block` positions are those of a tile of `sizes`.
+static bool areBlocks(ArrayRef<int64_t> sizes, ArrayRef<int64_t> block) {
+  return !sizes.empty() && sizes.size() == block.size() &&
+         llvm::all_of(llvm::zip_equal(sizes, block), [](auto pair) {
+           auto [size, part] = pair;
+           return part > 0 && part <= size;
+         });
+}
+
+/// Whether groups of `warps` warps are the CTA's; else an error.
+static LogicalResult verifyGroups(Operation *op, int64_t warps) {
+  int64_t own = getThreads(op) / 32;
+  // for_blocks_c4, for_pieces_c3
+  if (getThreads(op) &&
+      (warps > own || (warps > 1 && own / warps > kNamedBarriers)))
+    return op->emitOpError("expects at most ")
+           << kNamedBarriers << " groups of the CTA's " << own
+           << " warps, but got groups of " << warps;
+  return success();
+}
+
+LogicalResult ForBlocksOp::verify() {
+  // for_blocks_c1
+  if (!isa<gpu::GPUFuncOp, ForOp>((*this)->getParentOp()))
+    return emitOpError("expects to be in a gpu.func itself, or in a tile.for");
+  // for_blocks_c3
+  if (!areBlocks(getSizes(), getBlock()))
+    return emitOpError("expects blocks of a tile of ")
+           << getSizes() << ", but got " << getBlock();
+  // for_blocks_c2
+  if (failed(verifyBody(*this, TypeRange())) ||
+      failed(verifyGroups(*this, getWarps())))
+    return failure();
+  int64_t threads = getThreads(*this);
+  Blocks blocks = *getBlocks(getBoxes());
+  // for_blocks_c5
+  if (getShares() && threads &&
+      blocks.getCount() % blocks.getGroups(threads) != 0)
+    return emitOpError("expects as many blocks for each of ")
+           << blocks.getGroups(threads) << " groups, but got "
+           << blocks.getCount();
+  // for_blocks_c6
+  if (getSplit() && (!hasCluster(*this) || getShares() ||
+                     blocks.getCount() % getKernel(*this).getCluster() != 0))
+    return emitOpError("expects split in a kernel of clusters, half of the "
+                       "blocks for each CTA");
+  return success();
+}
+
+LogicalResult PiecesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<int64_t> sizes,
+                                 ArrayRef<int64_t> block,
+                                 ArrayRef<int64_t> axes, int64_t warps,
+                                 int64_t bytes, bool, int64_t split) {
+  bool divides = areBlocks(sizes, block) && axes.size() == sizes.size() &&
+                 llvm::all_of(llvm::zip_equal(sizes, block), [](auto pair) {
+                   auto [size, part] = pair;
+                   return size % part == 0;
+                 });
+  if (!divides || warps < 1 || bytes < 1 || split < -1 ||
+      split >= int64_t(sizes.size()))
+    return emitError() << "expects sizes that are multiples of a block's, with "
+                          "an axis each, but got sizes "
+                       << sizes << ", block " << block << " and axes " << axes;
+  return success();
+}
+
+/// Whether `axes` are axes of `view`, each once, or -1, one for each of `rank`
+/// dimensions; else an error.
+static LogicalResult verifyAxes(Operation *op, ViewType view,
+                                ArrayRef<int64_t> axes, int64_t rank) {
+  SmallVector<int64_t> sorted;
+  llvm::copy_if(axes, std::back_inserter(sorted),
+                [](int64_t axis) { return axis != -1; });
+  llvm::sort(sorted);
+  bool isOnce =
+      std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
+  // copy_c17, store_c11, copy_pieces_c3
+  if (int64_t(axes.size()) != rank || !isOnce ||
+      (!sorted.empty() &&
+       (sorted.front() < 0 || sorted.back() >= view.getRank())))
+    return op->emitOpError("expects an axis of ")
+           << view << ", or -1, for each of " << rank << " dimensions, but got "
+           << axes;
+  return success();
+}
+
+/// Whether `bytes` are whole elements of `view`, up to 16 bytes; else an error.
+static LogicalResult verifyBytes(Operation *op, ViewType view, int64_t bytes) {
+  int64_t element =
+      llvm::divideCeil(view.getElementType().getIntOrFloatBitWidth(), 8);
+  // copy_c3, copy_pieces_c4
+  if (!llvm::isPowerOf2_64(bytes) || bytes > 16 || bytes < element)
+    return op->emitOpError("expects bytes to be a power of two from ")
+           << element << " to 16, but got " << bytes;
+  return success();
+}
+
+static LogicalResult verifyPieces(Operation *op, ViewType view, RingType ring,
+                                  PiecesAttr pieces) {
+  BufferType slot = ring.getBuffer();
+  // copy_pieces_c1
+  if (slot.getShape() != pieces.getBlock() || ring.getAlong() ||
+      slot.getElementType() != view.getElementType())
+    return op->emitOpError("expects a ring of pieces of ")
+           << pieces.getBlock() << " elements of the view's type, but got "
+           << ring;
+  if (failed(verifyGroups(op, pieces.getWarps())))
+    return failure();
+  int64_t threads = getThreads(op);
+  int64_t count =
+      llvm::product_of(pieces.getSizes()) / llvm::product_of(pieces.getBlock());
+  int64_t groups = std::max<int64_t>(1, threads / 32 / pieces.getWarps());
+  int64_t warps = threads / 32;
+  // copy_pieces_c2
+  if (threads && (warps % pieces.getWarps() != 0 || count % groups != 0 ||
+                  ring.getStages() % groups != 0 || ring.getStages() > count))
+    return op->emitOpError("expects as many slots and pieces for each of ")
+           << groups << " groups, and no more slots than pieces, but got "
+           << ring.getStages() << " slots and " << count << " pieces";
+  if (pieces.getSplit() >= 0 && !hasCluster(op))
+    return op->emitOpError("expects split in a kernel of clusters");
+  return failure(failed(verifyAxes(op, view, pieces.getAxes(),
+                                   pieces.getSizes().size())) ||
+                 failed(verifyBytes(op, view, pieces.getBytes())));
+}
+
+LogicalResult CopyPiecesOp::verify() {
+  // copy_pieces_c5
+  if (!isa<gpu::GPUFuncOp>((*this)->getParentOp()))
+    return emitOpError("expects to be in no loop");
+  return verifyPieces(*this, getView().getType(), getRing().getType(),
+                      getPieces());
+}
+
+LogicalResult ForPiecesOp::verify() {
+  // for_pieces_c1
+  if (!isTile(getTile()) || !isa<ForOp>((*this)->getParentOp()))
+    return emitOpError("expects a tile of the tile.for that it is in");
+  RingType ring = getRing().getType();
+  // for_pieces_c2
+  if (getBody()->getArgumentTypes() !=
+      TypeRange({IndexType::get(getContext()), Type(ring.getBuffer())}))
+    return emitOpError("expects a body with an argument of type index and one "
+                       "of type ")
+           << ring.getBuffer();
+  bool isStarted = llvm::any_of(getRing().getUsers(), [&](Operation *user) {
+    auto copy = dyn_cast<CopyPiecesOp>(user);
+    return copy && copy->getOperand(0) == getView() &&
+           copy.getPiecesAttr() == getPieces();
+  });
+  // for_pieces_c3
+  if (!isStarted)
+    return emitOpError("expects a tile.copy_pieces of the same ring, view and "
+                       "pieces in front of the loop over tiles");
+  return verifyPieces(*this, getView().getType(), ring, getPieces());
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+ParseResult ForBlocksOp::parse(OpAsmParser &parser, OperationState &result) {
+  OpAsmParser::Argument block;
+  if (parser.parseArgument(block))
+    return failure();
+  for (auto [keyword, name] :
+       {std::pair("of", "sizes"), std::pair("by", "block")}) {
+    if (parser.parseKeyword(keyword))
+      return failure();
+    Attribute sizes = DenseI64ArrayAttr::parse(parser, Type());
+    if (!sizes)
+      return failure();
+    result.addAttribute(name, sizes);
+  }
+  if (succeeded(parser.parseOptionalKeyword("warps")) &&
+      parseNumber(parser, result, "warps"))
+    return failure();
+  for (StringRef name : {"shares", "split"})
+    if (succeeded(parser.parseOptionalKeyword(name)))
+      result.addAttribute(name, parser.getBuilder().getUnitAttr());
+  return parseBody(parser, result, block);
+}
+
+void ForBlocksOp::print(OpAsmPrinter &printer) {
+  printer << " " << getBoxes() << " of ";
+  getSizesAttr().print(printer);
+  printer << " by ";
+  getBlockAttr().print(printer);
+  if (getWarps() != 1)
+    printer << " warps " << getWarps();
+  if (getShares())
+    printer << " shares";
+  if (getSplit())
+    printer << " split";
+  printBody(printer, *this, {"sizes", "block", "warps", "shares", "split"});
+}
+
+ParseResult ForPiecesOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::Argument> arguments(2);
+  OpAsmParser::UnresolvedOperand view, tile, ring;
+  PiecesAttr pieces;
+  Type viewType, ringType;
+  if (parser.parseArgument(arguments[0]) || parser.parseComma() ||
+      parser.parseArgument(arguments[1]) || parser.parseKeyword("of") ||
+      parser.parseOperand(view) || parser.parseLSquare() ||
+      parser.parseOperand(tile) || parser.parseRSquare() ||
+      parser.parseKeyword("in") || parser.parseOperand(ring) ||
+      parser.parseKeyword("pieces") ||
+      parser.parseCustomAttributeWithFallback(pieces) ||
+      parser.parseColonType(viewType) || parser.parseComma() ||
+      parser.parseType(ringType) ||
+      parser.resolveOperand(view, viewType, result.operands) ||
+      parser.resolveOperand(tile, parser.getBuilder().getIndexType(),
+                            result.operands) ||
+      parser.resolveOperand(ring, ringType, result.operands))
+    return failure();
+  auto type = dyn_cast<RingType>(ringType);
+  if (!type)
+    return parser.emitError(parser.getNameLoc(), "expects a ring, but got ")
+           << ringType;
+  result.addAttribute("pieces", pieces);
+  arguments[1].type = type.getBuffer();
+  return parseBody(parser, result, arguments);
+}
+
+void ForPiecesOp::print(OpAsmPrinter &printer) {
+  printer << " " << getBoxes() << ", " << getSlot() << " of " << getView()
+          << "[" << getTile() << "] in " << getRing() << " pieces ";
+  printer.printStrippedAttrOrType(getPieces());
+  printer << " : " << getView().getType() << ", " << getRing().getType();
+  printBody(printer, *this, {"pieces"});
+}
+
+//===----------------------------------------------------------------------===//
+// What is done to a block
+//===----------------------------------------------------------------------===//
+
+/// Whether `fragment` is a block of `blocks`, of which it has `results`
+/// positions (0: all that are contracted) along `along`; else an error.
+static LogicalResult verifyBlock(Operation *op, FragmentType fragment,
+                                 const Blocks &blocks, ArrayRef<int64_t> along,
+                                 bool isLoaded) {
+  int64_t rank = blocks.block.size();
+  bool isAxis =
+      (along.size() == 1 && along[0] >= 0 && along[0] < rank) ||
+      (along.size() == 2 && along[0] + 2 == rank && along[1] + 1 == rank);
+  SmallVector<int64_t> shape{1};
+  llvm::append_range(shape, blocks.block);
+  bool isBlock = isAxis && fragment.getShape().size() == shape.size();
+  if (!isBlock)
+    along = {};
+  for (int64_t axis : along) {
+    isBlock &= blocks.block[axis] == blocks.sizes[axis];
+    if (!isLoaded)
+      shape[axis + 1] = fragment.getShape()[axis + 1];
+  }
+  // load_c21
+  if (!isBlock || fragment.getShape() != ArrayRef(shape) ||
+      !isOfBlocks(fragment.getAtom()))
+    return op->emitOpError("expects a block of ")
+           << blocks.block << " of " << blocks.sizes
+           << ", whole along one axis or the two innermost ones, but got "
+           << fragment;
+  return success();
+}
+
+/// Whether `buffer` has room for tiles of `sizes`, the last of which may count
+/// several dimensions.
+static bool hasRoom(BufferType buffer, ArrayRef<int64_t> sizes) {
+  ArrayRef<int64_t> shape = buffer.getShape();
+  if (shape.size() < sizes.size())
+    return false;
+  SmallVector<int64_t> room(shape.take_front(sizes.size()));
+  room.back() *= llvm::product_of(shape.drop_front(sizes.size()));
+  return llvm::all_of(llvm::zip_equal(room, sizes), [](auto pair) {
+    auto [most, size] = pair;
+    return size <= most;
+  });
+}
+
+LogicalResult tile::verifyLoadedBlock(LoadOp op) {
+  auto buffer = dyn_cast<BufferType>(op.getSource().getType());
+  Blocks blocks = *getBlocks(op.getBoxes());
+  FragmentType fragment = op.getFragment().getType();
+  if (failed(verifyBlock(op, fragment, blocks, op.getAlong(), true)))
+    return failure();
+  SmallVector<int64_t> sizes(blocks.arePieces ? blocks.block : blocks.sizes);
+  if (blocks.isSplit)
+    sizes[op.getAlong().front()] /= getKernel(op).getCluster();
+  auto pieces = dyn_cast<ForPiecesOp>(op->getParentOp());
+  // load_c21
+  if (!buffer || op.getHalves() || op.getTile() || op.getBox() ||
+      !hasRoom(buffer, sizes) || (pieces && op.getSource() != pieces.getSlot()))
+    return op.emitOpError("expects a buffer with room for ")
+           << sizes << " elements, or the loop's piece, but got "
+           << op.getSource().getType();
+  // load_c6
+  if (fragment.getElementType() != buffer.getElementType())
+    return op.emitOpError("expects elements of type ")
+           << buffer.getElementType() << ", but got " << fragment;
+  int64_t together = op.getTogether(), fold = op.getFold();
+  // load_c22
+  if (!llvm::isPowerOf2_64(together) || together > kMostTogether ||
+      (fold > 1 && fold * sizes.back() != kMmaSizeN))
+    return op.emitOpError("expects 1, 2 or 4 tiles together, and folds that "
+                          "fill a tile of 8 columns, but got ")
+           << together << " and " << fold;
+  return success();
+}
+
+LogicalResult tile::verifyExchangedBlock(ExchangeOp op) {
+  BufferType buffer = op.getBuffer().getType();
+  Blocks blocks = *getBlocks(op.getBoxes());
+  FragmentType fragment = op.getFragment().getType();
+  if (failed(verifyBlock(op, fragment, blocks, op.getAlong(), false)))
+    return failure();
+  SmallVector<int64_t> sizes(blocks.sizes);
+  ArrayRef<int64_t> along = op.getAlong();
+  for (int64_t axis : along)
+    sizes[axis] = fragment.getShape()[axis + 1];
+  // load_c21
+  if (!hasRoom(buffer, sizes))
+    return op.emitOpError("expects a buffer with room for ")
+           << sizes << " elements, but got " << buffer;
+  // load_c6
+  if (fragment.getElementType() != buffer.getElementType())
+    return op.emitOpError("expects elements of type ")
+           << buffer.getElementType() << ", but got " << fragment;
+  return success();
+}
+
+LogicalResult tile::verifyStoredBlock(StoreOp op) {
+  Blocks blocks = *getBlocks(op.getBoxes());
+  auto fragment = cast<FragmentType>(op.getSource().getType());
+  if (failed(verifyBlock(op, fragment, blocks, *op.getAlong(), false)))
+    return failure();
+  SmallVector<int64_t> box(*op.getBox());
+  for (Value array : {Value(op.getView()), Value(op.getAddend())}) {
+    if (!array)
+      continue;
+    auto view = cast<ViewType>(array.getType());
+    // store_c11
+    if (!op.getAxes() ||
+        failed(verifyAxes(op, view, *op.getAxes(), box.size())) ||
+        failed(verifyBytes(op, view, op.getBytes())))
+      return op.getAxes() ? failure()
+                          : op.emitOpError("expects axes of a block's box");
+  }
+  SmallVector<int64_t> sizes(blocks.sizes);
+  ArrayRef<int64_t> along = *op.getAlong();
+  for (int64_t axis : along)
+    sizes[axis] = fragment.getShape()[axis + 1];
+  SmallVector<int64_t> merged(ArrayRef(box).take_front(sizes.size()));
+  if (box.size() >= sizes.size())
+    merged.back() *= llvm::product_of(ArrayRef(box).drop_front(sizes.size()));
+  // store_c7
+  if (merged != sizes)
+    return op.emitOpError("expects the blocks of a tile of ")
+           << sizes << " elements, but got a box of " << box;
+  return success();
+}
+
+LogicalResult tile::verifyFilled(CopyOp op) {
+  BufferType buffer = op.getBuffer().getType();
+  ViewType view = op.getView().getType();
+  int64_t rank = buffer.getShape().size();
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  SmallVector<int64_t> given(order);
+  if (op.getOrder())
+    given.assign(op.getOrder()->begin(), op.getOrder()->end());
+  llvm::sort(given);
+  // copy_c17
+  if (op.getPart() || op.getGroups() != 1 || op.getSplit() || op.getRows() ||
+      getRing(op.getBuffer()) || given != order || !op.getAxes())
+    return op.emitOpError("expects axes and an order of a buffer's dimensions "
+                          "with fill, without rows, part, groups and split");
+  // copy_c1
+  if (view.getElementType() != buffer.getElementType())
+    return op.emitOpError("expects elements of type ")
+           << buffer.getElementType() << ", but got " << view;
+  if (failed(verifyAxes(op, view, *op.getAxes(), rank)) ||
+      failed(verifyBytes(op, view, op.getBytes())))
+    return failure();
+  int64_t width = op.getBytes() / buffer.getElementBytes();
+  // copy_c6
+  if (width > 1 && (buffer.getShape().back() % width != 0 ||
+                    buffer.getTileLayout().strides.back() != 1))
+    return op.emitOpError("expects chunks of ")
+           << op.getBytes() << " bytes to lie together in " << buffer;
+  return success();
+}
+
+LogicalResult tile::verifyBlockProduct(ContractOp op) {
+  FragmentType from = op.getFragment().getType();
+  OperandType operand = op.getOperand().getType();
+  auto prepare = op.getOperand().getDefiningOp<PrepareOp>();
+  auto load = op.getFragment().getDefiningOp<LoadOp>();
+  auto before = op.getFragment().getDefiningOp<ContractOp>();
+  Operation *loop = op->getParentOp();
+  std::optional<Blocks> blocks;
+  if (loop->getNumRegions() && loop->getRegion(0).getNumArguments())
+    blocks = getBlocks(loop->getRegion(0).getArgument(0));
+  int64_t along = op.getAlong(), rank = from.getShape().size();
+  bool isInner = along + 1 == rank;
+  OperandOrder order = isInner && load ? OperandOrder::Columns
+                       : isInner       ? OperandOrder::Chained
+                                       : OperandOrder::Rows;
+  bool isChained = order == OperandOrder::Chained;
+  // contract_c10
+  if (!prepare || !blocks || (!load && !before) ||
+      operand.getOrder() != order ||
+      (isChained &&
+       (!before || before->getNumOperands() < 2 || blocks->warps != 1)))
+    return op.emitOpError("expects an operand of order ")
+           << stringifyOperandOrder(order)
+           << " for a block that was loaded, or one warp's sums, but got "
+           << operand;
+  if (static_cast<int64_t>(prepare.getWarps()) != blocks->warps ||
+      prepare.getSplit() != blocks->isSplit)
+    return op.emitOpError("expects an operand for ")
+           << blocks->warps << " warps, split as the blocks are";
+  return success();
+}
+
+LogicalResult tile::verifyBlockFactor(PrepareOp op) {
+  OperandType operand = op.getOperand().getType();
+  ViewType view = op.getFactor().getType();
+  int64_t together = op.getTogether(), warps = op.getWarps();
+  bool isOfBlock = isOfBlocks(operand.getAtom());
+  bool isPlain = warps == 1 && together == 1 && !op.getResiduals() &&
+                 !op.getSplit() && !op.getStreamed();
+  // prepare_c3
+  if (!isOfBlock) {
+    if (isPlain)
+      return success();
+    return op.emitOpError("expects warps, together, residuals, split and "
+                          "streamed for atoms mma.m16n8k8 only, but got ")
+           << operand;
+  }
+  if (!llvm::isPowerOf2_64(together) || together > kMostTogether ||
+      (op.getResiduals() && operand.getAtom() != AtomKind::MmaTF32))
+    return op.emitOpError("expects 1, 2 or 4 tiles together, and residuals of "
+                          "TF32 only, but got ")
+           << together << " for " << operand;
+  if (op.getSplit() &&
+      (!hasCluster(op) || operand.getOrder() != OperandOrder::Rows ||
+       operand.getSizeK() % (2 * kMmaSizeN) != 0))
+    return op.emitOpError("expects split of rows of a multiple of ")
+           << 2 * kMmaSizeN << " positions K in a kernel of clusters";
+  // prepare_c1
+  if (view.getShape() != operand.getShape() ||
+      getSumType(view.getElementType()) != operand.getElementType())
+    return op.emitOpError("expects a factor of the operand's sizes and "
+                          "elements, but got ")
+           << view << " for " << operand;
+  return verifyGroups(op, op.getWarps());
+}

@@ -1,0 +1,129 @@
+// RUN: kron-opt %s --kron-decompose --kron-plan="target=cuda chip=sm_90a cublas=false" \
+// RUN:   --kron-tile="chip=sm_90a" --split-input-file | FileCheck %s --check-prefixes=CHECK,SM90
+// RUN: kron-opt %s --kron-decompose --kron-plan="target=cuda chip=sm_80 cublas=false" \
+// RUN:   --kron-tile="chip=sm_80" --split-input-file | FileCheck %s --check-prefix=SM80
+
+// Verify that 16 x 16 x 16 has a kernel that reads like this: the next tile arrives in
+// the other slot; a warp takes one position of axis 1 at a time through the two innermost
+// factors, in place, and 32 columns of all inner ones through the outermost factor.
+// CHECK-LABEL: gpu.func @chain_0(
+// CHECK-SAME:      %[[X:.*]]: !tile.view<?x16x16x16xf32, [4096, 256, 16, 1]>, %[[Y:.*]]: !tile.view<?x16x16x16xf32, [4096, 256, 16, 1]>, {{.*}}, %[[COUNT:.*]]: i32)
+// CHECK-SAME:      kernel attributes {tile.kernel = #tile.kernel<threads = 256, ctas_per_sm = 2>}
+// CHECK-NEXT:      %[[RING:.*]] = tile.alloc : !tile.ring<2 of <1x16x16x16xf32, #tile.layout<[4096, 256, 16, 1], swizzle = [8, 4, 9, 3, 5, 3]>>>
+// CHECK-NEXT:      %[[P2:.*]] = tile.prepare %{{.*}} residuals : {{.*}} -> <16x16xf32, mma.m16n8k8.tf32 rows>
+// CHECK-NEXT:      %[[P3:.*]] = tile.prepare %{{.*}} together 2 residuals : {{.*}} -> <16x16xf32, mma.m16n8k8.tf32 chained>
+// CHECK-NEXT:      %[[P1:.*]] = tile.prepare %{{.*}} residuals : {{.*}} -> <16x16xf32, mma.m16n8k8.tf32 rows>
+// CHECK-NEXT:      %[[FIRST:.*]] = tile.acquire %[[RING]]
+// CHECK-NEXT:      tile.copy %[[X]][0] to %[[FIRST]] bytes 16 fill axes [0, 1, 2, 3]
+// CHECK-NEXT:      tile.for %[[TILE:.*]] to %[[COUNT]] : i32 {
+// CHECK-NEXT:        %[[SLOT:.*]] = tile.wait %[[RING]] pending 0
+// CHECK-NEXT:        tile.barrier
+// CHECK-NEXT:        %[[FREE:.*]] = tile.acquire %[[RING]]
+// CHECK-NEXT:        tile.copy %[[X]][%[[TILE]] + 1] to %[[FREE]] bytes 16 fill axes [0, 1, 2, 3]
+// CHECK-NEXT:        tile.for_blocks %[[B:.*]] of [1, 16, 16, 16] by [1, 1, 16, 16] {
+// CHECK-NEXT:          %[[V:.*]] = tile.load %[[SLOT]][%[[B]]] along [2, 3] together 2 : {{.*}} -> <1x1x1x16x16xf32, mma.m16n8k8.tf32>
+// CHECK-NEXT:          %[[S:.*]] = tile.contract %[[V]], %[[P2]] along 3 atom <mma.m16n8k8.tf32> block [16, 16] whole
+// CHECK-NEXT:          %[[C:.*]] = tile.contract %[[S]], %[[P3]] along 4 atom <mma.m16n8k8.tf32> block [16, 16] whole
+// CHECK-NEXT:          tile.barrier of_block
+// CHECK-NEXT:          tile.exchange %[[C]] to %[[SLOT]][%[[B]]] along [2, 3]
+// CHECK-NEXT:        }
+// CHECK-NEXT:        tile.barrier
+// CHECK-NEXT:        tile.for_blocks %[[B:.*]] of [1, 16, 256] by [1, 16, 32] {
+// CHECK-NEXT:          %[[V:.*]] = tile.load %[[SLOT]][%[[B]]] along [1] together 2
+// CHECK-NEXT:          %[[C:.*]] = tile.contract %[[V]], %[[P1]] along 2
+// CHECK-NEXT:          tile.store %[[C]][%[[B]]] to %[[Y]][%[[TILE]]] along [1] box [1, 16, 16, 16] bytes 16 axes [0, 1, 2, 3]
+// CHECK-NEXT:        }
+// CHECK-NEXT:        tile.release %[[SLOT]]
+// CHECK-NEXT:      }
+// CHECK-NEXT:      gpu.return
+func.func @chain(%x: memref<?x4096xf32>, %f: memref<16x16xf32>, %y: memref<?x4096xf32>) {
+  kron.mkm ins(%x : memref<?x4096xf32>) factors(%f, %f, %f : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>)
+    outs(%y : memref<?x4096xf32>) {plan = #kron.gpu_plan<kernel = mma>}
+  return
+}
+
+// -----
+
+// Verify that f64 has the instruction of the chip, that warps which share the results of
+// a block have parts of the factor, and that alpha, beta and Z are the store's.
+// SM90-LABEL: gpu.func @double_0(
+// SM90:         tile.prepare %{{.*}} warps 4 : {{.*}} -> <64x64xf64, mma.m16n8k8.f64 columns>
+// SM90:         tile.for_blocks %{{.*}} of [1, 64, 64] by [1, 32, 64] warps 4 {
+// SM90:           tile.contract %{{.*}}, %{{.*}} along 3 atom <mma.m16n8k8.f64> block [32, 64] whole
+// SM90-NEXT:      tile.barrier of_block
+// SM90:         tile.store %{{.*}} alpha %{{.*}} : f64 beta %{{.*}} : f64 addend %[[Y:.*]] : {{.*}} box [1, 64, 64] bytes 16
+// SM80-LABEL: gpu.func @double_0(
+// SM80:         -> <64x64xf64, mma.m8n8k4.f64 columns>
+func.func @double(%x: memref<?x4096xf64>, %f: memref<64x64xf64>, %y: memref<?x4096xf64>, %a: f64, %b: f64) {
+  kron.mkm ins(%x : memref<?x4096xf64>) factors(%f, %f : memref<64x64xf64>, memref<64x64xf64>)
+    outs(%y : memref<?x4096xf64>) alpha(%a : f64) beta(%b : f64) {plan = #kron.gpu_plan<kernel = mma, threads = 256>}
+  return
+}
+
+// -----
+
+// Verify that 16-bit data stay as they are until they are multiplied, that sums between
+// the factors have 32 bits in a buffer of their own, without a barrier between reading
+// and writing, and that four tiles of columns of the results are written as one. An only
+// slot is filled again behind a barrier.
+// CHECK-LABEL: gpu.func @narrow_0(
+// CHECK:         tile.alloc : !tile.ring<{{.*}} of <{{.*}}x20x{{.*}}xf16, {{.*}}>>
+// CHECK:         %[[WORK:.*]] = tile.alloc : !tile.buffer<{{.*}}x20x{{.*}}xf32, {{.*}}>
+// CHECK:         tile.copy %{{.*}}[0] to %{{.*}} bytes 8 fill
+// CHECK:           %[[S:.*]] = tile.contract {{.*}} -> <{{.*}}xf32, mma.m16n8k8.tf32>
+// CHECK-NOT:       tile.barrier of_block
+// CHECK:           tile.exchange %{{.*}} to %[[WORK]]
+// CHECK:           tile.load %[[WORK]][%{{.*}}] along [1] together 4
+// CHECK:           tile.store %{{.*}} bytes 2
+// CHECK:           tile.release
+// CHECK-NEXT:      tile.barrier
+// CHECK:           tile.copy %{{.*}}[%{{.*}} + 1]
+func.func @narrow(%x: memref<64x8000xf16>, %f: memref<20x20xf16>, %y: memref<64x8000xf16>) {
+  kron.mkm ins(%x : memref<64x8000xf16>) factors(%f, %f, %f : memref<20x20xf16>, memref<20x20xf16>, memref<20x20xf16>)
+    outs(%y : memref<64x8000xf16>) {plan = #kron.gpu_plan<kernel = mma, stages = 1, tile = 1>}
+  return
+}
+
+// -----
+
+// Verify a tile of 128 KiB, which arrives piece by piece, and whose first two steps keep
+// to shares of a group of warps, which meets between them.
+// CHECK-LABEL: gpu.func @stream_0(
+// CHECK:         %[[RING:.*]] = tile.alloc : !tile.ring<48 of <{{.*}}xf32, {{.*}}>>
+// CHECK:         %[[WORK:.*]] = tile.alloc
+// CHECK:         tile.copy_pieces %{{.*}} to %[[RING]] pieces <sizes = [16, 16, 16, 8], block = [1, 4, 16, 8], {{.*}}, warps = 1, bytes = 16, lines = true>
+// CHECK:         tile.for %[[TILE:.*]] to
+// CHECK-NEXT:      tile.for_pieces %[[B:.*]], %[[P:.*]] of %{{.*}}[%[[TILE]]] in %[[RING]]
+// CHECK-NEXT:        tile.load %[[P]][%[[B]]] along [2]
+// CHECK:             tile.exchange %{{.*}} to %[[WORK]][%[[B]]]
+// CHECK:           tile.barrier groups 16
+// CHECK-NEXT:      tile.for_blocks %{{.*}} of [16, 16, 128] by {{.*}} shares {
+// CHECK:             tile.barrier of_block
+// CHECK:           tile.barrier{{$}}
+// CHECK:           tile.store
+// CHECK-NEXT:      }
+// CHECK-NEXT:      tile.barrier{{$}}
+func.func @stream(%x: memref<4096x4096xf32>, %f: memref<16x16xf32>, %y: memref<4096x4096xf32>) {
+  kron.kmm ins(%x : memref<4096x4096xf32>) factors(%f, %f, %f : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>)
+    outs(%y : memref<4096x4096xf32>) {plan = #kron.gpu_plan<kernel = mma>}
+  return
+}
+
+// -----
+
+// Verify that two CTAs share a row of 256 KiB: each has half of the positions that the
+// last step contracts, whose blocks they share, behind a barrier of both.
+// SM90-LABEL: gpu.func @cluster_0(
+// SM90-SAME:      cluster = 2
+// SM90:         tile.copy_pieces {{.*}} split = 1>
+// SM90:           tile.prepare %{{.*}} split :
+// SM90:           tile.barrier cluster
+// SM90-NEXT:      tile.for_blocks %{{.*}} of [1, 32, 1024] by {{.*}} split {
+// SM90:             tile.store
+// SM90-NEXT:      }
+// SM90-NEXT:      tile.barrier cluster
+func.func @cluster(%x: memref<1024x32768xf64>, %f: memref<32x32xf64>, %y: memref<1024x32768xf64>) {
+  kron.mkm ins(%x : memref<1024x32768xf64>) factors(%f, %f, %f : memref<32x32xf64>, memref<32x32xf64>, memref<32x32xf64>)
+    outs(%y : memref<1024x32768xf64>)
+  return
+}
