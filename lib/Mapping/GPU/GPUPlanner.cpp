@@ -184,12 +184,12 @@ static int64_t toMicroseconds(double seconds) {
   return static_cast<int64_t>(seconds * 1e6 + 0.5);
 }
 
-/// Puts cuBLAS in front of `plans` if that is allowed and takes less time than
-/// `chosen`, or `isAskedFor`. What to say of it: also where only the dense
-/// matrix that a sparse factor is a part of would be faster.
+/// Puts cuBLAS in front of `plans` if nothing is `against` it and it takes less
+/// time than `chosen`, or `isAskedFor`. What to say of it: also where only the
+/// dense matrix that a sparse factor is a part of would be faster.
 static std::string chooseCublas(FusedOp fused, const Candidate &chosen,
                                 const Problem &problem,
-                                const GPUMachine &machine, bool isAllowed,
+                                const GPUMachine &machine, StringRef against,
                                 bool isAskedFor,
                                 SmallVectorImpl<GPUPlanAttr> &plans) {
   std::string text;
@@ -200,9 +200,10 @@ static std::string chooseCublas(FusedOp fused, const Candidate &chosen,
     double ofKernel = estimateRaggedSeconds(
         chosen.planner.kernel, fused, problem, chosen.time.total, machine);
     if (isAskedFor || seconds < ofKernel) {
+      bool isTaken = isAskedFor || against.empty();
       os << "; cublas: " << toMicroseconds(seconds) << " us, "
-         << (isAllowed || isAskedFor ? "where it is there" : "not allowed");
-      if (isAllowed || isAskedFor)
+         << (isTaken ? "where it is there" : against);
+      if (isTaken)
         plans.insert(plans.begin(), *found);
     }
   }
@@ -303,8 +304,12 @@ LogicalResult kron::planForGPU(FusedOp fused, ArrayRef<QuantizeOp> quantizes,
   if (plans.back().get("alignment"))
     llvm::append_range(
         plans, std::get<SmallVector<GPUPlanAttr>>(planSimt(fused, machine)));
-  std::string ofCublas = chooseCublas(fused, *chosen, problem, machine,
-                                      allowsCublas, asksForCublas, plans);
+  bool namesKernel = given && given.getKernel() != GPUKernel::Auto;
+  StringRef against = !allowsCublas ? "not allowed"
+                      : namesKernel ? "but the plan names a kernel"
+                                    : "";
+  std::string ofCublas = chooseCublas(fused, *chosen, problem, machine, against,
+                                      asksForCublas, plans);
   if (QuantizeOp quantize = findQuantize(fused, quantizes))
     planQuantize(fused, quantize, chosen->planner.kernel, machine, plans);
   if (std::string unmet = findUnmet(given, plans, chosen->planner.kernel);
