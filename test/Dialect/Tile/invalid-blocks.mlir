@@ -959,6 +959,34 @@ gpu.module @kron_gpu {
 // -----
 
 gpu.module @kron_gpu {
+  gpu.func @for_pieces_c3_behind(%x: !tile.view<?x16x32xf32, [512, 32, 1]>, %y: !tile.view<?x16x32xf32, [512, 32, 1]>, %f: !tile.view<16x16xf32, [16, 1]>, %n: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %r = tile.alloc : !tile.ring<4 of <1x16x8xf32>>
+    %w = tile.alloc : !tile.buffer<2x16x32xf32, #tile.layout<[512, 32, 1]>>
+    %p = tile.prepare %f residuals : !tile.view<16x16xf32, [16, 1]> -> !tile.operand<16x16xf32, mma.m16n8k8.tf32 rows>
+    tile.for %t to %n : i32 {
+      // expected-error @+1 {{expects a tile.copy_pieces of the same ring, view and pieces in front of the loop over tiles}}
+      tile.for_pieces %b, %s of %x[%t] in %r pieces <sizes = [2, 16, 32], block = [1, 16, 8], axes = [0, 1, 2], warps = 1, bytes = 16> : !tile.view<?x16x32xf32, [512, 32, 1]>, !tile.ring<4 of <1x16x8xf32>> {
+        %v = tile.load %s[%b] along [1] : !tile.buffer<1x16x8xf32> -> !tile.fragment<1x1x16x8xf32, mma.m16n8k8.tf32>
+        %c = tile.contract %v, %p along 2 atom <mma.m16n8k8.tf32> block [8, 16] whole : !tile.fragment<1x1x16x8xf32, mma.m16n8k8.tf32>, !tile.operand<16x16xf32, mma.m16n8k8.tf32 rows> -> !tile.fragment<1x1x16x8xf32, mma.m16n8k8.tf32>
+        tile.exchange %c to %w[%b] along [1] : !tile.fragment<1x1x16x8xf32, mma.m16n8k8.tf32>, !tile.buffer<2x16x32xf32, #tile.layout<[512, 32, 1]>>
+      }
+      tile.barrier groups 2
+      tile.for_blocks %b of [2, 16, 32] by [1, 16, 32] shares {
+        %v = tile.load %w[%b] along [1] together 2 : !tile.buffer<2x16x32xf32, #tile.layout<[512, 32, 1]>> -> !tile.fragment<1x1x16x32xf32, mma.m16n8k8.tf32>
+        %c = tile.contract %v, %p along 2 atom <mma.m16n8k8.tf32> block [32, 16] whole : !tile.fragment<1x1x16x32xf32, mma.m16n8k8.tf32>, !tile.operand<16x16xf32, mma.m16n8k8.tf32 rows> -> !tile.fragment<1x1x16x32xf32, mma.m16n8k8.tf32>
+        tile.store %c[%b] to %y[%t] along [1] box [2, 16, 32] bytes 16 axes [0, 1, 2] : !tile.fragment<1x1x16x32xf32, mma.m16n8k8.tf32>, !tile.view<?x16x32xf32, [512, 32, 1]>
+      }
+      tile.barrier
+    }
+    tile.copy_pieces %x to %r pieces <sizes = [2, 16, 32], block = [1, 16, 8], axes = [0, 1, 2], warps = 1, bytes = 16> : !tile.view<?x16x32xf32, [512, 32, 1]>, !tile.ring<4 of <1x16x8xf32>>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
   gpu.func @load_c21_piece(%x: !tile.view<?x16x32xf32, [512, 32, 1]>, %y: !tile.view<?x16x32xf32, [512, 32, 1]>, %f: !tile.view<16x16xf32, [16, 1]>, %n: i32) kernel
       attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
     %r = tile.alloc : !tile.ring<4 of <1x16x8xf32>>

@@ -243,7 +243,11 @@ LogicalResult ForPiecesOp::verify() {
            << ring.getBuffer();
   bool isStarted = llvm::any_of(getRing().getUsers(), [&](Operation *user) {
     auto copy = dyn_cast<CopyPiecesOp>(user);
-    return copy && copy->getOperand(0) == getView() &&
+    Operation *outermost =
+        copy ? copy->getBlock()->findAncestorOpInBlock(*getOperation())
+             : nullptr;
+    return outermost && copy->isBeforeInBlock(outermost) &&
+           copy->getOperand(0) == getView() &&
            copy.getPiecesAttr() == getPieces();
   });
   // for_pieces_c3
