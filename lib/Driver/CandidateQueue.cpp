@@ -50,9 +50,16 @@ CandidateQueue::~CandidateQueue() {
 void CandidateQueue::expect(const std::vector<std::string> &candidates) {
   std::lock_guard<std::mutex> lock(mutex);
   waiting.clear();
-  for (const std::string &candidate : candidates)
+  // What was compiled on another way of the search holds nothing up on this
+  // one.
+  llvm::StringSet<> stillAhead;
+  for (const std::string &candidate : candidates) {
     if (!begun.contains(candidate))
       waiting.push_back(candidate);
+    if (ahead.contains(candidate))
+      stillAhead.insert(candidate);
+  }
+  ahead = std::move(stillAhead);
   if (isOpen)
     dispatch();
 }

@@ -138,8 +138,12 @@ def _compile_for(source, processors, chips, reference):
     with translated() as module:
         text = source if isinstance(source, str) else module.normalize(source)
         records = [] if reference else _records.files(module)
-        # Lines for other operations and machines leave the code as it is.
-        plans = module.recorded_plans(source, processors, chips, records) if records else ""
+
+        def recorded():
+            """What they plan: lines for other operations and machines leave the code as it is."""
+            return module.recorded_plans(source, processors, chips, records) if records else ""
+
+        plans = recorded()
         key = cache.make_key(text=text, target=[processors, chips], reference=reference,
                              identity=_identity(), gpu=_gpu_identity() if chips else None,
                              plans=plans)
@@ -152,7 +156,9 @@ def _compile_for(source, processors, chips, reference):
         with _progress():
             compiled = module.compile(source, processors, chips, reference=reference,
                                       records=records)
-        cache.store(key, compiled["names"], compiled["object"])
+        # Somebody may have written a line in between, which the code has and the key has not.
+        if recorded() == plans:
+            cache.store(key, compiled["names"], compiled["object"])
         return _load(module, compiled["names"], compiled["object"])
 
 

@@ -347,6 +347,7 @@ static py::list tuneModule(const std::string &text,
       outShapes.emplace_back(outShapes.size(), shape);
     options.search.seconds = seconds;
     options.numThreads = kronGetNumThreads();
+    options.numCompileThreads = options.numThreads;
     options.isStopped = [&] {
       // A fork has the interpreter's lock, and waits for guards: between plans
       // it may come.

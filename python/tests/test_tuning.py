@@ -49,11 +49,14 @@ def test_records_are_found(folder, monkeypatch):
 
 def test_kernels_whose_plans_change_are_compiled_again(folder, monkeypatch):
     module = _compile.compiler()
-    compiled = []
+    compiled, late = [], []
 
     def counting(source, *arguments, **options):
         compiled.append(source)
-        return compile_kernel(source, *arguments, **options)
+        result = compile_kernel(source, *arguments, **options)
+        while late:
+            add(late.pop())
+        return result
 
     compile_kernel = module.compile
     monkeypatch.setattr(module, "compile", counting)
@@ -92,6 +95,13 @@ def test_kernels_whose_plans_change_are_compiled_again(folder, monkeypatch):
     # As before: that code is still there.
     add(line | {"plan": ""})
     assert misses(first) == misses(second) == 0
+    # A line that is written while something is compiled: its code is not kept for the lines before.
+    add(line | {"plan": "#kron.cpu_plan<tile = 2>"})
+    late.append(line | {"plan": "#kron.cpu_plan<tile = 3>"})
+    assert misses(first) == 1
+    add(line | {"plan": "#kron.cpu_plan<tile = 2>"})
+    assert misses(first) == 1
+    add(line | {"plan": ""})
     kron.tuning("off")
     assert misses(first) == 0
     # Records are of a number of threads.

@@ -9,6 +9,7 @@
 #include "kron/Target/ForkGuard.h"
 #include "gtest/gtest.h"
 #include <atomic>
+#include <chrono>
 #include <future>
 #include <map>
 #include <sys/wait.h>
@@ -136,6 +137,20 @@ TEST_F(Queues, CompileAheadWhereProcessorsAreLeft) {
   queue->expect({});
   queue.reset();
   EXPECT_EQ(compiler.counts.size(), 4u);
+}
+
+TEST_F(Queues, CompileAheadOnAnotherWay) {
+  auto queue = create({1, /*overlaps=*/true});
+  auto waitFor = [&](size_t count) {
+    std::unique_lock<std::mutex> lock(compiler.mutex);
+    return compiler.changed.wait_for(lock, std::chrono::minutes(2), [&] {
+      return compiler.counts.size() >= count;
+    });
+  };
+  queue->expect({"a", "b", "c"});
+  EXPECT_TRUE(waitFor(2));
+  queue->expect({"x", "y"});
+  EXPECT_TRUE(waitFor(4));
 }
 
 TEST_F(Queues, ForksDoNotWaitForThem) {

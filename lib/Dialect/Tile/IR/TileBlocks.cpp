@@ -509,10 +509,9 @@ LogicalResult tile::verifyBlockProduct(ContractOp op) {
                                        : OperandOrder::Rows;
   bool isChained = order == OperandOrder::Chained;
   // contract_c10
-  if (!prepare || !blocks || (!load && !before) ||
-      operand.getOrder() != order ||
-      (isChained &&
-       (!before || before->getNumOperands() < 2 || blocks->warps != 1)))
+  if (!prepare || !blocks || operand.getOrder() != order ||
+      (isChained ? !before || before->getNumOperands() < 2 || blocks->warps != 1
+                 : !load))
     return op.emitOpError("expects an operand of order ")
            << stringifyOperandOrder(order)
            << " for a block that was loaded, or one warp's sums, but got "
