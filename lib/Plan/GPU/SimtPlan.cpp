@@ -83,6 +83,11 @@ std::variant<SimtChain, std::string> kron::describeSimt(FusedOp fused) {
     return "an array has no elements";
   if (isRegrouped(fused))
     return "axes are regrouped between factors";
+  Type element = getElementType(fused.getInit());
+  if (auto complex = dyn_cast<ComplexType>(element))
+    element = complex.getElementType();
+  if (element.isF80())
+    return "a GPU has no arithmetic of f80";
   SimtChain chain;
   chain.products = fused.getModeProducts();
   chain.element = getAccumulatorType(getElementType(fused.getInit()));
