@@ -34,10 +34,19 @@ static Vector read(const char *path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file)
     throw std::runtime_error(std::string("cannot read ") + path);
-  Vector values(static_cast<size_t>(file.tellg()) / sizeof(double));
+  constexpr std::streamoff size = sizeof(double);
+  const std::streamoff bytes = file.tellg();
+  if (bytes < 0 || bytes % size != 0)
+    throw std::runtime_error(std::string("expects ") + path +
+                             " to have a multiple of 8 bytes, but found " +
+                             std::to_string(bytes));
+  Vector values(static_cast<size_t>(bytes / size));
   file.seekg(0);
-  file.read(reinterpret_cast<char *>(values.data()),
-            static_cast<std::streamsize>(values.size() * sizeof(double)));
+  file.read(reinterpret_cast<char *>(values.data()), bytes);
+  if (!file)
+    throw std::runtime_error(std::string("expects ") + path + " to have " +
+                             std::to_string(bytes) + " bytes, but read " +
+                             std::to_string(file.gcount()));
   return values;
 }
 
@@ -45,7 +54,7 @@ static double dot(const Vector &a, const Vector &b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
-/// Rows of `features` numbers each.
+/// Rows of `features` elements each.
 struct Rows {
   Vector values;
   int64_t features;
@@ -57,6 +66,16 @@ struct Rows {
     return {values.data(), {count(), features}};
   }
 };
+
+static Rows readRows(const char *path, int64_t features) {
+  Rows rows{read(path), features};
+  if (rows.values.size() % static_cast<size_t>(features) != 0)
+    throw std::runtime_error(std::string("expects ") + path +
+                             " to have rows of " + std::to_string(features) +
+                             " elements, but found " +
+                             std::to_string(rows.values.size()) + " elements");
+  return rows;
+}
 
 /// The kernel matrix of `a` and `b` times `v`.
 static Vector multiply(const Rows &a, const Rows &b, const Vector &v,
@@ -97,8 +116,18 @@ int main(int argc, char **argv) try {
         "usage: kernel_ridge FEATURES GAMMA LAMBDA X T NEW Y");
   const int64_t features = std::stoll(argv[1]);
   const double gamma = std::stod(argv[2]), lambda = std::stod(argv[3]);
-  const Rows x{read(argv[4]), features}, fresh{read(argv[6]), features};
-  const auto [weights, steps] = fit(x, read(argv[5]), gamma, lambda);
+  if (features <= 0)
+    throw std::runtime_error("expects FEATURES to be positive, but got " +
+                             std::to_string(features));
+  const Rows x = readRows(argv[4], features);
+  const Vector t = read(argv[5]);
+  const Rows fresh = readRows(argv[6], features);
+  if (static_cast<int64_t>(t.size()) != x.count())
+    throw std::runtime_error(std::string("expects ") + argv[5] + " to have " +
+                             std::to_string(x.count()) +
+                             " elements, one for each row of " + argv[4] +
+                             ", but found " + std::to_string(t.size()));
+  const auto [weights, steps] = fit(x, t, gamma, lambda);
   const Vector y = multiply(fresh, x, weights, gamma);
   std::ofstream file(argv[7], std::ios::binary);
   file.write(reinterpret_cast<const char *>(y.data()),

@@ -38,4 +38,6 @@ class KronMatern(MaternKernel):
     and derivatives that never have it in memory."""
 
     def forward(self, x1, x2, diag=False, last_dim_is_batch=False, **params):
+        if self.nu not in _MATERN:
+            raise ValueError(f"expects nu to be 0.5, 1.5 or 2.5, but got {self.nu!r}")
         return _covariance(self, _MATERN[self.nu], x1, x2, diag, last_dim_is_batch)

@@ -6,7 +6,7 @@ import torch
 from linear_operator.operators._linear_operator import LinearOperator
 from linear_operator.utils.getitem import _noop_index
 
-from ..kernels import kernel
+from ..kernels import _arrays, _named, kernel
 from ..torch import _pairwise
 
 
@@ -16,8 +16,14 @@ class PairwiseLinearOperator(LinearOperator):
 
     def __init__(self, x1, x2=None, *, function):
         """`function` is the name of a kernel that is 1 where rows are equal."""
+        # Functions of rows need not be 1 there.
+        if not isinstance(function, str) or function not in _named.TEXTS:
+            raise ValueError(f"expects function to be one of {', '.join(map(repr, _named.TEXTS))}, but got "
+                             f"{function!r}")
+        if not torch.is_tensor(x1):
+            raise TypeError(f"expects x1 to be a PyTorch tensor, but got {type(x1).__name__}")
+        *batch, _, _ = _arrays.check_points(x1, x1 if x2 is None else x2, "x1", "x2")
         if x2 is not None:
-            batch = torch.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
             x1, x2 = (x.expand(*batch, *x.shape[-2:]) for x in (x1, x2))
         super().__init__(*([x1] if x2 is None else [x1, x2]), function=function)
         self.x1, self.x2, self.function = x1, x1 if x2 is None else x2, function

@@ -52,16 +52,16 @@ def joined_batch(batch, other, name):
                          f"{tuple(other)}") from None
 
 
-def check_points(a, b):
+def check_points(a, b, a_name="a", b_name="b"):
     """Checks the rows of both sides, and gives the shape of their matrix."""
-    check_array(a, "a")
-    check_matrix(a, "a", "M, K")
-    check_like(b, "b", a, "a")
-    check_matrix(b, "b", "N, K")
+    check_array(a, a_name)
+    check_matrix(a, a_name, "M, K")
+    check_like(b, b_name, a, a_name)
+    check_matrix(b, b_name, "N, K")
     if a.shape[-1] != b.shape[-1]:
-        raise ValueError(f"expects the last axis of b to have size {a.shape[-1]} as that of a, but got shape "
-                         f"{tuple(b.shape)}")
-    return (*joined_batch(a.shape[:-2], b.shape[:-2], "b"), a.shape[-2], b.shape[-2])
+        raise ValueError(f"expects the last axis of {b_name} to have size {a.shape[-1]} as that of {a_name}, but got "
+                         f"shape {tuple(b.shape)}")
+    return (*joined_batch(a.shape[:-2], b.shape[:-2], b_name), a.shape[-2], b.shape[-2])
 
 
 def check_size(shape, array):

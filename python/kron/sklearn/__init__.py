@@ -4,7 +4,8 @@
 
 `KronRBF` and `KronMatern` are scikit-learn's kernels of Gaussian processes, which its other
 estimators take, too (KernelRidge(kernel=...), SVC(kernel=...)). The functions are those of
-sklearn.metrics.pairwise. Whole matrices are computed, in float64, or in float32 where both sides are.
+sklearn.metrics.pairwise. Whole matrices are computed: by the kernels in float64, by the functions in float32
+where both sides are, else in float64, too.
 """
 
 from ._kernels import KronMatern, KronRBF

@@ -12,6 +12,14 @@ from ..kernels import _operations, kernel
 _MATERN = {0.5: "matern12", 1.5: "matern32", 2.5: "matern52", math.inf: "gaussian"}
 
 
+def _rows(value, name):
+    """`value` as an array of rows; one axis is one row, as scikit-learn has it."""
+    rows = np.atleast_2d(value)
+    if rows.ndim != 2:
+        raise ValueError(f"expects {name} to have 2 axes, [rows, features], but got shape {rows.shape}")
+    return rows
+
+
 def _length_scale(X, length_scale):
     scale = np.squeeze(length_scale).astype(float)
     if scale.ndim > 1 or scale.ndim == 1 and scale.shape[0] != X.shape[1]:
@@ -40,10 +48,14 @@ def _evaluate(owner, function, X, Y, eval_gradient):
     """The matrix of the kernel with the name `function`, and its derivatives if these are wanted."""
     if Y is not None and eval_gradient:
         raise ValueError("expects no Y where eval_gradient is True, but got one")
-    X = np.atleast_2d(X)
+    X = _rows(X, "X")
+    if Y is not None:
+        Y = _rows(Y, "Y")
+        if Y.shape[1] != X.shape[1]:
+            raise ValueError(f"expects Y to have {X.shape[1]} features as X, but got shape {Y.shape}")
     scale = _length_scale(X, owner.length_scale)
     left = X / scale
-    right = left if Y is None else np.atleast_2d(Y) / scale
+    right = left if Y is None else Y / scale
     matrix = kernel(left, right, function)
     dense = matrix.to_dense()
     return (dense, _gradient(owner, matrix)) if eval_gradient else dense

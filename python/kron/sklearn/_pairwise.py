@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Functions of sklearn.metrics.pairwise."""
 
+import numbers
+
 import numpy as np
 from sklearn.metrics.pairwise import check_pairwise_arrays
 
@@ -16,9 +18,19 @@ def _laplacian(x, y, gamma):
     return np.exp(np.sum(abs(x - y)) * -gamma)
 
 
+def _checked_gamma(gamma, X):
+    if gamma is None:
+        return 1 / X.shape[1]
+    # Not above the largest element of the type that it is computed in.
+    is_number = isinstance(gamma, numbers.Real) and not isinstance(gamma, (bool, np.bool_))
+    if not is_number or not 0 < gamma <= float(np.finfo(X.dtype).max):
+        raise ValueError(f"expects gamma to be None or a positive finite number of {X.dtype}, but got {gamma!r}")
+    return gamma
+
+
 def _matrix(function, X, Y, gamma):
     X, Y = check_pairwise_arrays(X, Y)
-    return kernel(X, Y, function, gamma=1 / X.shape[1] if gamma is None else gamma).to_dense()
+    return kernel(X, Y, function, gamma=_checked_gamma(gamma, X)).to_dense()
 
 
 def rbf_kernel(X, Y=None, gamma=None):

@@ -235,5 +235,31 @@ def test_deep_copies_and_errors():
         kgp.KronMatern(nu=2)
     x = torch.randn(4, 2)
     close(kernel.expand_batch(torch.Size([3]))(x).to_dense(), kernel(x).to_dense().expand(3, 4, 4), 1e-6)
-    with pytest.raises(ValueError, match="expects the last axis of b to have size 3"):
-        kgp.PairwiseLinearOperator(rows(4, 3), rows(4, 2), function="gaussian").to_dense()
+    kernel.nu = 0.7
+    with pytest.raises(ValueError, match="expects nu to be 0.5, 1.5 or 2.5, but got 0.7"):
+        kernel(x).to_dense()
+
+
+#: Both sides, and what is wrong with them.
+BAD_ROWS = [(rows(4, 3), rows(4, 2), ValueError, r"last axis of x2 to have size 3 as that of x1, but got .*\(4, 2\)"),
+            (rows(3), None, ValueError, r"expects x1 to have at least 2 axes, \[..., M, K\], but got shape \(3,\)"),
+            (rows(4, 3), rows(3), ValueError, r"expects x2 to have at least 2 axes, .*, but got shape \(3,\)"),
+            (rows(4, 3), rows(4, 3).float(), TypeError, "x2 to have dtype torch.float64 as x1, but got torch.float32"),
+            (rows(2, 4, 3), rows(3, 4, 3), ValueError, r"leading axes of x2 to broadcast with \(2,\), but got \(3,\)"),
+            (rows(4, 3).long(), None, TypeError, "expects x1 to have dtype .*, but got torch.int64"),
+            (rows(4, 3).numpy(), None, TypeError, "expects x1 to be a PyTorch tensor, but got ndarray"),
+            (rows(4, 3), rows(4, 3).numpy(), TypeError, "expects x2 to be a tensor as x1, but got ndarray")]
+
+
+@pytest.mark.parametrize("x1, x2, error, message", BAD_ROWS)
+def test_bad_rows(x1, x2, error, message):
+    """Operators are checked where they are made."""
+    with pytest.raises(error, match=message):
+        kgp.PairwiseLinearOperator(x1, x2, function="gaussian")
+
+
+@pytest.mark.parametrize("function", ["gauss", None, lambda x, y: ((x - y) ** 2).sum()])
+def test_bad_functions(function):
+    """A function of rows need not be 1 where these are equal, which the diagonal takes for granted."""
+    with pytest.raises(ValueError, match="expects function to be one of 'gaussian', .*, but got "):
+        kgp.PairwiseLinearOperator(rows(4, 3), function=function)

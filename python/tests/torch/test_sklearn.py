@@ -68,8 +68,46 @@ def test_bad_input(rng):
         ks.KronRBF()(x, x, eval_gradient=True)
     with pytest.raises(ValueError, match=r"one element for each of 3 features, but got shape \(2,\)"):
         ks.KronRBF(length_scale=[1.0, 2.0])(x)
+    kernel = ks.KronRBF()
+    with pytest.raises(ValueError, match=r"expects X to have 2 axes, \[rows, features\], but got shape \(1, 4, 3\)"):
+        kernel(x[None])
+    with pytest.raises(ValueError, match=r"expects Y to have 2 axes, \[rows, features\], but got shape \(1, 4, 3\)"):
+        kernel(x, x[None])
+    # One feature would broadcast with the length scales of three.
+    for y, scale in ((x[:, :1], [1.0, 2.0, 3.0]), (x[:, :2], 1.0)):
+        with pytest.raises(ValueError, match=rf"expects Y to have 3 features as X, but got shape \(4, {y.shape[1]}\)"):
+            ks.KronRBF(length_scale=scale)(x, y)
+    with pytest.raises(ValueError, match="one element for each of 1 features"):
+        ks.KronMatern(length_scale=[1.0, 2.0, 3.0])(x[:, :1])
     with pytest.raises(ValueError, match="Incompatible dimension"):
         ks.rbf_kernel(x, x[:, :2])
+    for function in (ks.rbf_kernel, ks.laplacian_kernel):
+        for gamma in (0, -1.0, math.nan, math.inf, True, "scale", np.ones(3), np.float32(-1)):
+            with pytest.raises(ValueError, match="expects gamma to be None or a positive finite number"):
+                function(x, gamma=gamma)
+        with pytest.raises(ValueError, match="positive finite number of float32, but got 1e\\+39"):
+            function(x.astype(np.float32), gamma=1e39)
+        np.testing.assert_array_equal(function(x, gamma=np.float64(2)), function(x, gamma=2))
+
+
+def test_types(rng):
+    """Kernels compute in float64, functions in the type of both sides."""
+    x = rng.standard_normal((4, 3)).astype(np.float32)
+    assert ks.KronRBF()(x).dtype == ks.KronMatern(nu=1.5)(x).dtype == np.float64
+    assert ks.rbf_kernel(x).dtype == np.float32
+    assert ks.rbf_kernel(x, x.astype(np.float64)).dtype == np.float64
+
+
+@pytest.mark.parametrize("length_scale", [1.3, [0.4, 2.0, 1.1]])
+def test_changed_nu(length_scale, rng):
+    """What kron has no code for is scikit-learn's, whenever it was set."""
+    x = rng.standard_normal((6, 3))
+    kernel = ks.KronMatern(length_scale=length_scale, nu=0.5)
+    kernel(x)
+    kernel.nu = 0.7
+    np.testing.assert_array_equal(kernel(x), Matern(length_scale=length_scale, nu=0.7)(x))
+    kernel.set_params(nu=1.5)
+    np.testing.assert_allclose(kernel(x), Matern(length_scale=length_scale, nu=1.5)(x), rtol=1e-12)
 
 
 def test_kernel_ridge():
