@@ -334,6 +334,69 @@ gpu.module @kron_gpu {
 // -----
 
 gpu.module @kron_gpu {
+  gpu.func @store_c10_epilogue(%x: !tile.view<?x16x32xf32, [512, 32, 1]>, %y: !tile.view<?x16x32xf32, [512, 32, 1]>, %f: !tile.view<16x16xf32, [16, 1]>, %n: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %r = tile.alloc : !tile.ring<2 of <2x16x32xf32, #tile.layout<[512, 32, 1]>>>
+    %p = tile.prepare %f residuals : !tile.view<16x16xf32, [16, 1]> -> !tile.operand<16x16xf32, mma.m16n8k8.tf32 rows>
+    %a = tile.acquire %r : !tile.ring<2 of <2x16x32xf32, #tile.layout<[512, 32, 1]>>> -> !tile.buffer<2x16x32xf32, #tile.layout<[512, 32, 1]>>
+    tile.copy %x[0] to %a bytes 16 fill axes [0, 1, 2] : !tile.view<?x16x32xf32, [512, 32, 1]>, !tile.buffer<2x16x32xf32, #tile.layout<[512, 32, 1]>>
+    tile.for %t to %n : i32 {
+      %s = tile.wait %r pending 0 : !tile.ring<2 of <2x16x32xf32, #tile.layout<[512, 32, 1]>>> -> !tile.buffer<2x16x32xf32, #tile.layout<[512, 32, 1]>>
+      tile.barrier
+      %g = tile.acquire %r : !tile.ring<2 of <2x16x32xf32, #tile.layout<[512, 32, 1]>>> -> !tile.buffer<2x16x32xf32, #tile.layout<[512, 32, 1]>>
+      tile.copy %x[%t + 1] to %g bytes 16 fill axes [0, 1, 2] : !tile.view<?x16x32xf32, [512, 32, 1]>, !tile.buffer<2x16x32xf32, #tile.layout<[512, 32, 1]>>
+      tile.for_blocks %b of [2, 16, 32] by [1, 16, 32] {
+        %v = tile.load %s[%b] along [1] together 2 : !tile.buffer<2x16x32xf32, #tile.layout<[512, 32, 1]>> -> !tile.fragment<1x1x16x32xf32, mma.m16n8k8.tf32>
+        %c = tile.contract %v, %p along 2 atom <mma.m16n8k8.tf32> block [32, 16] whole : !tile.fragment<1x1x16x32xf32, mma.m16n8k8.tf32>, !tile.operand<16x16xf32, mma.m16n8k8.tf32 rows> -> !tile.fragment<1x1x16x32xf32, mma.m16n8k8.tf32>
+        tile.barrier of_block
+        tile.exchange %c to %s[%b] along [1] : !tile.fragment<1x1x16x32xf32, mma.m16n8k8.tf32>, !tile.buffer<2x16x32xf32, #tile.layout<[512, 32, 1]>>
+      }
+      tile.barrier
+      tile.for_blocks %b of [2, 16, 32] by [1, 16, 32] {
+        %v = tile.load %s[%b] along [1] together 2 : !tile.buffer<2x16x32xf32, #tile.layout<[512, 32, 1]>> -> !tile.fragment<1x1x16x32xf32, mma.m16n8k8.tf32>
+        %c = tile.contract %v, %p along 2 atom <mma.m16n8k8.tf32> block [32, 16] whole : !tile.fragment<1x1x16x32xf32, mma.m16n8k8.tf32>, !tile.operand<16x16xf32, mma.m16n8k8.tf32 rows> -> !tile.fragment<1x1x16x32xf32, mma.m16n8k8.tf32>
+        // expected-error @+1 {{expects no epilogue of blocks}}
+        tile.store %c[%b] to %y[%t] along [1] activation <relu> box [2, 16, 32] bytes 16 axes [0, 1, 2] : !tile.fragment<1x1x16x32xf32, mma.m16n8k8.tf32>, !tile.view<?x16x32xf32, [512, 32, 1]>
+      }
+      tile.release %s : !tile.buffer<2x16x32xf32, #tile.layout<[512, 32, 1]>>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c16_fill(%x: !tile.view<?x16x32xf32, [512, 32, 1]>, %n: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %w = tile.alloc : !tile.buffer<2x16x32xf32, #tile.layout<[512, 32, 1]>>
+    tile.for %t to %n : i32 {
+      // expected-error @+1 {{expects a slot of a ring with fill}}
+      tile.copy %x[%t + 1] to %w bytes 16 fill axes [0, 1, 2] : !tile.view<?x16x32xf32, [512, 32, 1]>, !tile.buffer<2x16x32xf32, #tile.layout<[512, 32, 1]>>
+      tile.barrier
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_blocks_warps() kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %w = tile.alloc : !tile.buffer<8x16x2xf32>
+    // expected-error @+1 {{attribute 'warps' failed to satisfy constraint}}
+    "tile.for_blocks"() <{sizes = array<i64: 8, 16, 2>, block = array<i64: 4, 16, 2>, warps = 0 : i64, shares}> ({
+    ^bb0(%b: index):
+      %v = "tile.load"(%w, %b) <{along = array<i64: 1>, operandSegmentSizes = array<i32: 1, 1, 0>}> : (!tile.buffer<8x16x2xf32>, index) -> !tile.fragment<1x4x16x2xf32, mma.m16n8k8.tf32>
+      "tile.yield"() : () -> ()
+    }) : () -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
   gpu.func @contract_c10_loaded(%x: !tile.view<?x16x32xf32, [512, 32, 1]>, %y: !tile.view<?x16x32xf32, [512, 32, 1]>, %f: !tile.view<16x16xf32, [16, 1]>, %n: i32) kernel
       attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
     %r = tile.alloc : !tile.ring<2 of <2x16x32xf32, #tile.layout<[512, 32, 1]>>>

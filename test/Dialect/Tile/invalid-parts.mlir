@@ -279,8 +279,8 @@ gpu.module @kron_gpu {
     tile.barrier
     tile.for %t to %n {
       tile.for_boxes %u of 24 together 2 order [1, 0] parts 2 {
+        // expected-error @+1 {{expects an order of axes 0 to 2, but got 1, 0}}
         %s = tile.multiply %a[%u], %p along 1 : !tile.buffer<4x5x6xf32>, !tile.operand<5x8xf32> -> !tile.fragment<2x4xf32>
-        // expected-error @+1 {{expects an order of 3 axes, but got 1, 0}}
         tile.exchange %s to %b[%u] along [1] : !tile.fragment<2x4xf32>, !tile.buffer<4x8x6xf32>
       }
       tile.barrier

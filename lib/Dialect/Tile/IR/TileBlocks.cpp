@@ -184,8 +184,7 @@ static LogicalResult verifyAxes(Operation *op, ViewType view,
 
 /// Whether `bytes` are whole elements of `view`, up to 16 bytes; else an error.
 static LogicalResult verifyBytes(Operation *op, ViewType view, int64_t bytes) {
-  int64_t element =
-      llvm::divideCeil(view.getElementType().getIntOrFloatBitWidth(), 8);
+  int64_t element = getBytesOf(view.getElementType());
   // copy_c3, copy_pieces_c4
   if (!llvm::isPowerOf2_64(bytes) || bytes > 16 || bytes < element)
     return op->emitOpError("expects bytes to be a power of two from ")
@@ -434,6 +433,10 @@ LogicalResult tile::verifyExchangedBlock(ExchangeOp op) {
 LogicalResult tile::verifyStoredBlock(StoreOp op) {
   Blocks blocks = *getBlocks(op.getBoxes());
   auto fragment = cast<FragmentType>(op.getSource().getType());
+  // store_c10
+  if (op.getBias() || op.getResidual() || op.getScaleAttr() ||
+      op.getActivation() != Activation::Identity)
+    return op.emitOpError("expects no epilogue of blocks");
   if (failed(verifyBlock(op, fragment, blocks, *op.getAlong(), false)))
     return failure();
   SmallVector<int64_t> box(*op.getBox());
@@ -471,6 +474,10 @@ LogicalResult tile::verifyFilled(CopyOp op) {
   if (op.getOrder())
     given.assign(op.getOrder()->begin(), op.getOrder()->end());
   llvm::sort(given);
+  // copy_c16
+  if (op.getBuffer().getDefiningOp<AllocOp>())
+    return op.emitOpError("expects a slot of a ring with fill, since what is "
+                          "copied has to be waited for");
   // copy_c17
   if (op.getPart() || op.getGroups() != 1 || op.getSplit() || op.getRows() ||
       getRing(op.getBuffer()) || given != order || !op.getAxes())

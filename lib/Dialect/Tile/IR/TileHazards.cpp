@@ -629,6 +629,7 @@ LogicalResult tile::verifyHazards(gpu::GPUFuncOp kernel) {
     if (auto loop = dyn_cast<ForBlocksOp>(op))
       hasBody &= loop.getSizesAttr() && loop.getBlockAttr() &&
                  op->getRegion(0).getNumArguments() > 0 &&
+                 loop.getWarps() > 0 &&
                  llvm::all_of(loop.getBlock(), [](int64_t n) { return n > 0; });
     if (auto loop = dyn_cast<ForPiecesOp>(op))
       hasBody &= loop.getPiecesAttr() && op->getRegion(0).getNumArguments() > 0;

@@ -103,11 +103,9 @@ static LogicalResult verifyBoxes(Operation *op, ViewType view,
   return success();
 }
 
-/// Whether `order`, if there is one, has each of `rank` axes once; else an
-/// error.
-static LogicalResult verifyOrder(Operation *op,
-                                 std::optional<ArrayRef<int64_t>> order,
-                                 int64_t rank) {
+LogicalResult tile::verifyOrder(Operation *op,
+                                std::optional<ArrayRef<int64_t>> order,
+                                int64_t rank) {
   SmallVector<int64_t> axes;
   if (order)
     axes.assign(order->begin(), order->end());

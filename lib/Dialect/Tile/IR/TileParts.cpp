@@ -46,10 +46,7 @@ LogicalResult tile::verifyParts(Operation *op, FragmentType fragment,
     return op->emitOpError("expects the parts of all fibres of a tile of ")
            << sizes << " elements along " << along << ", but got "
            << loop.getCount() << " fibres in " << parts << " parts of " << part;
-  if (loop.getOrder() && int64_t(loop.getOrder()->size()) != rank)
-    return op->emitOpError("expects an order of ")
-           << rank << " axes, but got " << *loop.getOrder();
-  return success();
+  return verifyOrder(op, loop.getOrder(), rank);
 }
 
 //===----------------------------------------------------------------------===//
@@ -110,6 +107,8 @@ LogicalResult MultiplyOp::verify() {
     return emitOpError("expects sums of ")
            << loop.getTogether() << " fibres of " << source.getElementType()
            << ", but got " << sums;
+  if (failed(verifyOrder(*this, loop.getOrder(), rank)))
+    return failure();
   // multiply_c7
   if ((getConjSource() || getConjFactor()) &&
       !isa<ComplexType>(source.getElementType()))

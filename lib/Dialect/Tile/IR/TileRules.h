@@ -34,6 +34,11 @@ LogicalResult verifyWarpBoxes(Operation *op, FragmentType fragment,
 /// Whether `boxes` are parts of fibres.
 bool hasParts(Value boxes);
 
+/// Whether `order`, if there is one, has each of `rank` axes once; else an
+/// error.
+LogicalResult verifyOrder(Operation *op, std::optional<ArrayRef<int64_t>> order,
+                          int64_t rank);
+
 /// Whether the boxes of `fragment`, which are parts of the results along
 /// `along`, are all of a tile of `sizes` and of elements `element`; else an
 /// error.

@@ -285,7 +285,7 @@ def Tile_CopyOp : Tile_Op<"copy"> {
         slot each.
     15. `split` is of a ring `along` an axis, in a kernel of clusters, of swizzled
         buffers; the view has as many positions along that axis as these together.
-    16. What is no slot is filled with a box of this turn, by single elements, whole
+    16. What is no slot is filled, without `fill`, with a box of this turn, by single elements, whole
         and by all threads.
     17. `axes` and `lines` are of `fill`, which has no `part`, `groups`, `split` and ring
         `along` an axis; `axes` are the view's, one for each dimension.
