@@ -351,22 +351,13 @@ void ApplyBuilder::emitProducts(Emitter &emitter, const PairwiseBlock &block,
 
 void ApplyBuilder::emitProduct(Emitter &emitter, Int count, Int first,
                                const Tile &tile) {
-  SmallVector<Value> at, old;
+  SmallVector<Value> at;
   for (int64_t row = 0; row < tile.rows; ++row)
-    for (int64_t vector = 0; vector < tile.vectors; ++vector) {
+    for (int64_t vector = 0; vector < tile.vectors; ++vector)
       at.push_back(getManySums(emitter, emitter.add(tile.row, row),
                                emitter.add(first, vector * lanes)));
-      old.push_back(
-          emitter.loadVector(emitter.getVectorType(lanes), at.back(), nullptr));
-    }
-  Value panel = emitter.offsetPointer(scratch, panelOffset);
-  SmallVector<Value> added =
-      emitSums(emitter, panel, count, tile, std::move(old),
-               [&](Value lhs, Value rhs, Value sum) {
-                 return emitMultiplyAdd(emitter, lhs, rhs, sum);
-               });
-  for (auto [pointer, value] : llvm::zip(at, added))
-    emitter.storeVector(value, pointer, nullptr);
+  addProducts(emitter, emitter.offsetPointer(scratch, panelOffset), count, tile,
+              at);
 }
 
 void ApplyBuilder::storeMany(Emitter &emitter, const PairwiseBlock &block) {

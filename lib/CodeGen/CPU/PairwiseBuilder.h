@@ -185,6 +185,10 @@ protected:
   SmallVector<Value> emitSums(Emitter &emitter, Value panel, Int count,
                               const Tile &tile, SmallVector<Value> sums,
                               Reduce reduce);
+  /// Adds the products with `count` positions of a packed `panel` to the
+  /// vectors of sums that are `at` these places of scratch.
+  void addProducts(Emitter &emitter, Value panel, Int count, const Tile &tile,
+                   ArrayRef<Value> at);
   /// The value of pair `index` of a tile, or its derivative along directions;
   /// `sums` are reduced values and, behind them, their derivatives.
   Value emitValue(ArrayRef<Value> sums, unsigned index, ValueRange params);

@@ -307,19 +307,11 @@ void GradBuilder::addFactors(Emitter &emitter, const PairwiseBlock &strip,
     forRowTiles(emitter, strip.rows, [&](Int row, int64_t rows) {
       Tile tile{rows, plan.getVectors(), row, {}, factor, {}};
       moveMatrix(emitter, tile.lhs, row);
-      SmallVector<Value> at, old;
-      for (int64_t index = 0; index < rows * tile.vectors; ++index) {
+      SmallVector<Value> at;
+      for (int64_t index = 0; index < rows * tile.vectors; ++index)
         at.push_back(getPairs(emitter, emitter.add(row, index / tile.vectors),
                               index % tile.vectors * lanes));
-        old.push_back(emitter.loadVector(type, at.back(), nullptr));
-      }
-      SmallVector<Value> added =
-          emitSums(emitter, panel, count, tile, std::move(old),
-                   [&](Value lhs, Value rhs, Value sum) {
-                     return emitMultiplyAdd(emitter, lhs, rhs, sum);
-                   });
-      for (auto [pointer, value] : llvm::zip(at, added))
-        emitter.storeVector(value, pointer, nullptr);
+      addProducts(emitter, panel, count, tile, at);
     });
   });
 }

@@ -128,6 +128,21 @@ SmallVector<Value> PairwiseBuilder::emitSums(Emitter &emitter, Value panel,
                       });
 }
 
+void PairwiseBuilder::addProducts(Emitter &emitter, Value panel, Int count,
+                                  const Tile &tile, ArrayRef<Value> at) {
+  VectorType type = emitter.getVectorType(lanes);
+  SmallVector<Value> old = llvm::map_to_vector(at, [&](Value pointer) {
+    return emitter.loadVector(type, pointer, nullptr);
+  });
+  SmallVector<Value> added =
+      emitSums(emitter, panel, count, tile, std::move(old),
+               [&](Value lhs, Value rhs, Value sum) {
+                 return emitMultiplyAdd(emitter, lhs, rhs, sum);
+               });
+  for (auto [pointer, value] : llvm::zip_equal(at, added))
+    emitter.storeVector(value, pointer, nullptr);
+}
+
 //===----------------------------------------------------------------------===//
 // Derivatives along directions
 //===----------------------------------------------------------------------===//
