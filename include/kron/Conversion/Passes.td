@@ -240,11 +240,14 @@ def KronOverlapLaunches
   let description = [{
     From sm_90 on, after `--kron-map-to-gpu`: every kernel of
     `gpu.module @kron_gpu` starts with a wait for the kernel before it on the
-    stream, whose results it reads, and then lets the next kernel come
-    (`nvvm.griddepcontrol`); every call of `kronRtCudaLaunch` says so, by a size
-    of clusters of 0, or -n for clusters of n. CTAs then stand ready when the
-    kernel before ends, which saves about a microsecond per kernel on the GPU
-    and .7 us of host time per launch.
+    stream, whose results it reads (`nvvm.griddepcontrol`); every call of
+    `kronRtCudaLaunch` says so, by a size of clusters of 0, or -n for clusters
+    of n. CTAs then stand ready when the kernel before ends, which saves about a
+    microsecond per kernel on the GPU and .7 us of host time per launch.
+
+    A kernel each of whose CTAs has one tile then lets the next kernel come. A
+    persistent one, which reads the grid's size, does so by its end: CTAs that
+    come to SMs with room left while it runs are not shared out evenly.
 
     Example, the start of every kernel:
 

@@ -31,6 +31,13 @@ static constexpr int kFirstCapability = 90;
 /// Position of the cluster's size among the operands of kronRtCudaLaunch.
 static constexpr unsigned kClusterOperand = 4;
 
+/// Whether the CTAs of `kernel` share its tiles out among themselves: it reads
+/// how many there are.
+static bool isPersistent(LLVM::LLVMFuncOp kernel) {
+  return kernel.walk([](NVVM::GridDimXOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 /// Makes `kernel` wait for the one before and then make room for the next one,
 /// unless it does so.
 static void waitFirst(LLVM::LLVMFuncOp kernel) {
@@ -40,9 +47,14 @@ static void waitFirst(LLVM::LLVMFuncOp kernel) {
   auto builder = OpBuilder::atBlockBegin(&entry);
   // In this order at most one kernel waits, and the one in front of it has all
   // the room that it wants.
-  for (auto kind : {NVVM::GridDepActionKind::wait,
-                    NVVM::GridDepActionKind::launch_dependents})
-    NVVM::GriddepcontrolOp::create(builder, kernel.getLoc(), kind);
+  NVVM::GriddepcontrolOp::create(builder, kernel.getLoc(),
+                                 NVVM::GridDepActionKind::wait);
+  // While a persistent kernel runs, CTAs of the next one would gather where SMs
+  // have room left. With tiles shared out evenly among CTAs, SMs with more of
+  // them take longer than the others. Its end makes room all the same.
+  if (!isPersistent(kernel))
+    NVVM::GriddepcontrolOp::create(builder, kernel.getLoc(),
+                                   NVVM::GridDepActionKind::launch_dependents);
 }
 
 /// Says in the host's `call` of kronRtCudaLaunch that the kernel waits by

@@ -21,6 +21,16 @@ gpu.module @kron_gpu {
     llvm.return
   }
 
+  // CTAs share the tiles out: the next kernel comes when this one ends.
+  // CHECK-LABEL: llvm.func @persistent
+  // CHECK-NEXT: nvvm.griddepcontrol wait
+  // CHECK-NOT: launch_dependents
+  // CHECK: nvvm.read.ptx.sreg.nctaid.x
+  llvm.func @persistent() attributes {gpu.kernel, nvvm.kernel} {
+    %0 = nvvm.read.ptx.sreg.nctaid.x : i32
+    llvm.return
+  }
+
   // No kernel.
   // CHECK-LABEL: llvm.func @function
   // CHECK-NEXT: llvm.return
