@@ -76,6 +76,8 @@ FIXED = (
     ("batched", CHIPS, batched("f32", [(8, 8)] * 2, 50, **UNREAD)),
     ("batched", CHIPS, batched("f32", [(6, 3), (5, 5), (4, 7)], 33, memref_layout="any")),
     ("batched", CHIPS, product("mkm", "f64", [(5, 5)] * 4, 4, **SCALED)),
+    # One row of a tile, whose fibres are no multiple of what threads take together.
+    ("batched", ("sm_90a",), product("mkm", "f64", [(2, 2), (5, 5), (6, 6), (7, 7), (8, 8)], 5)),
     ("batched", CHIPS, product("mkm", "f32", [(14, 15), (13, 9), (11, 6)], 3)),
     ("ffma", CHIPS, product("mkm", "f32", [(8, 8)] * 4, 5)),
     ("ffma", CHIPS, product("kmm", "f32", [(16, 16)] * 2, 12, **IEEE)),

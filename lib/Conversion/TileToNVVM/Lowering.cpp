@@ -193,7 +193,14 @@ Int BoxPlaces::getStart(KernelBuilder &k, Int number) const {
   int64_t inside = llvm::product_of(ArrayRef(layout.pitches).drop_front(end));
   Int fibre = k.mul(number, width);
   Int outer = k.floorDiv(fibre, inside), inner = k.rem(fibre, inside);
-  Int place = getPlace(k, layout.getSegments(0, first), outer);
+  auto segments = layout.getSegments(0, first);
+  // A box behind the last one, which nobody has, must lie behind the tile, also
+  // if that has no other position outside of the axis.
+  if (llvm::all_of(ArrayRef(layout.pitches).take_front(first),
+                   [](int64_t size) { return size == 1; }))
+    segments = {{1, first ? layout.strides.front()
+                          : layout.strides.front() * layout.pitches.front()}};
+  Int place = getPlace(k, segments, outer);
   return k.add(place, getPlace(k, layout.getSegments(end, rank), inner));
 }
 
