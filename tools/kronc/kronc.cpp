@@ -42,6 +42,17 @@ enum class Emit {
   Cubin
 };
 
+/// Options refer to their descriptions, which have to outlive them.
+static StringRef getRemarksDescription() {
+  static const std::string text =
+      ("Print remarks of the categories that match a regular expression "
+       "(default: " +
+       kUsualRemarks +
+       "): plans, their estimated times, and why other kernels were not chosen")
+          .str();
+  return text;
+}
+
 /// Built after LLVM's own options are dropped, some of which have these names.
 struct Options {
   cl::OptionCategory category{"kronc options"};
@@ -101,14 +112,9 @@ struct Options {
                "be given several times, the first one that has the operation "
                "counts"),
       cl::value_desc("file.jsonl")};
-  cl::opt<std::string> remarks{
-      cl::cat(category), "remarks", cl::ValueOptional,
-      cl::desc("Print remarks of the categories that match a regular "
-               "expression (default: " +
-               kUsualRemarks.str() +
-               "): plans, their estimated times, and why other kernels were "
-               "not chosen"),
-      cl::value_desc("categories")};
+  cl::opt<std::string> remarks{cl::cat(category), "remarks", cl::ValueOptional,
+                               cl::desc(getRemarksDescription()),
+                               cl::value_desc("categories")};
   cl::opt<bool> reference{
       cl::cat(category), "reference",
       cl::desc("Use the reference lowering: slow and obvious")};
