@@ -88,6 +88,7 @@ def cases_of(family, seed, count, limits):
 
 def measure(cases, title, options, folder):
     """kron-bench's result of the cases."""
+    folder.mkdir(parents=True, exist_ok=True)
     path, result = folder / "cases.json", folder / "result.json"
     path.write_text(json.dumps({"title": title, "cases": cases}))
     result.unlink(missing_ok=True)

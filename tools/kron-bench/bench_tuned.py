@@ -10,6 +10,9 @@ import tempfile
 
 from kronlib import CUDA, find_libraries
 
+#: Seconds that kron-tune may take beside those of the search: random arrays of several GB, their
+#: copies, the checks of results.
+PATIENCE = 120
 #: A default that takes so much longer than the tuned plan is off; a tuned one is, that does.
 OFF, SLOWER = 1.1, 1.02
 
@@ -40,7 +43,11 @@ class Tuner:
             command = [self.tool, program, "--missing", f"--seconds={self.seconds}",
                        f"--target={target}", "-o", self.records,
                        *(word for spec in specs for word in ("--arg", spec))]
-            done = subprocess.run(command, capture_output=True, text=True)
+            try:
+                done = subprocess.run(command, capture_output=True, text=True,
+                                      timeout=PATIENCE + self.seconds)
+            except subprocess.TimeoutExpired as problem:
+                raise RuntimeError(f"kron-tune: did not end within {problem.timeout:g} s") from None
         if done.returncode:
             raise RuntimeError(f"kron-tune: {done.stderr.strip()}")
 
