@@ -1,14 +1,16 @@
 """Products on several GPUs beside one, and beside PyTorch's way.
 
 usage: torchrun --nproc-per-node G docs/benchmarks/distributed.py [--device cuda|cpu]
-           [--only rows,modes,larger] [--types f32,f64] [--scale N] [--pieces N] [--out FILE]
+           [--only rows,modes,larger,weak-rows,weak-modes,rates] [--types f32,f64] [--scale N]
+           [--pieces N] [--out FILE]
 
 X is [M, P1, ..., PN], and each process has a part of it: of its rows, or of its first mode.
 
   kron      kron.distributed.mkm: one exchange, while factors are applied
   no overlap   the same with the exchange in one piece
   PyTorch   tensordot for every axis, and one all_to_all_single in between (none for rows)
-  one GPU   kron.mkm of the whole product on one GPU, by rank 0 alone
+  one GPU   kron.mkm on one GPU, by rank 0 alone: of the whole product, in weak tables, whose
+            products grow with the number of processes, of one process's share of the rows
   local     the products of one process, on arrays of as many elements, without an exchange
   rate      NCCL's all_to_all_single of as many bytes, each way, in GB/s
   bound     the longer of `local` and of the exchange at that rate
@@ -40,8 +42,12 @@ from kron.distributed import _arguments, _peers, _pieces
 
 #: (M, sizes); the goals are milliseconds in f32 on 2 H200.
 ROWS = [(1024, (64,) * 3), (320, (128,) * 3)]
-MODES = [(16, (64,) * 4), (2, (128,) * 4), (16, (8,) * 8), (1, (16,) * 7)]
+MODES = [(16, (64,) * 4), (2, (128,) * 4), (16, (8,) * 8), (1, (16,) * 7), (1, (128,) * 4)]
 LARGER = [(64, (64,) * 4), (4, (128,) * 4), (64, (8,) * 8), (4, (16,) * 7)]
+#: M for each process.
+WEAK_MODES = [(8, (64,) * 4), (1, (128,) * 4), (8, (8,) * 8)]
+#: MiB of each process that NCCL exchanges.
+RATES = [16, 64, 256, 1024]
 SAMPLE_MS, MOST_REPEATS = 20, 20
 TYPES = {"f32": torch.float32, "f64": torch.float64}
 
@@ -183,8 +189,8 @@ def random_part(place, rows, sizes, axis, dtype):
     return torch.randn(shape, dtype=dtype, device=place.device, generator=generator)
 
 
-def measure(place, rows, sizes, kind, name):
-    """One row of the table."""
+def measure(place, rows, sizes, kind, name, alone_rows):
+    """One row of the table; one GPU alone takes `alone_rows` of the rows."""
     dtype, world = TYPES[name], place.world
     axis = 0 if kind == "rows" else 1
     if (rows if axis == 0 else sizes[0]) % world or (axis and sizes[1] % world):
@@ -200,6 +206,7 @@ def measure(place, rows, sizes, kind, name):
             y = kd.mkm(x, factors)
         formula = bytes_of_x * (world - 1) // world if axis else 0
         row = {"kind": kind, "rows": rows, "sizes": sizes, "type": name,
+               "one_gpu_rows": alone_rows,
                "bytes_on_the_wire": int(place.all(sent.bytes, dist.ReduceOp.SUM)),
                "bytes_by_formula": formula}
         if kind == "rows":
@@ -231,13 +238,12 @@ def measure(place, rows, sizes, kind, name):
             row["to"] = plan.target
         row["error"] = errors_of(place, x, y, factors, axis, by_torch, bytes_of_x)
         buffers.clear()
-        whole_fits = bytes_of_x * 3 < free_bytes(place)
         del x, y, part, flat
         place.release()
-        if whole_fits:
+        if bytes_of_x // rows * alone_rows * 3 < free_bytes(place):
             whole = None
             if place.rank == 0:
-                whole = torch.randn(rows, math.prod(sizes), dtype=dtype, device=place.device)
+                whole = torch.randn(alone_rows, math.prod(sizes), dtype=dtype, device=place.device)
             row["ms"]["one GPU"] = place.alone(lambda: kron.mkm(whole, factors))
             del whole
             place.release()
@@ -246,6 +252,15 @@ def measure(place, rows, sizes, kind, name):
         row["rate_gb_s"] = moved / row["ms"]["exchange"] / 1e6
         row["ms"]["bound"] = max(row["ms"]["local"], row["ms"]["exchange"])
     return row
+
+
+def rate(place, mib):
+    """What NCCL's all-to-all moves each way with so many MiB of each process."""
+    send = torch.zeros(mib << 18, dtype=torch.float32, device=place.device)
+    received = torch.empty_like(send)
+    ms = place.times({"exchange": lambda: dist.all_to_all_single(received, send)})["exchange"]
+    return {"mib": mib, "ms": ms,
+            "gb_s": (mib << 20) * (place.world - 1) / place.world / ms / 1e6}
 
 
 def errors_of(place, x, y, factors, axis, by_torch, bytes_of_x):
@@ -289,7 +304,17 @@ def machine(place):
               "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="minutes")}
     if place.device == "cuda":
         result["nccl"] = ".".join(map(str, torch.cuda.nccl.version()))
+        result["driver"] = nvidia_smi("--query-gpu=driver_version", "--format=csv,noheader", "--id=0")
+        result["topology"] = nvidia_smi("topo", "-m")
     return result
+
+
+def nvidia_smi(*arguments):
+    try:
+        found = subprocess.run(["nvidia-smi", *arguments], text=True, capture_output=True)
+    except FileNotFoundError:
+        return "unknown"
+    return found.stdout.strip() or "unknown"
 
 
 def show(row):
@@ -298,6 +323,14 @@ def show(row):
     print(f"{row['kind']} {row['type']} {row['rows']} x {sizes}: {times} ms; "
           f"{row.get('rate_gb_s', 0):.0f} GB/s; {row['bytes_on_the_wire']} bytes; error "
           f"{row['error']}", flush=True)
+
+
+def save(place, results, file):
+    if file is None or place.rank:
+        return
+    path = pathlib.Path(file)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(results, indent=1) + "\n")
 
 
 def choose_gpu():
@@ -315,7 +348,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--device", choices=("cpu", "cuda"),
                         default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--only", default="rows,modes,larger")
+    parser.add_argument("--only", default="rows,modes,larger",
+                        help="also weak-rows, weak-modes, rates")
     parser.add_argument("--types", default="f32,f64")
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--scale", type=int, default=1,
@@ -334,21 +368,24 @@ def main():
     if options.piece_mib:
         _pieces.PIECE_BYTES = options.piece_mib << 20
     results = {"command": options.command, "machine": machine(place), "rows": []}
-    tables = {"rows": ("rows", ROWS), "modes": ("modes", MODES), "larger": ("modes", LARGER)}
+    tables = {"rows": ("rows", ROWS, 1), "modes": ("modes", MODES, 1),
+              "larger": ("modes", LARGER, 1), "weak-rows": ("rows", ROWS, place.world),
+              "weak-modes": ("modes", WEAK_MODES, place.world)}
     for table in options.only.split(","):
-        kind, cases = tables[table]
+        if table == "rates":
+            results["rates"] = [rate(place, mib) for mib in RATES]
+            save(place, results, options.out)
+            continue
+        kind, cases, times_rows = tables[table]
         for name in options.types.split(","):
             for rows, sizes in cases:
                 sizes = tuple(max(2, n // options.scale) for n in sizes)
-                row = measure(place, rows, sizes, kind, name)
+                row = measure(place, rows * times_rows, sizes, kind, name, rows)
                 if row is None or place.rank:
                     continue
                 results["rows"].append({"table": table, **row})
                 show(row)
-                if options.out:
-                    path = pathlib.Path(options.out)
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                    path.write_text(json.dumps(results, indent=1) + "\n")
+                save(place, results, options.out)
     dist.destroy_process_group()
 
 
