@@ -1,4 +1,4 @@
-// Verify that functions of pairs become libraries with a version for each instruction set, and PTX by way of linalg,
+// Verify that functions of pairs become libraries with a version for each instruction set, and PTX,
 // where powers and exponentials are polynomials. The header has sizes by name, and the hyper-parameter as a scalar.
 // RUN: kronc %s -o %t.ll
 // RUN: FileCheck %s --input-file %t.ll
@@ -13,7 +13,8 @@
 // HEADER: - arg1: f32 [n2, n1]
 // HEADER: - arg2: scalar f32
 // HEADER: - result: f32 [n0, n2]
-// PTX: .entry laplace_1(
+// PTX: .entry laplace_0(
+// PTX: cp.async
 // PTX-COUNT-8: fma.rn.f32
 // PTX-NOT: call
 

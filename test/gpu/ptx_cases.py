@@ -11,6 +11,7 @@ import math
 import selection  # noqa: F401  (finds the modules below)
 
 import cases
+import pairs
 import shapes
 from shapes import OPEN
 
@@ -19,6 +20,7 @@ CHIPS = ("sm_90a", "sm_80")
 #: What a random case may cost, in elements of arrays and multiply-adds.
 MAX_ELEMENTS = 100_000
 MAX_PRODUCTS = 4_000_000
+MAX_PAIRS = 200_000
 
 HOPPER = ("sm_90a",)
 SCALED = dict(alpha="operand", beta="operand", addend="operand")
@@ -67,6 +69,16 @@ def gradient(name, pattern, rows, layout="batch_first", **more):
 
 def chain(name, patterns, rows):
     return shapes._fixed_chain(name, patterns, rows)
+
+
+SMALL_PAIRS = "threads = 64, thread_rows = 2, thread_columns = 4, column_threads = 8, stages = 2"
+
+
+def pair(name, function, sizes, fields=SMALL_PAIRS, **more):
+    """A function of pairs with such a plan; the planner's, if there are no fields."""
+    plan = [f"plan = #kron.gpu_plan<kernel = pairwise, {fields}>"] if fields else []
+    op = "pairwise_apply" if len(sizes) == 4 else "pairwise"
+    return pairs.parameters(op, name, function, sizes, **more) | dict(attributes=plan)
 
 
 #: (a kernel of the plan, chips, parameters).
@@ -181,6 +193,20 @@ FIXED = (
     ("gradient", CHIPS, gradient("f32", (1, 64, 64, 4), 40, **UNREAD)),
     ("gradient", CHIPS, gradient("bf16", (1, 128, 130, 1), 100)),
     ("gradient", HOPPER, gradient("f32", (1, 128, 128, 2), 200, "batch_last")),
+    # Tiles of 16 by 32, so that there are several, and ends of them.
+    ("pairwise", CHIPS, pair("f32", "abs_diff", (37, 45, 21), batches=((2, 1), (3,), ()), epilogue=True, param=(2, 1))),
+    ("pairwise", CHIPS, pair("f64", "square_diff", (20, 70, 9), trans="TTN", memref_layout="any")),
+    ("pairwise", CHIPS, pair("f16", "dot", (33, 40, 35), reduce="max", form="tensor", dynamic="MNK")),
+    ("pairwise", CHIPS, pair("bf16", "pow_diff(1.5)", (18, 33, 50), memref_layout="rows", epilogue=True, param="scalar")),
+    ("pairwise", CHIPS, pair("f32", "not_equal", (16, 32, 32), special=math.nan)),
+    ("pairwise", CHIPS, pair("f32", "", (19, 21, 18), batches=((3,), (), ()), param=(3,))),
+    ("pairwise", CHIPS, pair("f32", "pow_diff(1.3)", (70, 150, 20), fields="")),
+    ("pairwise", CHIPS, pair("f32", "square_diff", (20, 100, 3, 5), batches=((2,), (), (2,)), epilogue=True,
+                             fields=f"{SMALL_PAIRS}, value_columns = 2, split_ctas = 9")),
+    ("pairwise", CHIPS, pair("f64", "abs_diff", (40, 33, 7, 2), accumulate="max", trans="NNT", dynamic="LMNKC")),
+    ("pairwise", CHIPS, pair("f16", "square_diff", (18, 75, 17, 3), accumulate="logsumexp", epilogue=True, param="scalar",
+                             fields=f"{SMALL_PAIRS}, value_columns = 3, split_ctas = 4")),
+    ("pairwise", CHIPS, pair("f32", "dot", (5, 300, 40, 9), fields="")),
     ("chain", CHIPS, chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 100)),
     ("chain", CHIPS, chain("f32", ((8, 16, 16, 1), (1, 128, 16, 8)), 100)),
     ("chain", CHIPS, chain("bf16", ((16, 16, 16, 1), (4, 16, 16, 4), (1, 16, 16, 16)), 90)),
@@ -217,6 +243,8 @@ def _cost(p):
 
 def _reduced(p):
     """With as many rows as it may cost, or None."""
+    if p["op"] in pairs.OPS:
+        return p if math.prod(p["sizes"][:3]) <= MAX_PAIRS else None
     if p["op"] not in ("mkm", "kmm", "batched", "ksmm", "ksmm_grad", "chain"):
         return None
     if p["op"] == "chain" and p.get("kind") != "sparse":

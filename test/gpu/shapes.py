@@ -4,7 +4,7 @@ that its kernels are made for.
 They are built by test/exec/cases.py from other parameters: chains of equal factors
 from 2 to 256, N up to 20, mixed and rectangular chains, batched arrays of any rank,
 Kronecker-sparse patterns as networks use them, chains of them, dense products, all
-precisions.
+precisions, and functions of pairs (pairs.py).
 
 SPDX-License-Identifier: MIT
 """
@@ -16,6 +16,7 @@ import numpy as np
 
 import cases
 import chains
+import pairs
 import random_cases
 from dtypes import TYPES
 
@@ -35,6 +36,7 @@ MAX_ELEMENTS = 1_500_000
 # The reference of f64 computes in a type without BLAS.
 MAX_FLOPS = {"f64": 12_000_000, "c64": 6_000_000, "i32": 20_000_000, "i64": 20_000_000}
 OTHER_FLOPS = 150_000_000
+MAX_PAIRS = 4_000_000
 TF32_UNIT = 2.0**-11
 
 
@@ -268,6 +270,16 @@ FIXED = (
                                               "ctas_per_sm = 2, direct_store = 1"),
           ("f16", [(12, 12)] * 2, 77, 96, "factors = 2, extents = [4, 12, 12], fibres = [1, 6], ctas_per_sm = 2, "
                                           "direct_store = 1")]),
+    # Functions of pairs: 4, 8 and 2 bytes, and where a matrix is small, one, two or many columns of values, of one CTA for
+    # each tile of rows or of more.
+    pairs.parameters("pairwise", "f32", "abs_diff", (300, 270, 100)),
+    pairs.parameters("pairwise", "f64", "square_diff", (130, 200, 65), epilogue=True, param="scalar"),
+    pairs.parameters("pairwise", "f16", "pow_diff(1.3)", (64, 130, 40)),
+    pairs.parameters("pairwise_apply", "f32", "square_diff", (300, 1000, 3, 1), epilogue=True),
+    pairs.parameters("pairwise_apply", "bf16", "abs_diff", (1000, 300, 8, 9), epilogue=True),
+    *(pairs.parameters("pairwise_apply", "f32", "square_diff", (200, 333, 5, 2), accumulate=accumulate, attributes=[
+        f"plan = #kron.gpu_plan<kernel = pairwise, column_threads = 8, split_ctas = {ctas}>"])
+      for accumulate, ctas in (("max", 1), ("logsumexp", 7))),
 )
 
 
@@ -285,6 +297,8 @@ def parameters(seed, number):
     if p["type"] in ("f32", "c32") and precision < 0.3:
         p["attributes"] = ["precision = #kron.precision<%s>" % ("ieee" if precision < 0.15 else "tf32")]
     kind = rng.random()
+    if kind < 0.05:
+        return pairs.random(rng, MAX_PAIRS)
     make = (_product if kind < 0.62 else _batched if kind < 0.78 else
             _ksmm if kind < 0.9 else _sparse_chain if kind < 0.97 else
             _dense if kind < 0.985 else _small_groups if kind < 0.995 else _swapped)
@@ -296,6 +310,8 @@ def make(seed, index, number):
 
 
 def build(index, p):
+    if p["op"] in pairs.OPS:
+        return pairs.PairCase(index, p)
     case = cases.build(index, p)
     if p["op"] == "ksmm" and p["pattern"][3] == 1 and "rows" in p["dynamic"]:
         case.tags.add("dense")

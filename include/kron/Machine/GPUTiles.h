@@ -145,6 +145,25 @@ struct GradientTiles {
   int64_t mostPieces = 8;
 };
 
+/// `pairwise`.
+struct PairwiseTiles {
+  int64_t threads = 128, threadsPerSM = 384, lanes = 16, stages = 3;
+  /// Bytes of a row that a pipeline stage has, and those that it has at least.
+  int64_t stepBytes = 64, leastStepBytes = 32;
+  /// Rows and columns of a thread at most, elements of its tile of values of 4
+  /// and 8 bytes, and where the function takes many instructions.
+  int64_t most = 8, elements = 64, wideElements = 32, longElements = 16;
+  /// Columns of a product at a time, and of the matrix that a thread has then;
+  /// columns of a product of two accumulations.
+  int64_t valueColumns = 4, productColumns = 4, pairedColumns = 2;
+  /// Instructions that a function of `math`, or a power, counts as, and those
+  /// from which on a function has many.
+  int64_t mathInstructions = 20, manyInstructions = 8;
+  /// What a size that is not known counts as, and positions of K that a load
+  /// takes.
+  int64_t openSize = 8192, loadPositions = 4;
+};
+
 struct GPUTiles {
   SimtTiles simt;
   FfmaTiles ffma;
@@ -158,6 +177,7 @@ struct GPUTiles {
   ChainTiles chain;
   SmallGroupsTiles smallGroups;
   GradientTiles gradient;
+  PairwiseTiles pairwise;
 };
 
 /// What tiles of `machine` should be.

@@ -90,8 +90,9 @@ private:
 
 ApplyBuilder::ApplyBuilder(OpBuilder &builder, SymbolTable &symbols,
                            PairwiseApplyOp op)
-    : PairwiseBuilder(builder, symbols, op, op.getPlanAttr()), apply(op),
-      terms(op.getAccumulation()), blockN(plan.getNTiles() * width) {
+    : PairwiseBuilder(builder, symbols, op,
+                      cast<PairwisePlanAttr>(op.getPlanAttr())),
+      apply(op), terms(op.getAccumulation()), blockN(plan.getNTiles() * width) {
   auto type = cast<MemRefType>(op.getInit().getType());
   int64_t sizeC = type.getShape().back();
   bool isKnown = !ShapedType::isDynamic(sizeC);

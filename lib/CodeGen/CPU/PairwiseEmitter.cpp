@@ -98,7 +98,9 @@ createBuilder(OpBuilder &builder, SymbolTable &symbols, PairOpInterface op) {
     return std::make_unique<MatrixBuilder>(builder, symbols, op,
                                            tangent.getPlanAttr());
   return std::make_unique<MatrixBuilder>(
-      builder, symbols, op, cast<PairwiseOp>(op.getOperation()).getPlanAttr());
+      builder, symbols, op,
+      cast<PairwisePlanAttr>(
+          cast<PairwiseOp>(op.getOperation()).getPlanAttr()));
 }
 
 WorkspaceBytes kron::emitPairwiseOp(OpBuilder &builder, SymbolTable &symbols,

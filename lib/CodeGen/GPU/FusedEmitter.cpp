@@ -42,6 +42,7 @@ static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
   case GPUKernel::Auto:
   case GPUKernel::Gradient:
   case GPUKernel::Cublas:
+  case GPUKernel::Pairwise:
     break;
   }
   return fused.emitOpError("has a plan for kernel ")

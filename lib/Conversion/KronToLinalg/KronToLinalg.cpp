@@ -14,6 +14,7 @@
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "kron/Plan/CPU/Support.h"
+#include "kron/Plan/GPU/PairwisePlan.h"
 #include "kron/Plan/GPU/QuantizePlan.h"
 #include "kron/Plan/GPU/Support.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -51,8 +52,8 @@ static LogicalResult lowerOp(Operation *op) {
 /// Why `op` takes the fallback; a kron.fused does if one of its mode products
 /// does.
 static std::optional<std::string> getFallbackReason(Operation *op, bool onGPU) {
-  if (onGPU && isa<PairOpInterface>(op))
-    return "no code generator for GPUs takes functions of pairs";
+  if (auto pairs = dyn_cast<PairOpInterface>(op); pairs && onGPU)
+    return getPairwiseReason(pairs);
   auto getReason = onGPU ? getGPUUnsupportedReason : getCPUUnsupportedReason;
   auto fused = dyn_cast<FusedOp>(op);
   if (!fused)

@@ -58,7 +58,12 @@ struct KronTilePass : kron::impl::KronTileBase<KronTilePass> {
     if (failed(machine))
       return signalPassFailure();
     SmallVector<FusedOp> tiled;
+    SmallVector<PairOpInterface> pairs;
     SmallVector<QuantizeOp> quantizes;
+    module.walk([&](PairOpInterface op) {
+      if (!getGPUPlans(op).empty())
+        pairs.push_back(op);
+    });
     module.walk([&](FusedOp fused) {
       if (llvm::any_of(getGPUPlans(fused), [](GPUPlanAttr plan) {
             return getFamily(plan.getKernel()) != nullptr;
@@ -73,6 +78,14 @@ struct KronTilePass : kron::impl::KronTileBase<KronTilePass> {
     for (FusedOp fused : tiled)
       if (failed(tile(builder, fused, *machine)))
         return signalPassFailure();
+    for (PairOpInterface op : pairs) {
+      builder.setInsertionPoint(op);
+      if (failed(checkPlace(op, op.getInit())) ||
+          failed(tilePairwise(builder, getOrCreateGPUModule(module), op,
+                              *machine)))
+        return signalPassFailure();
+      op->erase();
+    }
   }
 
 private:

@@ -12,11 +12,9 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-TileKernel::TileKernel(OpBuilder &hostBuilder, FusedOp fused)
-    : host(hostBuilder, fused.getLoc(),
-           getStorageType(getElementType(fused.getInit()))),
-      builder(fused.getContext()), loc(fused.getLoc()),
-      results(getElementType(fused.getInit())) {}
+TileKernel::TileKernel(OpBuilder &hostBuilder, Location loc, Type results)
+    : host(hostBuilder, loc, getStorageType(results)),
+      builder(loc.getContext()), loc(loc), results(results) {}
 
 /// What a type says of `numbers`; those that it does not know go to `dynamic`.
 static SmallVector<int64_t> split(Emitter &host, ArrayRef<Int> numbers,

@@ -34,7 +34,10 @@ struct BoxArguments {
 
 class TileKernel {
 public:
-  TileKernel(OpBuilder &hostBuilder, FusedOp fused);
+  TileKernel(OpBuilder &hostBuilder, Location loc, Type element);
+  TileKernel(OpBuilder &hostBuilder, FusedOp fused)
+      : TileKernel(hostBuilder, fused.getLoc(),
+                   getElementType(fused.getInit())) {}
 
   /// The host's arithmetic, in front of the launch.
   Emitter host;

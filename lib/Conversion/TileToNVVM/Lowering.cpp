@@ -77,9 +77,9 @@ void Lowering::enter(BlockArgument value, Value hostValue) {
         ShapedType::isDynamic(known) ? k.enter(toInt(*stride++)) : Int(known));
   if (type.isContiguous()) {
     view.array.strides.assign(view.sizes.size(), 1);
-    for (unsigned axis = view.sizes.size() - 1; axis > 0; --axis)
-      view.array.strides[axis - 1] =
-          k.mul(view.array.strides[axis], view.sizes[axis]);
+    for (unsigned axis = view.sizes.size(); axis > 1; --axis)
+      view.array.strides[axis - 2] =
+          k.mul(view.array.strides[axis - 1], view.sizes[axis - 1]);
   }
   views[value] = view;
 }
@@ -106,7 +106,13 @@ void Lowering::lower(Block &block) {
         .Case([&](ContractOp contract) { lowerContract(*this, contract); })
         .Case([&](ExchangeOp exchange) { lowerExchange(*this, exchange); })
         .Case([&](MultiplyOp product) { lowerMultiply(*this, product); })
-        .Case([&](StoreOp store) { lowerStore(*this, store); });
+        .Case([&](StoreOp store) { lowerStore(*this, store); })
+        .Case([&](PlaceOp place) { lowerPlace(*this, place); })
+        .Case([&](LoadScalarOp load) { lowerLoadScalar(*this, load); })
+        .Case([&](PairsOp pairs) { lowerPairs(*this, pairs); })
+        .Case([&](MapOp map) { lowerMap(*this, map); })
+        .Case([&](ForPairsOp loop) { lowerForPairs(*this, loop); })
+        .Case([&](StorePairsOp store) { lowerStorePairs(*this, store); });
 }
 
 void Lowering::forThreads(int64_t count, function_ref<void(Int)> body) {

@@ -222,6 +222,8 @@ public:
   DenseMap<Value, std::shared_ptr<BlockProduct>> products;
   /// Whether views are aligned to some bytes.
   DenseMap<std::pair<Value, int64_t>, Value> aligned;
+  /// Tiles that tile.place has found.
+  DenseMap<Value, LoweredTile> places;
   /// From one tile of this CTA to its next one, and how many there are.
   Int step, tileCount;
   /// Bits that tiles are counted in.
@@ -332,6 +334,12 @@ void fillTile(Lowering &lowering, CopyOp op, Int tile);
 void testStore(Lowering &lowering, StoreOp op);
 /// alpha or beta of a store.
 KernelScale getScale(Lowering &lowering, Value scale);
+void lowerPlace(Lowering &lowering, PlaceOp op);
+void lowerLoadScalar(Lowering &lowering, LoadScalarOp op);
+void lowerPairs(Lowering &lowering, PairsOp op);
+void lowerMap(Lowering &lowering, MapOp op);
+void lowerForPairs(Lowering &lowering, ForPairsOp op);
+void lowerStorePairs(Lowering &lowering, StorePairsOp op);
 
 /// The group that the first result of this thread's or warp's column of a view
 /// belongs to, and its number there.

@@ -23,13 +23,14 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
-/// Whether `kernel` multiplies blocks, whose elements are converted to those
-/// that it computes with.
+/// Whether `kernel` multiplies blocks, or computes functions of pairs, whose
+/// elements are converted to those that it computes with.
 static bool converts(gpu::GPUFuncOp kernel) {
   return kernel
       .walk([](Operation *op) {
-        return isa<ForBlocksOp, ForPiecesOp>(op) ? WalkResult::interrupt()
-                                                 : WalkResult::advance();
+        return isa<ForBlocksOp, ForPiecesOp, PairsOp>(op)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
       })
       .wasInterrupted();
 }
@@ -104,6 +105,12 @@ static Type getElement(gpu::GPUFuncOp kernel, Type sums, bool isConverted) {
     }
   Type element = isConverted ? sums : views;
   WalkResult result = kernel.getBody().walk([&](Operation *op) {
+    // Functions of scalars, which the verifier knows.
+    if (isa<PairsOp, MapOp>(op->getParentOp()))
+      return WalkResult::advance();
+    // Functions of scalars, which the verifier knows.
+    if (isa<PairsOp, MapOp>(op->getParentOp()))
+      return WalkResult::advance();
     if (!isa<TileDialect>(op->getDialect()) && !isa<gpu::ReturnOp>(op)) {
       op->emitOpError("expects to be a tile operation, as all of a kernel of "
                       "these");

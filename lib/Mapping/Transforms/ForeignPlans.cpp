@@ -15,8 +15,9 @@ using namespace mlir::kron;
 void kron::dropForeignPlans(Operation *root, StringRef target) {
   root->walk([&](Operation *op) {
     Attribute plan = op->getInherentAttr(kPlanAttrName).value_or(Attribute());
-    if (!isa_and_present<CPUPlanAttr, GPUPlanAttr, DispatchAttr>(plan) ||
-        isa<CPUPlanAttr>(plan) == (target == "cpu"))
+    if (!isa_and_present<CPUPlanAttr, PairwisePlanAttr, GPUPlanAttr,
+                         DispatchAttr>(plan) ||
+        isa<CPUPlanAttr, PairwisePlanAttr>(plan) == (target == "cpu"))
       return;
     remark::missed(op->getLoc(),
                    remark::RemarkOpts::name("Plan").category("kron-plan"))

@@ -15,6 +15,7 @@
 #include "kron/Mapping/CPU/CPUPlanner.h"
 #include "kron/Mapping/CPU/PairwisePlanner.h"
 #include "kron/Mapping/GPU/GPUPlanner.h"
+#include "kron/Mapping/GPU/PairwisePlanner.h"
 #include "kron/Mapping/Passes.h"
 #include "kron/Plan/GPU/SparseGradPlan.h"
 #include "kron/Plan/GPU/Support.h"
@@ -59,6 +60,8 @@ struct KronPlanPass : kron::impl::KronPlanBase<KronPlanPass> {
     WalkResult result = getOperation()->walk([&](Operation *op) {
       if (auto fused = dyn_cast<FusedOp>(op))
         return WalkResult(kron::planForGPU(fused, quantizes, *machine, cublas));
+      if (auto pairwise = dyn_cast<PairOpInterface>(op))
+        return WalkResult(kron::planForGPU(pairwise, *machine));
       auto gradient = dyn_cast<KsmmGradOp>(op);
       if (gradient && hasGradientKernels(gradient))
         return WalkResult(kron::planForGPU(gradient, *machine));

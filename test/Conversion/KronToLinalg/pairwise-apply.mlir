@@ -1,6 +1,4 @@
 // RUN: kron-opt --convert-kron-to-linalg --split-input-file %s | FileCheck %s
-// RUN: kron-opt --convert-kron-to-linalg="fallback-only=true target=cuda" --split-input-file --remarks-filter=kron-fallback %s 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
-// REMARK: kron.pairwise_apply takes the slow path
 
 // Verify a loop over tiles of columns, whose matrix is on slices of one array, and sums in the
 // destination itself. The last tile is smaller.

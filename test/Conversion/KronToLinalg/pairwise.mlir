@@ -1,7 +1,4 @@
 // RUN: kron-opt --convert-kron-to-linalg --split-input-file %s | FileCheck %s
-// RUN: kron-opt --convert-kron-to-linalg="fallback-only=true target=cuda" --split-input-file %s | FileCheck %s
-// RUN: kron-opt --convert-kron-to-linalg="fallback-only=true target=cuda" --split-input-file --remarks-filter=kron-fallback %s 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
-// REMARK: Reason="no code generator for GPUs takes functions of pairs", Remark="kron.pairwise takes the slow path"
 
 // Verify a sum in the destination itself, of transposed operands that batches repeat.
 // CHECK-DAG: #[[$A:.*]] = affine_map<(d0, d1, d2, d3) -> (0, d3, d1)>

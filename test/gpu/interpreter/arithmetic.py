@@ -113,6 +113,13 @@ def reciprocal(o, parts, operands):
     return [f"np.divide({one}, {o.read(a, parts[-1])}, out={o.view(d, parts[-1])}, where=m)"]
 
 
+def square_root(o, parts, operands):
+    if parts[1:-1] != ["rn"]:
+        raise Unsupported(f"modifiers {parts[1:-1]}")
+    d, a = operands
+    return [f"np.sqrt({o.read(a, parts[-1])}, out={o.view(d, parts[-1])}, where=m)"]
+
+
 def copy_sign(o, parts, operands):
     """The second operand with the sign of the first."""
     d, sign, a = operands
@@ -276,7 +283,8 @@ def vote(o, parts, operands):
 INSTRUCTIONS = {
     **dict.fromkeys(BINARY, binary), **dict.fromkeys(("neg", "not", "abs"), unary),
     **dict.fromkeys(("min", "max"), extreme), "mul": multiply, "mad": multiply_add, "fma": multiply_add,
-    **dict.fromkeys(("div", "rem"), divide), "rcp": reciprocal, "copysign": copy_sign, "ex2": power_of_two,
+    **dict.fromkeys(("div", "rem"), divide), "rcp": reciprocal, "sqrt": square_root, "copysign": copy_sign,
+    "ex2": power_of_two,
     **dict.fromkeys(("shl", "shr"), shift), "bfe": extract_bits, "prmt": permute, "setp": compare, "selp": select,
     "mov": move, "cvt": convert, "shfl": shuffle, "vote": vote,
 }

@@ -35,6 +35,7 @@ static constexpr uint32_t kChain = of(GPUKernel::Chain);
 static constexpr uint32_t kSmallGroups = of(GPUKernel::SmallGroups);
 static constexpr uint32_t kGradient = of(GPUKernel::Gradient);
 static constexpr uint32_t kCublas = of(GPUKernel::Cublas);
+static constexpr uint32_t kPairwise = of(GPUKernel::Pairwise);
 static constexpr uint32_t kCPU = of(kCPURegion);
 static constexpr uint32_t kStep = of(kCPUStep);
 static constexpr uint32_t kAll =
@@ -116,17 +117,19 @@ static constexpr PlanField kFields[] = {
          "neighbouring results of a fibre that a thread computes together, of "
          "each factor; none: up to 8, in equal parts"),
     required("threads", 0, 1024,
-             kSimt | kFfma | kDmma | kMma | kWgmma | kBatched | kSmallGroups,
+             kSimt | kFfma | kDmma | kMma | kWgmma | kBatched | kSmallGroups |
+                 kPairwise,
              "threads of a CTA, a multiple of 32"),
     constraint("threads", 0, 1024, kAuto | kSparse | kChain | kGradient,
                "threads of a CTA, a multiple of 32"),
     required("ctas_per_sm", 0, kMost,
              kFfma | kDmma | kMma | kWgmma | kBatched | kSparse | kChain |
-                 kSmallGroups | kGradient | of(kSimtLaunch),
+                 kSmallGroups | kGradient | kPairwise | of(kSimtLaunch),
              "CTAs that shall be resident on an SM"),
     constraint("ctas_per_sm", 0, kMost, kAuto | kSimt,
                "CTAs that shall be resident on an SM"),
-    required("stages", 0, kMost, kMma | kWgmma | kBatched | kSparse | kGradient,
+    required("stages", 0, kMost,
+             kMma | kWgmma | kBatched | kSparse | kGradient | kPairwise,
              "pipeline stages: tiles, or pieces of one, in flight between "
              "global and shared memory"),
     constraint("stages", 0, kMost, kAuto | kSimt | kFfma | kDmma | kChain,
@@ -229,7 +232,7 @@ static constexpr PlanField kFields[] = {
               "tiles of 8 results that a warp takes; 0 where threads do"),
     required("result_warps", 1, 32, kSparse,
              "warps next to each other along results of the factor"),
-    required("k_step", 1, 65536, kSparse,
+    required("k_step", 1, 65536, kSparse | kPairwise,
              "positions of the contracted axis in a pipeline stage"),
     defaulted("k_warps", 1, 32, 1, kSparse,
               "warps that share a tile's K steps, and add up their sums"),
@@ -264,6 +267,20 @@ static constexpr PlanField kFields[] = {
         "swaps_operands", 0, 1, 0, kSparse,
         "1: results of the factor are the rows of the kernel, rows of the "
         "data its results"),
+    // Of functions of pairs.
+    required("thread_rows", 1, 16, kPairwise,
+             "rows of the result that a thread has of a tile"),
+    required("thread_columns", 1, 16, kPairwise,
+             "columns of the matrix that a thread has of a tile"),
+    defaulted("column_threads", 1, 32, 16, kPairwise,
+              "threads next to each other along the columns of a tile, a power "
+              "of two"),
+    defaulted("value_columns", 1, 16, 1, kPairwise,
+              "columns of the values that a product takes at a time; the "
+              "function is computed anew for the next ones"),
+    defaulted("split_ctas", 1, kMost, 1, kPairwise,
+              "CTAs that a product shall have: columns of the matrix are "
+              "divided among so many, whose sums a second kernel adds up"),
     // Of a CPU.
     defaulted("tiled_axis", -1, kMost, -1, kCPU,
               "the axis that `tile` counts, along which all factors are the "

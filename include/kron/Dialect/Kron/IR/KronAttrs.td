@@ -113,7 +113,8 @@ def Kron_GPUKernel
                     I32EnumAttrCase<"Chain", 8, "chain">,
                     I32EnumAttrCase<"SmallGroups", 9, "small_groups">,
                     I32EnumAttrCase<"Gradient", 10, "gradient">,
-                    I32EnumAttrCase<"Cublas", 11, "cublas">]>;
+                    I32EnumAttrCase<"Cublas", 11, "cublas">,
+                    I32EnumAttrCase<"Pairwise", 12, "pairwise">]>;
 
 def Kron_CPUPlanAttr : AttrDef<Kron_Dialect, "CPUPlan"> {
   let mnemonic = "cpu_plan";
@@ -237,7 +238,7 @@ def Kron_PairwisePlanAttr : AttrDef<Kron_Dialect, "PairwisePlan"> {
 
 def Kron_GPUPlanAttr : AttrDef<Kron_Dialect, "GPUPlan"> {
   let mnemonic = "gpu_plan";
-  let summary = "how a fused region is mapped to a GPU";
+  let summary = "how a fused region, or a function of pairs, is mapped to a GPU";
   let description = [{
     Written by `--kron-plan` or by hand, read by `--kron-tile` or
     `--convert-kron-to-nvvm`; it changes no code by itself and never changes the
@@ -258,6 +259,8 @@ def Kron_GPUPlanAttr : AttrDef<Kron_Dialect, "GPUPlan"> {
       one of many small groups; `chain`: several such factors in one kernel.
     - `gradient`: the weights' gradient of a sparse factor.
     - `cublas`: a call of cuBLAS, where the process has it.
+    - `pairwise`: `kron.pairwise` and `kron.pairwise_apply`, which no other kernel
+      takes.
 
     docs/reference/Plans.md lists the fields of each kernel. Those that several
     have, and that a plan without a kernel may give as constraints:

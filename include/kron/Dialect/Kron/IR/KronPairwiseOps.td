@@ -16,6 +16,10 @@ include "kron/Dialect/Kron/IR/KronPairwiseInterfaces.td"
 def Kron_PairParameter : AnyTypeOf<[F32, F64, F80, Kron_FloatArray],
     "f32, f64, or a ranked tensor or strided memref of f32 or f64">;
 
+/// How one is mapped to a CPU or a GPU.
+def Kron_PairPlan : AnyAttrOf<[Kron_PairwisePlanAttr, Kron_GPUPlanAttr],
+    "plan of a function of pairs for a CPU or a GPU">;
+
 /// An operation on a function of pairs.
 class Kron_PairOp<string mnemonic, list<Trait> traits = []>
     : Kron_Op<mnemonic, !listconcat(traits, [
@@ -86,8 +90,9 @@ def Kron_PairwiseOp : Kron_PairOp<"pairwise"> {
     `Y` may not alias anything that is read.
 
     On a CPU results stay in registers while K passes by, and the epilogue is
-    applied to them there (`plan`, `--convert-pairwise-to-vector`). On a GPU the
-    lowering to linalg is what runs, with a remark of category `kron-fallback`.
+    applied to them there (`plan`, `--convert-pairwise-to-vector`), and so they do
+    on a GPU (`--kron-tile`). What has no code of its own runs as linalg, with a
+    remark of category `kron-fallback`.
 
     Constraints:
 
@@ -126,7 +131,7 @@ def Kron_PairwiseOp : Kron_PairOp<"pairwise"> {
   let arguments = !con(
     (ins Kron_FloatArray:$lhs, Kron_FloatArray:$rhs,
          Variadic<Kron_PairParameter>:$params, Kron_FloatArray:$init),
-    pairFunction, (ins OptionalAttr<Kron_PairwisePlanAttr>:$plan));
+    pairFunction, (ins OptionalAttr<Kron_PairPlan>:$plan));
   let assemblyFormat = [{
     ($inner^)? (`(` $exponent^ `)`)? (`reduce` `(` $reduction^ `)`)?
     `ins` `(` custom<TransposedOperand>($lhs, $trans_lhs) `,`
@@ -181,9 +186,10 @@ def Kron_PairwiseApplyOp : Kron_PairOp<"pairwise_apply", [
     `Y` may not alias anything that is read.
 
     On a CPU `F` is never in memory but for a block that stays in cache (`plan`,
-    `--convert-pairwise-to-vector`). With directions, that holds for sums along K
-    in f32 and f64; others, and a GPU, run the lowering to linalg, with a remark
-    of category `kron-fallback`.
+    `--convert-pairwise-to-vector`), and on a GPU in registers only
+    (`--kron-tile`). With directions, that holds on a CPU for sums along K in f32
+    and f64; others run the lowering to linalg, with a remark of category
+    `kron-fallback`.
 
     Constraints:
 
@@ -227,7 +233,7 @@ def Kron_PairwiseApplyOp : Kron_PairOp<"pairwise_apply", [
     pairFunction,
     (ins DefaultValuedAttr<Kron_TransposeAttr, "Transpose::N">:$trans_values,
          DefaultValuedAttr<Kron_PairAccumulation, "PairAccumulation::Sum">:$accumulation,
-         OptionalAttr<Kron_PairwisePlanAttr>:$plan));
+         OptionalAttr<Kron_PairPlan>:$plan));
   let assemblyFormat = [{
     ($inner^)? (`(` $exponent^ `)`)? (`reduce` `(` $reduction^ `)`)?
     (`accumulate` `(` $accumulation^ `)`)?

@@ -12,6 +12,7 @@ include "kron/Dialect/Kron/IR/SingleOperand.td"
 include "kron/Dialect/Kron/IR/KronAttrs.td"
 include "kron/Dialect/Tile/IR/TileBlocks.td"
 include "kron/Dialect/Tile/IR/TileColumns.td"
+include "kron/Dialect/Tile/IR/TilePairs.td"
 include "kron/Dialect/Tile/IR/TileParts.td"
 include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
@@ -462,8 +463,11 @@ def Tile_ForBoxesOp
 
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator]> {
   let summary = "ends the body of a loop";
-  let description = "`values` are fragments that a `tile.for` carries to its next turn.";
-  let arguments = (ins Variadic<Tile_Fragment>:$values);
+  let description = [{
+    `values` are fragments that a `tile.for` carries to its next turn, the one that
+    the body of a `tile.for_pairs` computes, or what a function of scalars does.
+  }];
+  let arguments = (ins Variadic<AnyTypeOf<[Tile_Fragment, Tile_Scalar]>>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
   let builders = [OpBuilder<(ins)>];
 }

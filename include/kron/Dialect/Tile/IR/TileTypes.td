@@ -65,6 +65,14 @@ def Tile_OperandOrder
   let genSpecializedAttr = 0;
 }
 
+def Tile_Accumulation
+    : I32EnumAttr<"Accumulation", "how terms are reduced",
+                  [I32EnumAttrCase<"Sum", 0, "sum">,
+                   I32EnumAttrCase<"Max", 1, "max">,
+                   I32EnumAttrCase<"LogSumExp", 2, "logsumexp">]> {
+  let cppNamespace = "::mlir::kron::tile";
+}
+
 def Tile_LayoutAttr : AttrDef<Tile_Dialect, "Layout"> {
   let mnemonic = "layout";
   let summary = "where the elements of a tile lie in shared memory";

@@ -1,0 +1,258 @@
+//===- TilePairs.td - Functions of pairs of rows -----------*- tablegen -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// A tile of a matrix of functions of pairs, whose elements threads keep in
+// registers while K passes by.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_DIALECT_TILE_IR_TILEPAIRS_TD
+#define KRON_DIALECT_TILE_IR_TILEPAIRS_TD
+
+include "kron/Dialect/Kron/IR/SingleOperand.td"
+include "kron/Dialect/Tile/IR/TileOp.td"
+
+/// Threads next to each other along the columns of a tile.
+def Tile_Lanes : ConfinedAttr<I64Attr, [IntPositive]>;
+
+def Tile_PlaceOp : Tile_Op<"place", [Pure, Tile_NamesResult]> {
+  let summary = "finds out where a tile is in a view";
+  let description = [{
+    Tile `tile` of the view, a box of the sizes `box`; boxes are counted along the
+    innermost axis first. The last two axes are rows and columns, those in front
+    the batch, or parts of a sum.
+
+    Constraints:
+
+    1. `tile` is that of a `tile.for`.
+    2. `box` has a positive size for each axis of the view, at least two, and 1 for
+       those in front of the last two.
+
+    Example: `%u = tile.place %t of %y by [1, 128, 128] : !tile.view<?x?x?xf32, [?, ?, 1]>`
+  }];
+  let arguments = (ins Index:$tile, Tile_View:$view, DenseI64ArrayAttr:$box);
+  let results = (outs Index:$place);
+  let assemblyFormat = "$tile `of` $view `by` $box attr-dict `:` type($view)";
+  let hasVerifier = 1;
+}
+
+def Tile_LoadScalarOp : Tile_Op<"load_scalar", [Tile_NamesResult]> {
+  let summary = "loads the hyper-parameter of a tile";
+  let description = [{
+    The element of the view at the batch of a tile, which is the same for all of
+    it. The axes of the view are those in front of the rows of the tile, from the
+    right.
+
+    Constraints:
+
+    1. The place is from `tile.place`.
+    2. The view has at most as many axes as are in front of the rows.
+    3. The value has the type of the view's elements.
+
+    Example: `%g = tile.load_scalar %gamma[%u] : !tile.view<?xf32, [1]> -> f32`
+  }];
+  let arguments = (ins Tile_View:$view, Index:$place);
+  let results = (outs Tile_Scalar:$value);
+  let assemblyFormat = [{
+    $view `[` $place `]` attr-dict `:` type($view) `->` type($value)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_PairsOp
+    : Tile_Op<"pairs", [IsolatedFromAbove, SingleBlock, AttrSizedOperandSegments,
+                        Tile_NamesResult,
+                        Kron_SingleOperand<0, "the left operand">,
+                        Kron_SingleOperand<1, "the right operand">,
+                        Kron_SingleOperand<2, "the place">,
+                        Kron_SingleOperand<4, "the left ring">,
+                        Kron_SingleOperand<5, "the right ring">]> {
+  let summary = "reduces a function of all pairs of rows of two tiles";
+  let description = [{
+    Of the rows of `lhs` and `rhs`, views of rows x K behind the batch, those of
+    the tile at `place` are copied to shared memory, `K` positions of a buffer of
+    the rings at a time, so many of these in flight as they have slots. The
+    columns of the tile are rows of `rhs`, those of block `block` if there is one.
+
+    Thread i of the CTA has rows `i / lanes + j * threads / lanes` and columns
+    `i % lanes + j * lanes` of the tile. Of each pair it reduces along K: the
+    region takes an element of each, the reduced value so far, which is `from` at
+    first, and the hyper-parameters `params`, and yields the next reduced value.
+    Positions behind the last one are 0 in both: where the region changes nothing
+    then, `zero_tail`, these are reduced as well.
+
+    Elements that lie together along K, in rows that begin at multiples of 16
+    bytes, are copied by 16 bytes; that is found out at run time. Else neighbouring
+    threads copy neighbouring elements along K, or with `lhs_rows` and `rhs_rows`
+    along the rows.
+
+    The function waits for the threads of the CTA where it uses the rings, which no
+    other operation does.
+
+    Constraints:
+
+    1. The place is from `tile.place`; a block is that of a `tile.for_pairs`, and
+       there is one in that only.
+    2. The views have two axes, or more as the batch, but no more than the view of
+       the place, and elements of one type.
+    3. Buffers of the rings have rows x K elements of these; rows lie apart by an
+       odd number of 16 bytes, which K is a multiple of; the rings have as many
+       slots.
+    4. `lanes` are a power of two up to 32 that divides the threads.
+    5. The fragment is one box of rows and columns of the accumulation type; all
+       threads together have the rows of the left buffer and the columns of the
+       right one, which are those of the box of the place (columns: without a
+       block).
+    6. The region takes two elements, the value and the hyper-parameters, and yields
+       a value: all of the accumulation type. It has
+       operations of `arith` and `math` only.
+
+    Example: sums of absolute differences.
+
+    ```mlir
+    %d = tile.pairs %a, %b[%u] through %left, %right lanes 16 from 0.0 zero_tail
+      : !tile.view<?x?xf32, [?, 1]>, !tile.view<?x?xf32, [?, 1]>,
+        !tile.ring<3 of <128x16xf32, #tile.layout<[20, 1]>>>,
+        !tile.ring<3 of <128x16xf32, #tile.layout<[20, 1]>>> -> !tile.fragment<1x8x8xf32> {
+    ^bb0(%x: f32, %y: f32, %sum: f32):
+      %difference = arith.subf %x, %y : f32
+      %size = math.absf %difference : f32
+      %next = arith.addf %sum, %size : f32
+      tile.yield %next : f32
+    }
+    ```
+  }];
+  let arguments = (ins Tile_View:$lhs, Tile_View:$rhs, Index:$place,
+                       Optional<Index>:$block, Tile_Ring:$left,
+                       Tile_Ring:$right, Variadic<Tile_Scalar>:$params,
+                       Tile_Lanes:$lanes, F64Attr:$from,
+                       UnitAttr:$zero_tail, UnitAttr:$lhs_rows,
+                       UnitAttr:$rhs_rows);
+  let regions = (region SizedRegion<1>:$inner);
+  let results = (outs Tile_Fragment:$fragment);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `[` $place (`,` $block^)? `]` `through` $left `,` $right
+    `lanes` $lanes `from` $from (`zero_tail` $zero_tail^)?
+    (`lhs_rows` $lhs_rows^)? (`rhs_rows` $rhs_rows^)?
+    (`params` `(` $params^ `:` type($params) `)`)? attr-dict
+    `:` type($lhs) `,` type($rhs) `,` type($left) `,` type($right) `->` type($fragment) $inner
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_MapOp
+    : Tile_Op<"map", [IsolatedFromAbove, SingleBlock, Tile_NamesResult,
+                      AllTypesMatch<["fragment", "mapped"]>]> {
+  let summary = "applies a function to each value of a fragment";
+  let description = [{
+    The region takes a value and the hyper-parameters `params`, and yields what
+    takes its place.
+
+    Constraints:
+
+    1. The result has the type of the fragment.
+    2. The region takes and yields values of its elements' type, and has operations
+       of `arith` and `math` only.
+
+    Example:
+
+    ```mlir
+    %r = tile.map %d : !tile.fragment<1x8x8xf32> {
+    ^bb0(%s: f32):
+      %root = math.sqrt %s : f32
+      tile.yield %root : f32
+    }
+    ```
+  }];
+  let arguments = (ins Tile_Fragment:$fragment, Variadic<Tile_Scalar>:$params);
+  let regions = (region SizedRegion<1>:$function);
+  let results = (outs Tile_Fragment:$mapped);
+  let assemblyFormat = [{
+    $fragment (`params` `(` $params^ `:` type($params) `)`)? attr-dict
+    `:` type($fragment) $function
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ForPairsOp
+    : Tile_Op<"for_pairs",
+              [SingleBlockImplicitTerminator<"YieldOp">, Tile_NamesArgument]> {
+  let summary = "multiplies a matrix of functions of pairs by values, block by block";
+  let description = [{
+    The columns of the matrix are taken by `by` at a time: `blocks` blocks of them,
+    from `blocks` times the part on, of those that exist; the part is the position
+    of the place along the first axis of its view. The body computes the rows of
+    the place of one block. Each is multiplied by the rows of `values`, an array of
+    N x C behind the batch, of its columns, and the products are reduced along N:
+    added (`sum`), or the largest is kept (`max`), or both that and the sum of the
+    exponentials of the products less that (`logsumexp`), whose results are two.
+    Of the C columns, those of the place are taken.
+
+    Each thread reduces its own columns, in their order, and then the threads of a
+    row do; all of these have the results.
+
+    Constraints:
+
+    1. It is in a `tile.for`, and its body has one argument, the number of the
+       block.
+    2. The place is from `tile.place`.
+    3. `values` has two axes, or more as the batch, fewer than the view of the
+       place.
+    4. The body yields a fragment of rows and columns: `by` of these for all
+       `lanes`.
+    5. The results are as many as the accumulation says, and have rows as the
+       fragment does, and as many columns as the box of the place.
+
+    Example:
+
+    ```mlir
+    %s = tile.for_pairs %n of %blocks by 128 [%u] times %v accumulate sum lanes 16
+      : !tile.view<?x?xf32, [?, 1]> -> !tile.fragment<1x8x4xf32> {
+      %d = tile.pairs %a, %b[%u, %n] through %left, %right lanes 16 ...
+      tile.yield %d : !tile.fragment<1x8x8xf32>
+    }
+    ```
+  }];
+  let arguments = (ins I64:$blocks, ConfinedAttr<I64Attr, [IntPositive]>:$by,
+                       Index:$place, Tile_View:$values,
+                       Tile_Accumulation:$accumulation, Tile_Lanes:$lanes);
+  let regions = (region SizedRegion<1>:$region);
+  let results = (outs Variadic<Tile_Fragment>:$sums);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::BlockArgument getBlockNumber() { return getBody()->getArgument(0); }
+  }];
+}
+
+def Tile_StorePairsOp : Tile_Op<"store_pairs"> {
+  let summary = "stores the values that threads have of pairs";
+  let description = [{
+    Writes a fragment of `tile.pairs`, as rows and columns are shared there, or with
+    `sums` one of `tile.for_pairs`, to what exists of the tile of the view at a place,
+    rounded to the view's elements.
+
+    Constraints:
+
+    1. The place is from `tile.place`, and the view has the rank of its view.
+    2. The fragment is one box, which all threads together have as that of the
+       place.
+    3. The view has elements of the fragment's type, or of one whose accumulation
+       type that is.
+
+    Example: `tile.store_pairs %d to %y[%u] lanes 16 : !tile.fragment<1x8x8xf32>, !tile.view<?x?xf32, [?, 1]>`
+  }];
+  let arguments = (ins Tile_Fragment:$source, Tile_View:$view, Index:$place,
+                       Tile_Lanes:$lanes, UnitAttr:$sums);
+  let assemblyFormat = [{
+    $source `to` $view `[` $place `]` `lanes` $lanes (`sums` $sums^)? attr-dict
+    `:` type($source) `,` type($view)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // KRON_DIALECT_TILE_IR_TILEPAIRS_TD

@@ -1,0 +1,22 @@
+//===- PairwisePlanner.h - How pairs are mapped to a GPU --------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_MAPPING_GPU_PAIRWISEPLANNER_H
+#define KRON_MAPPING_GPU_PAIRWISEPLANNER_H
+
+#include "kron/Dialect/Kron/IR/KronPairwise.h"
+#include "kron/Machine/GPUMachine.h"
+
+namespace mlir::kron {
+
+/// Completes the plan of `op`, if it has a kernel: fields that it has already
+/// stay. A remark says what was chosen; an error, why there is no such plan.
+LogicalResult planForGPU(PairOpInterface op, const GPUMachine &machine);
+
+} // namespace mlir::kron
+
+#endif // KRON_MAPPING_GPU_PAIRWISEPLANNER_H

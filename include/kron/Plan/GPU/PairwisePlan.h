@@ -1,0 +1,72 @@
+//===- PairwisePlan.h - Functions of pairs on a GPU -------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// A CTA computes a tile of the matrix of a function of pairs: threads keep its
+// elements in registers while K passes by in shared memory. A product with the
+// matrix takes all its columns, or a part of them, through such tiles.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_PLAN_GPU_PAIRWISEPLAN_H
+#define KRON_PLAN_GPU_PAIRWISEPLAN_H
+
+#include "kron/Dialect/Kron/IR/KronPairwise.h"
+#include "kron/Machine/GPUMachine.h"
+#include <string>
+#include <variant>
+
+namespace mlir::kron {
+
+/// What a plan says.
+struct PairwiseChoices {
+  int64_t threads = 0, ctasPerSM = 0, stages = 0, stepK = 0;
+  /// Of a thread; and threads next to each other along columns.
+  int64_t rows = 0, columns = 0, lanes = 0;
+  /// Of products: columns of the values at a time, and CTAs that there shall
+  /// be.
+  int64_t valueColumns = 1, splitCTAs = 1;
+
+  template <typename Visitor>
+  static void visitFields(Visitor &visit, PairwiseChoices &choices) {
+    visit("threads", choices.threads);
+    visit("ctas_per_sm", choices.ctasPerSM);
+    visit("stages", choices.stages);
+    visit("k_step", choices.stepK);
+    visit("thread_rows", choices.rows);
+    visit("thread_columns", choices.columns);
+    visit("column_threads", choices.lanes);
+    visit("value_columns", choices.valueColumns);
+    visit("split_ctas", choices.splitCTAs);
+  }
+};
+
+struct PairwisePlan : PairwiseChoices {
+  int64_t elementBytes = 0;
+
+  /// Rows and columns of a tile.
+  int64_t getTileRows() const { return rows * (threads / lanes); }
+  int64_t getTileColumns() const { return columns * lanes; }
+  /// Elements from one row of a tile in shared memory to the next.
+  int64_t getPitch() const { return stepK + 16 / elementBytes; }
+  int64_t getSharedBytes() const {
+    return stages * (getTileRows() + getTileColumns()) * getPitch() *
+           elementBytes;
+  }
+};
+
+/// Why `op` has no kernel on a GPU, or nothing if it has.
+std::optional<std::string> getPairwiseReason(PairOpInterface op);
+
+/// What `plan`, which is complete, says of `op`; or why that is no plan for it
+/// on `machine`.
+std::variant<PairwisePlan, std::string>
+readPairwisePlan(PairOpInterface op, GPUPlanAttr plan,
+                 const GPUMachine &machine);
+
+} // namespace mlir::kron
+
+#endif // KRON_PLAN_GPU_PAIRWISEPLAN_H

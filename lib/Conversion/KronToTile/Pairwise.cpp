@@ -1,0 +1,432 @@
+//===- Pairwise.cpp - Functions of pairs of rows as tiles -----------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// kron.pairwise stores its tiles. kron.pairwise_apply multiplies them by the
+// values; parts of a sum, one for each of several CTAs where there are too few
+// rows for all SMs, are workspace, which linalg operations reduce, in an order
+// that the plan and the sizes alone decide.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Families.h"
+#include "TileKernel.h"
+#include "kron/Dialect/Kron/Utils/PairScalars.h"
+#include "kron/Dialect/Kron/Utils/Scalars.h"
+#include "kron/Plan/GPU/PairwisePlan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+namespace {
+
+class PairTiles {
+public:
+  PairTiles(OpBuilder &hostBuilder, PairOpInterface op,
+            const PairwisePlan &plan)
+      : kernel(hostBuilder, op.getLoc(), getElementType(op.getInit())), op(op),
+        apply(dyn_cast<PairwiseApplyOp>(op.getOperation())), plan(plan),
+        host(kernel.host), b(kernel.builder), loc(kernel.loc),
+        element(host.element), sum(op.getAccumulatorType()),
+        arrays(getPairArrays(op)) {}
+
+  void build(gpu::GPUModuleOp gpuModule);
+
+private:
+  unsigned enterArray(const PairArray &array);
+  void enterOperands();
+  void enterResults();
+  Value addWorkspace();
+  Value allocateRing(int64_t rows);
+  SmallVector<Value> loadParams(Value place);
+  Value buildPairs(Value place, Value block, ValueRange params);
+  void buildTile(Value tile);
+  void reduceParts();
+  void emitLoop(ArrayRef<Value> inputs, Value output, bool overParts,
+                function_ref<Value(OpBuilder &, ValueRange)> body);
+  tile::FragmentType getFragment(int64_t columns) const {
+    return tile::FragmentType::get(loc.getContext(), {1, plan.rows, columns},
+                                   sum);
+  }
+  PairAccumulation getAccumulation() { return apply.getAccumulation(); }
+  bool isLogSumExp() {
+    return apply && getAccumulation() == PairAccumulation::LogSumExp;
+  }
+
+  TileKernel kernel;
+  PairOpInterface op;
+  /// Null for kron.pairwise.
+  PairwiseApplyOp apply;
+  const PairwisePlan &plan;
+  Emitter &host;
+  OpBuilder &b;
+  Location loc;
+  Type element, sum;
+  SmallVector<PairArray> arrays;
+
+  /// Sizes of the result, on the host.
+  SmallVector<Int> sizes;
+  Int parts = 1, tiles = 1;
+  /// Memrefs of parts of sums, and numbers of their arguments, or that of the
+  /// result.
+  SmallVector<Value> workspace;
+  SmallVector<unsigned> results;
+  SmallVector<int64_t> box;
+  unsigned lhs = 0, rhs = 0, values = 0, blocks = 0, tileCount = 0;
+  SmallVector<unsigned> params;
+  /// In the kernel.
+  Value left, right;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+/// Enters `array` as the batch, rows and columns: of A and B those are K.
+unsigned PairTiles::enterArray(const PairArray &array) {
+  StageArray found = getFusedArray(host, array.value);
+  SmallVector<Int> shape = getArraySizes(host, array.value), viewSizes, strides;
+  int64_t batchRank = array.getBatchRank();
+  auto initBatch = ArrayRef(sizes).drop_back(2).take_back(batchRank);
+  for (int64_t dim = 0; dim < batchRank; ++dim) {
+    // What the type says is 1 stretches.
+    bool isStretched = shape[dim].is(1) && !initBatch[dim].is(1);
+    viewSizes.push_back(shape[dim]);
+    strides.push_back(isStretched ? Int(0) : found.strides[dim]);
+  }
+  SmallVector<PairAxis, 2> axes(array.core);
+  // K is last; M is in front of N, and N of C.
+  if (axes.size() == 2) {
+    bool isInOrder =
+        axes[1] == PairAxis::K || (axes[0] != PairAxis::K && axes[0] < axes[1]);
+    if (!isInOrder)
+      std::swap(axes[0], axes[1]);
+  }
+  for (PairAxis axis : axes) {
+    viewSizes.push_back(shape[*array.getDim(axis)]);
+    strides.push_back(found.strides[*array.getDim(axis)]);
+  }
+  return kernel.enter(kernel.makeView(found.base, viewSizes, strides,
+                                      getElementType(array.value)));
+}
+
+/// Adds an array of the results of all parts.
+Value PairTiles::addWorkspace() {
+  SmallVector<int64_t> shape{ShapedType::kDynamic};
+  llvm::append_range(shape,
+                     cast<MemRefType>(op.getInit().getType()).getShape());
+  SmallVector<Value> dynamic;
+  auto toIndex = [&](Int size) -> Value {
+    return arith::IndexCastOp::create(host.builder, loc,
+                                      host.builder.getIndexType(),
+                                      host.materialize(size, 64));
+  };
+  dynamic.push_back(toIndex(parts));
+  for (Int size : sizes)
+    if (!size.isConstant())
+      dynamic.push_back(toIndex(size));
+  Value array = memref::AllocOp::create(host.builder, loc,
+                                        MemRefType::get(shape, sum), dynamic);
+  StageArray found = getFusedArray(host, array);
+  SmallVector<Int> all{parts};
+  llvm::append_range(all, sizes);
+  results.push_back(
+      kernel.enter(kernel.makeView(found.base, all, found.strides, sum)));
+  return array;
+}
+
+/// Enters where results go, and finds out how many tiles there are.
+void PairTiles::enterResults() {
+  box.assign(sizes.size(), 1);
+  box[box.size() - 2] = plan.getTileRows();
+  box.back() = apply ? plan.valueColumns : plan.getTileColumns();
+  for (auto [size, extent] : llvm::zip_equal(sizes, box))
+    tiles = host.mul(tiles, host.ceilDiv(size, extent));
+  if (!apply) {
+    const PairArray &init = *llvm::find_if(
+        arrays, [](const PairArray &array) { return array.isInit; });
+    results.push_back(enterArray(init));
+    return;
+  }
+  // As many parts as there are CTAs for, and blocks of columns.
+  Int columns = getArraySizes(host, op.getRhs())[op.getRowsDim(1)];
+  Int all = host.ceilDiv(columns, plan.getTileColumns());
+  Int wanted = host.ceilDiv(plan.splitCTAs, host.max(tiles, 1));
+  Int perPart = host.ceilDiv(all, host.max(host.min(all, wanted), 1));
+  parts = host.max(host.ceilDiv(all, host.max(perPart, 1)), 1);
+  tiles = host.mul(tiles, parts);
+  blocks = kernel.enter(host.materialize(perPart, 64));
+  box.insert(box.begin(), 1);
+  workspace.push_back(addWorkspace());
+  if (isLogSumExp())
+    workspace.push_back(addWorkspace());
+}
+
+void PairTiles::enterOperands() {
+  sizes = getArraySizes(host, op.getInit());
+  lhs = enterArray(arrays[0]);
+  rhs = enterArray(arrays[1]);
+  if (apply)
+    values = enterArray(arrays[2]);
+  for (Value param : op.getParams())
+    params.push_back(isa<MemRefType>(param.getType())
+                         ? enterArray({"", param, {}})
+                         : kernel.enter(param));
+  enterResults();
+  tileCount = kernel.enter(host.materialize(tiles, 64));
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+Value PairTiles::allocateRing(int64_t rows) {
+  auto layout = tile::LayoutAttr::get(b.getContext(), {plan.getPitch(), 1}, {});
+  auto buffer = tile::BufferType::get(b.getContext(), {rows, plan.stepK},
+                                      element, layout);
+  return tile::AllocOp::create(
+      b, loc,
+      tile::RingType::get(b.getContext(), plan.stages, buffer, std::nullopt),
+      Value());
+}
+
+SmallVector<Value> PairTiles::loadParams(Value place) {
+  return llvm::map_to_vector(params, [&](unsigned number) -> Value {
+    Value param = kernel.getArgument(number);
+    if (!isa<tile::ViewType>(param.getType()))
+      return param;
+    return tile::LoadScalarOp::create(b, loc, sum, param, place);
+  });
+}
+
+/// Fills `region` with a function of `count` values and the hyper-parameters.
+static void
+buildFunction(Region &region, Location loc, Type type, unsigned count,
+              size_t params,
+              function_ref<Value(OpBuilder &, ValueRange, ValueRange)> body) {
+  Block &block = region.emplaceBlock();
+  SmallVector<Type> types(count + params, type);
+  block.addArguments(types, SmallVector<Location>(types.size(), loc));
+  OpBuilder inside = OpBuilder::atBlockEnd(&block);
+  ValueRange all = block.getArguments();
+  Value result = body(inside, all.take_front(count), all.drop_front(count));
+  tile::YieldOp::create(inside, loc, result);
+}
+
+/// Whether positions of zeros change nothing of what is reduced.
+static bool ignoresZeros(PairOpInterface op) {
+  return op.getInner() &&
+         (op.isDistance() || op.getReduction() == PairReduction::Sum);
+}
+
+/// Whether neighbouring rows of `view` are next to each other, and not
+/// positions of K; if strides do not tell, those of what is transposed are.
+static bool liesAlongRows(Value view, Transpose transpose) {
+  auto type = cast<tile::ViewType>(view.getType());
+  if (type.isContiguous())
+    return false;
+  ArrayRef<int64_t> strides = type.getStrides().take_back(2);
+  if (strides[0] == 1 || strides[1] == 1)
+    return strides[1] != 1;
+  return transpose != Transpose::N;
+}
+
+/// The matrix at `place`, or its block.
+Value PairTiles::buildPairs(Value place, Value block, ValueRange params) {
+  auto start = cast<FloatAttr>(getReductionStart(op)).getValueAsDouble();
+  bool isSum = op.getReduction() == PairReduction::Sum;
+  std::optional<PairFunction> inner = op.getInner();
+  auto pairs = tile::PairsOp::create(
+      b, loc, getFragment(plan.columns), kernel.getArgument(lhs),
+      kernel.getArgument(rhs), place, block, left, right, params, plan.lanes,
+      llvm::APFloat(start), ignoresZeros(op),
+      liesAlongRows(kernel.getArgument(lhs), op.getTransLhs()),
+      liesAlongRows(kernel.getArgument(rhs), op.getTransRhs()));
+  buildFunction(
+      pairs.getInner(), loc, sum, 3, params.size(),
+      [&](OpBuilder &inside, ValueRange args, ValueRange own) -> Value {
+        if (isSum && inner == PairFunction::Dot)
+          return math::FmaOp::create(inside, loc, args[0], args[1], args[2]);
+        if (isSum && inner == PairFunction::SquareDiff) {
+          Value difference =
+              arith::SubFOp::create(inside, loc, args[0], args[1]);
+          return math::FmaOp::create(inside, loc, difference, difference,
+                                     args[2]);
+        }
+        Value value = emitPair(inside, loc, op, args[0], args[1], own);
+        return emitReduction(inside, loc, op, args[2], value);
+      });
+  if (op.getEpilogue().empty())
+    return pairs.getFragment();
+  auto map = tile::MapOp::create(b, loc, pairs.getFragment().getType(),
+                                 pairs.getFragment(), params);
+  buildFunction(map.getFunction(), loc, sum, 1, params.size(),
+                [&](OpBuilder &inside, ValueRange args, ValueRange own) {
+                  return emitPairEpilogue(inside, loc, op, args[0], own);
+                });
+  return map.getMapped();
+}
+
+static tile::Accumulation getKind(PairAccumulation accumulation) {
+  switch (accumulation) {
+  case PairAccumulation::Sum:
+    return tile::Accumulation::Sum;
+  case PairAccumulation::Max:
+    return tile::Accumulation::Max;
+  case PairAccumulation::LogSumExp:
+    return tile::Accumulation::LogSumExp;
+  }
+  llvm_unreachable("all accumulations are handled");
+}
+
+void PairTiles::buildTile(Value tile) {
+  Value place = tile::PlaceOp::create(b, loc, b.getIndexType(), tile,
+                                      kernel.getArgument(results.front()), box);
+  SmallVector<Value> scalars = loadParams(place);
+  auto store = [&](Value fragment, unsigned number) {
+    tile::StorePairsOp::create(b, loc, fragment, kernel.getArgument(number),
+                               place, plan.lanes, bool(apply));
+  };
+  if (!apply)
+    return store(buildPairs(place, Value(), scalars), results.front());
+  SmallVector<Type> types(results.size(), getFragment(plan.valueColumns));
+  auto loop = tile::ForPairsOp::create(
+      b, loc, types, kernel.getArgument(blocks), plan.getTileColumns(), place,
+      kernel.getArgument(values), getKind(getAccumulation()), plan.lanes);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    kernel.beginBody(loop);
+    Value matrix = buildPairs(place, loop.getBlockNumber(), scalars);
+    loop.getBody()->getTerminator()->setOperands(matrix);
+  }
+  for (auto [fragment, number] : llvm::zip_equal(loop.getSums(), results))
+    store(fragment, number);
+}
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+/// A loop over `output`, and all parts of those `inputs` that have such, which
+/// `body` computes an element of the output in.
+void PairTiles::emitLoop(ArrayRef<Value> inputs, Value output, bool overParts,
+                         function_ref<Value(OpBuilder &, ValueRange)> body) {
+  int64_t rank = cast<MemRefType>(output.getType()).getRank();
+  int64_t loops = rank + (overParts ? 1 : 0);
+  AffineMap all = b.getMultiDimIdentityMap(loops);
+  AffineMap own = overParts ? all.dropResult(0) : all;
+  SmallVector<AffineMap> maps;
+  for (Value input : inputs)
+    maps.push_back(cast<MemRefType>(input.getType()).getRank() == loops ? all
+                                                                        : own);
+  maps.push_back(own);
+  SmallVector<utils::IteratorType> iterators(loops,
+                                             utils::IteratorType::parallel);
+  if (overParts)
+    iterators.front() = utils::IteratorType::reduction;
+  linalg::GenericOp::create(host.builder, loc, inputs, output, maps, iterators,
+                            [&](OpBuilder &inside, Location, ValueRange args) {
+                              linalg::YieldOp::create(inside, loc,
+                                                      body(inside, args));
+                            });
+}
+
+/// Reduces what all parts have to the result.
+void PairTiles::reduceParts() {
+  OpBuilder &builder = host.builder;
+  Value init = op.getInit();
+  auto fill = [&](Value array, double value) {
+    Value start =
+        arith::ConstantOp::create(builder, loc, getScalarAttr(sum, value));
+    linalg::FillOp::create(builder, loc, start, array);
+  };
+  // Of the accumulation type, the result itself holds what is reduced.
+  auto type = cast<MemRefType>(init.getType());
+  auto allocate = [&] {
+    SmallVector<Value> dynamic;
+    for (auto [dim, size] : llvm::enumerate(type.getShape()))
+      if (ShapedType::isDynamic(size))
+        dynamic.push_back(
+            memref::DimOp::create(builder, loc, init, int64_t(dim)));
+    Value array = memref::AllocOp::create(
+        builder, loc, MemRefType::get(type.getShape(), sum), dynamic);
+    workspace.push_back(array);
+    return array;
+  };
+  bool isSum = getAccumulation() == PairAccumulation::Sum;
+  bool isInPlace = element == sum && !isLogSumExp();
+  Value total = isInPlace ? init : allocate();
+  fill(total, isSum ? 0 : -INFINITY);
+  emitLoop(workspace[0], total, /*overParts=*/true,
+           [&](OpBuilder &inside, ValueRange args) -> Value {
+             if (isSum)
+               return arith::AddFOp::create(inside, loc, args[1], args[0]);
+             return arith::MaximumFOp::create(inside, loc, args[1], args[0]);
+           });
+  SmallVector<Value> inputs{total};
+  if (isLogSumExp()) {
+    Value exponentials = allocate();
+    fill(exponentials, 0);
+    emitLoop(
+        {workspace[0], workspace[1], total}, exponentials,
+        /*overParts=*/true, [&](OpBuilder &inside, ValueRange args) -> Value {
+          Value finite = emitFiniteOrZero(inside, loc, args[2]);
+          Value less = arith::SubFOp::create(inside, loc, args[0], finite);
+          Value scaled = arith::MulFOp::create(
+              inside, loc, args[1], math::ExpOp::create(inside, loc, less));
+          return arith::AddFOp::create(inside, loc, args[3], scaled);
+        });
+    inputs.push_back(exponentials);
+  }
+  if (!isInPlace)
+    emitLoop(inputs, init, /*overParts=*/false,
+             [&](OpBuilder &inside, ValueRange args) -> Value {
+               Value value = args[0];
+               if (isLogSumExp())
+                 value = arith::AddFOp::create(
+                     inside, loc, emitFiniteOrZero(inside, loc, value),
+                     math::LogOp::create(inside, loc, args[1]));
+               return emitConversion(inside, loc, value, element);
+             });
+  for (Value array : workspace)
+    memref::DeallocOp::create(builder, loc, array);
+}
+
+void PairTiles::build(gpu::GPUModuleOp gpuModule) {
+  enterOperands();
+  kernel.begin(
+      gpuModule, op->getParentOfType<func::FuncOp>().getSymName(),
+      tile::KernelAttr::get(b.getContext(), plan.threads, plan.ctasPerSM));
+  left = allocateRing(plan.getTileRows());
+  right = allocateRing(plan.getTileColumns());
+  kernel.forTiles(kernel.getArgument(tileCount),
+                  [&](Value tile) { buildTile(tile); });
+  kernel.launch(host.materialize(tiles, 64));
+  if (apply)
+    reduceParts();
+}
+
+LogicalResult kron::tilePairwise(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                                 PairOpInterface op,
+                                 const GPUMachine &machine) {
+  auto attr = cast<GPUPlanAttr>(
+      op->getInherentAttr(kPlanAttrName).value_or(Attribute()));
+  if (!attr.isComplete())
+    return op->emitOpError("expects a complete plan: run --kron-plan first; "
+                           "found ")
+           << attr;
+  auto plan = readPairwisePlan(op, attr, machine);
+  if (auto *reason = std::get_if<std::string>(&plan))
+    return op->emitOpError("cannot become a pairwise kernel: ") << *reason;
+  PairTiles(builder, op, std::get<PairwisePlan>(plan)).build(gpuModule);
+  return success();
+}

@@ -1,0 +1,255 @@
+//===- ForPairs.cpp - tile.for_pairs --------------------------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "Pairs.h"
+#include "kron/Dialect/Kron/Utils/PairScalars.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+using namespace mlir::kron::tile;
+
+namespace {
+
+/// What is reduced so far: sums, or the largest values, and behind these of a
+/// logsumexp the sums of exponentials less them.
+using Sums = SmallVector<Value>;
+
+class PairProducts {
+public:
+  PairProducts(Lowering &lowering, ForPairsOp op)
+      : lowering(lowering), k(lowering.k), op(op),
+        grid(lowering, op.getLanes()),
+        values(lowering.views.at(op.getValues())),
+        element(op.getValues().getType().getElementType()),
+        type(cast<FragmentType>(op.getSums().front().getType())),
+        rows(type.getShape()[1]), results(type.getShape()[2]),
+        columns(static_cast<int64_t>(op.getBy()) / op.getLanes()),
+        kind(op.getAccumulation()),
+        base(getBatch(lowering, op.getValues(), op.getPlace(), 2)) {
+    size_t rank = values.sizes.size();
+    sizeN = values.sizes[rank - 2];
+    sizeC = values.sizes[rank - 1];
+    firstResult = lowering.places.at(op.getPlace()).starts.back();
+  }
+
+  void lower();
+
+private:
+  Value constant(double value) {
+    return k.constant(type.getElementType(), value);
+  }
+  Value exp(Value value) {
+    return math::ExpOp::create(k.builder, k.loc, value);
+  }
+  Value sub(Value lhs, Value rhs) {
+    return arith::SubFOp::create(k.builder, k.loc, lhs, rhs);
+  }
+  Value max(Value lhs, Value rhs) {
+    return arith::MaximumFOp::create(k.builder, k.loc, lhs, rhs);
+  }
+  Value loadValue(Int row, int64_t result);
+  void addBlock(Int block, Sums &sums);
+  void addTerms(ArrayRef<Value> terms, int64_t number, Sums &sums);
+  Value shuffle(Value value, int64_t mask);
+  void addLanes(Sums &sums);
+
+  Lowering &lowering;
+  KernelBuilder &k;
+  ForPairsOp op;
+  ThreadGrid grid;
+  const LoweredView &values;
+  Type element;
+  FragmentType type;
+  /// Of a thread: rows, results of each, and columns of the matrix.
+  const int64_t rows, results, columns;
+  const Accumulation kind;
+  Value base;
+  Int sizeN, sizeC, firstResult;
+};
+
+} // namespace
+
+/// The value of row `row` for result `result`; of one that does not exist, that
+/// of another.
+Value PairProducts::loadValue(Int row, int64_t result) {
+  ArrayRef<Int> strides = ArrayRef(values.array.strides).take_back(2);
+  Int column = k.min(k.add(firstResult, result), k.sub(sizeC, 1));
+  Int offset = k.add(k.mul(k.extend(row), k.extend(strides[0])),
+                     k.mul(k.extend(column), k.extend(strides[1])));
+  return toSum(k, k.load(element, k.offsetElements(base, element, offset),
+                         CacheHint::ReadOnly));
+}
+
+/// Adds products of one row and result to what is reduced.
+void PairProducts::addTerms(ArrayRef<Value> terms, int64_t number, Sums &sums) {
+  Value largest = sums[number];
+  for (Value term : terms)
+    largest = max(largest, term);
+  if (kind == Accumulation::LogSumExp) {
+    Value finite = emitFiniteOrZero(k.builder, k.loc, largest);
+    Value &sum = sums[rows * results + number];
+    Value factor = exp(sub(sums[number], finite));
+    sum = arith::MulFOp::create(k.builder, k.loc, sum, factor);
+    for (Value term : terms)
+      sum =
+          arith::AddFOp::create(k.builder, k.loc, sum, exp(sub(term, finite)));
+  }
+  sums[number] = largest;
+}
+
+/// Adds the products with block number `block` of the matrix.
+void PairProducts::addBlock(Int block, Sums &sums) {
+  lowering.numbers[op.getBlockNumber()] = block;
+  lowering.lower(*op.getBody());
+  SmallVector<Value> matrix =
+      getBox(lowering, op.getBody()->getTerminator()->getOperand(0));
+  bool isSum = kind == Accumulation::Sum;
+  Int first =
+      k.add(k.mul(k.extend(block), int64_t(op.getBy())), k.extend(grid.column));
+  Value zero = constant(0), lowest = constant(-INFINITY);
+  bool mayEnd = !sizeN.isConstant() ||
+                sizeN.getConstant() % static_cast<int64_t>(op.getBy()) != 0;
+  SmallVector<Value> exist(columns);
+  SmallVector<SmallVector<Value>> loaded(columns);
+  for (int64_t column = 0; column < columns; ++column) {
+    Int row = k.add(first, column * grid.lanes);
+    if (mayEnd)
+      exist[column] = k.less(row, sizeN);
+    Int safe = mayEnd ? k.min(row, k.sub(sizeN, 1)) : row;
+    for (int64_t result = 0; result < results; ++result) {
+      Value value = loadValue(safe, result);
+      if (isSum && exist[column])
+        value = k.select(exist[column], value, zero);
+      loaded[column].push_back(value);
+    }
+  }
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t result = 0; result < results; ++result) {
+      int64_t number = row * results + result;
+      SmallVector<Value> terms;
+      for (int64_t column = 0; column < columns; ++column) {
+        Value function = matrix[row * columns + column];
+        Value value = loaded[column][result], exists = exist[column];
+        if (isSum) {
+          // Neither may make a NaN of what does not exist.
+          if (exists)
+            function = k.select(exists, function, zero);
+          sums[number] = k.fma(function, value, sums[number]);
+          continue;
+        }
+        Value term = arith::MulFOp::create(k.builder, k.loc, function, value);
+        terms.push_back(exists ? k.select(exists, term, lowest) : term);
+      }
+      if (!isSum)
+        addTerms(terms, number, sums);
+    }
+}
+
+/// The value of the lane `mask` away.
+Value PairProducts::shuffle(Value value, int64_t mask) {
+  if (!value.getType().isF64())
+    return k.shuffleXor(value, mask);
+  Type words = VectorType::get({2}, k.builder.getI32Type());
+  SmallVector<Value> parts = k.unpack(k.bitcast(value, words));
+  for (Value &part : parts)
+    part = k.shuffleXor(part, mask);
+  return k.bitcast(k.makeVector(parts), value.getType());
+}
+
+/// Reduces what the lanes of a row have.
+void PairProducts::addLanes(Sums &sums) {
+  int64_t count = rows * results;
+  for (int64_t mask = grid.lanes / 2; mask > 0; mask /= 2)
+    for (int64_t number = 0; number < count; ++number) {
+      Value own = sums[number], other = shuffle(own, mask);
+      if (kind == Accumulation::Sum) {
+        sums[number] = arith::AddFOp::create(k.builder, k.loc, own, other);
+        continue;
+      }
+      sums[number] = max(own, other);
+      if (kind == Accumulation::Max)
+        continue;
+      Value finite = emitFiniteOrZero(k.builder, k.loc, sums[number]);
+      Value &sum = sums[count + number];
+      auto scale = [&](Value part, Value largest) -> Value {
+        return arith::MulFOp::create(k.builder, k.loc, part,
+                                     exp(sub(largest, finite)));
+      };
+      Value otherSum = shuffle(sum, mask);
+      sum = arith::AddFOp::create(k.builder, k.loc, scale(sum, own),
+                                  scale(otherSum, other));
+    }
+}
+
+void PairProducts::lower() {
+  int64_t count = rows * results;
+  Sums sums(count, constant(kind == Accumulation::Sum ? 0 : -INFINITY));
+  if (kind == Accumulation::LogSumExp)
+    sums.append(count, constant(0));
+  Int part = lowering.places.at(op.getPlace()).starts.front();
+  Int perPart = lowering.numbers.at(op.getBlocks());
+  Int first = k.mul(k.extend(part), perPart);
+  Int end = k.min(k.add(first, perPart), k.ceilDiv(sizeN, int64_t(op.getBy())));
+  sums = k.rolledLoop(k.truncate(first), k.truncate(end), 1, sums,
+                      [&](Int block, ValueRange carried) {
+                        Sums next(carried);
+                        addBlock(block, next);
+                        return next;
+                      });
+  addLanes(sums);
+  for (auto [number, result] : llvm::enumerate(op.getSums()))
+    setBox(lowering, cast<TypedValue<FragmentType>>(result),
+           ArrayRef(sums).slice(number * count, count));
+}
+
+void tile::lowerForPairs(Lowering &lowering, ForPairsOp op) {
+  PairProducts(lowering, op).lower();
+}
+
+void tile::lowerStorePairs(Lowering &lowering, StorePairsOp op) {
+  KernelBuilder &k = lowering.k;
+  const LoweredView &view = lowering.views.at(op.getView());
+  Type element = op.getView().getType().getElementType();
+  ThreadGrid grid(lowering, op.getLanes());
+  ArrayRef<int64_t> box = op.getSource().getType().getBox();
+  SmallVector<Value> values = getBox(lowering, op.getSource());
+  ArrayRef<Int> sizes = ArrayRef(view.sizes).take_back(2),
+                strides = ArrayRef(view.array.strides).take_back(2),
+                starts = ArrayRef(lowering.places.at(op.getPlace()).starts)
+                             .take_back(2);
+  Value base = getBatch(lowering, op.getView(), op.getPlace(), 2);
+  // Where the sums of a row are the same in all threads, one stores them.
+  Int ownColumn = op.getSums() ? Int(0) : grid.column;
+  int64_t lanes = op.getSums() ? 1 : grid.lanes;
+  SmallVector<Value> exists;
+  SmallVector<Int> offsets;
+  for (int64_t column = 0; column < box[1]; ++column) {
+    Int position =
+        k.add(k.add(k.extend(starts[1]), k.extend(ownColumn)), column * lanes);
+    exists.push_back(k.less(position, sizes[1]));
+    offsets.push_back(k.mul(position, k.extend(strides[1])));
+  }
+  auto storeAll = [&] {
+    for (int64_t row = 0; row < box[0]; ++row) {
+      Int position = k.add(k.add(k.extend(starts[0]), k.extend(grid.row)),
+                           row * grid.groups);
+      Value rowExists = k.less(position, sizes[0]);
+      Value first = k.offsetElements(base, element,
+                                     k.mul(position, k.extend(strides[0])));
+      for (int64_t column = 0; column < box[1]; ++column)
+        k.ifThen(k.both(rowExists, exists[column]), [&] {
+          Value value = values[row * box[1] + column];
+          if (value.getType() != element)
+            value = arith::TruncFOp::create(k.builder, k.loc, element, value);
+          k.store(value, k.offsetElements(first, element, offsets[column]),
+                  CacheHint::Streaming);
+        });
+    }
+  };
+  k.ifThen(op.getSums() ? k.equal(grid.column, 0) : Value(), storeAll);
+}

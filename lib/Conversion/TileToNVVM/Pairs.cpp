@@ -1,0 +1,403 @@
+//===- Pairs.cpp - tile.pairs and tile.map --------------------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Rows of both tiles come to shared memory some positions of K at a time, as
+// they lie in global memory where that is along K: threads read neighbouring
+// positions of a row at once, and rows lie an odd number of 16 bytes apart, so
+// that rows of neighbouring threads are in other banks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Pairs.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+using namespace mlir::kron::tile;
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+void tile::lowerPlace(Lowering &lowering, PlaceOp op) {
+  lowering.places[op.getPlace()] = lowering.placeTile(
+      op.getView(), lowering.numbers.at(op.getTile()), op.getBox());
+}
+
+Value tile::getBatch(Lowering &lowering, Value view, Value place,
+                     size_t innerRank) {
+  KernelBuilder &k = lowering.k;
+  const LoweredView &array = lowering.views.at(view);
+  ArrayRef<Int> starts = lowering.places.at(place).starts;
+  size_t batchRank = array.sizes.size() - innerRank;
+  starts = starts.drop_back(2).take_back(batchRank);
+  Int offset = 0;
+  for (auto [start, stride] : llvm::zip_equal(
+           starts, ArrayRef(array.array.strides).take_front(batchRank)))
+    offset = k.add(offset, k.mul(k.extend(start), k.extend(stride)));
+  return k.offsetElements(array.array.base,
+                          cast<ViewType>(view.getType()).getElementType(),
+                          offset);
+}
+
+void tile::lowerLoadScalar(Lowering &lowering, LoadScalarOp op) {
+  Value pointer =
+      getBatch(lowering, op.getView(), op.getPlace(), /*innerRank=*/0);
+  lowering.scalars[op.getValue()] =
+      lowering.k.load(op.getValue().getType(), pointer, CacheHint::ReadOnly);
+}
+
+ThreadGrid::ThreadGrid(Lowering &lowering, int64_t lanes)
+    : lanes(lanes), groups(lowering.threads / lanes),
+      row(lowering.k.floorDiv(lowering.k.threadId(), lanes)),
+      column(lowering.k.rem(lowering.k.threadId(), lanes)) {}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+/// What `region` yields for `args` and the hyper-parameters.
+static Value applyFunction(KernelBuilder &k, Region &region, ValueRange args,
+                           ValueRange params) {
+  IRMapping mapping;
+  SmallVector<Value> all(args);
+  llvm::append_range(all, params);
+  mapping.map(region.getArguments(), all);
+  for (Operation &op : region.front().without_terminator())
+    k.builder.clone(op, mapping);
+  return mapping.lookup(region.front().getTerminator()->getOperand(0));
+}
+
+static SmallVector<Value> getParams(Lowering &lowering, ValueRange params) {
+  return llvm::map_to_vector(
+      params, [&](Value param) { return lowering.scalars.at(param); });
+}
+
+void tile::setBox(Lowering &lowering, TypedValue<FragmentType> fragment,
+                  ArrayRef<Value> values) {
+  LoweredFragment lowered;
+  lowered.box.assign(fragment.getType().getBox().begin(),
+                     fragment.getType().getBox().end());
+  Boxes boxes{SmallVector<Value>(values)};
+  lowered.forParts = [boxes](function_ref<void(const Boxes &)> body) {
+    body(boxes);
+  };
+  lowering.fragments[fragment] = lowered;
+}
+
+SmallVector<Value> tile::getBox(Lowering &lowering, Value fragment) {
+  return lowering.takeAll(lowering.fragments.at(fragment)).front();
+}
+
+Value tile::toSum(KernelBuilder &k, Value value) {
+  Type sum = getSumType(value.getType());
+  return sum == value.getType()
+             ? value
+             : arith::ExtFOp::create(k.builder, k.loc, sum, value);
+}
+
+void tile::lowerMap(Lowering &lowering, MapOp op) {
+  SmallVector<Value> params = getParams(lowering, op.getParams());
+  SmallVector<Value> values = getBox(lowering, op.getFragment());
+  for (Value &value : values)
+    value = applyFunction(lowering.k, op.getFunction(), value, params);
+  setBox(lowering, op.getMapped(), values);
+}
+
+//===----------------------------------------------------------------------===//
+// Pairs
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// One of the two arrays.
+struct Side {
+  Type element;
+  /// The first row of the tile; rows of that, and those that exist.
+  Value base;
+  int64_t rows;
+  Int present;
+  Int rowStride, strideK;
+  /// Whether threads copy neighbouring rows, where they do it element by
+  /// element.
+  bool alongRows;
+  /// Whether rows may be copied by 16 bytes; null: they may not.
+  Value isAligned;
+  /// In shared memory: first slot, bytes of a slot and of a row.
+  int64_t begin, slotBytes, pitch;
+};
+
+class PairsLowering {
+public:
+  PairsLowering(Lowering &lowering, PairsOp op)
+      : lowering(lowering), k(lowering.k), op(op),
+        grid(lowering, op.getLanes()),
+        bytes(op.getLeft().getType().getBuffer().getElementBytes()),
+        stepK(op.getLeft().getType().getBuffer().getShape()[1]),
+        width(std::min<int64_t>(16 / bytes, 4)),
+        rows(op.getFragment().getType().getShape()[1]),
+        columns(op.getFragment().getType().getShape()[2]),
+        stages(op.getLeft().getType().getStages()),
+        params(getParams(lowering, op.getParams())) {
+    sizeK = k.truncate(lowering.views.at(op.getLhs()).sizes.back());
+  }
+
+  void lower();
+
+private:
+  Side getSide(Value view, RingType ring, Value ringValue, Int firstRow,
+               bool alongRows);
+  Value getAlignment(const Side &side);
+  void copyChunks(const Side &side, Int position, Int slot);
+  void copyElements(const Side &side, Int position, Int slot);
+  void copy(Int step, Int slot);
+  SmallVector<Value> loadRow(const Side &side, Int start, int64_t behind);
+  SmallVector<Value> reduceChunk(Int position, Int left, Int right,
+                                 ValueRange sums, bool isGuarded);
+  SmallVector<Value> reduceStep(Int step, Int slot, ValueRange sums);
+
+  Lowering &lowering;
+  KernelBuilder &k;
+  PairsOp op;
+  ThreadGrid grid;
+  /// Bytes of an element, positions of K of a buffer and of a load.
+  const int64_t bytes, stepK, width;
+  /// Of a thread.
+  const int64_t rows, columns;
+  const int64_t stages;
+  SmallVector<Value> params;
+  Int sizeK;
+  SmallVector<Side> sides;
+  /// The number of the thread, for what a turn copies.
+  Int copying;
+};
+
+} // namespace
+
+Side PairsLowering::getSide(Value view, RingType ring, Value ringValue,
+                            Int firstRow, bool alongRows) {
+  const LoweredView &array = lowering.views.at(view);
+  ArrayRef<Int> strides = ArrayRef(array.array.strides).take_back(2);
+  const LoweredRing &lowered = lowering.rings[ringValue];
+  Side side;
+  side.element = array.element;
+  side.rows = ring.getBuffer().getShape()[0];
+  side.rowStride = strides[0];
+  side.strideK = strides[1];
+  side.alongRows = alongRows;
+  side.begin = lowered.begin;
+  side.slotBytes = lowered.slotBytes;
+  side.pitch = ring.getBuffer().getTileLayout().strides[0] * bytes;
+  Int size = array.sizes[array.sizes.size() - 2];
+  side.present = k.truncate(k.min(k.sub(size, firstRow), side.rows));
+  Value batch = getBatch(lowering, view, op.getPlace(), /*innerRank=*/2);
+  side.base = k.offsetElements(batch, side.element,
+                               k.mul(k.extend(firstRow), k.extend(strides[0])));
+  side.isAligned = getAlignment(side);
+  return side;
+}
+
+/// Whether the rows of `side` may be copied by 16 bytes; null if they may not.
+Value PairsLowering::getAlignment(const Side &side) {
+  if (side.strideK.isConstant() && !side.strideK.is(1))
+    return nullptr;
+  Type type = k.builder.getI64Type();
+  Int address(LLVM::PtrToIntOp::create(k.builder, k.loc, type, side.base));
+  Int rowBytes = k.mul(k.extend(side.rowStride), bytes);
+  Value isAligned = k.equal(k.bitAnd(k.bitOr(address, rowBytes), 15), 0);
+  return k.both(isAligned,
+                side.strideK.is(1) ? Value() : k.equal(side.strideK, 1));
+}
+
+/// Copies the positions of K from `position` on to the slot at `slot`, by 16
+/// bytes; what does not exist becomes 0.
+void PairsLowering::copyChunks(const Side &side, Int position, Int slot) {
+  int64_t perRow = stepK * bytes / 16, chunk = 16 / bytes;
+  int64_t count = side.rows * perRow;
+  auto copyOne = [&](Int item) {
+    Int row = k.floorDiv(item, perRow), piece = k.rem(item, perRow);
+    Int first = k.add(position, k.mul(piece, chunk));
+    Int left = k.max(k.min(k.sub(sizeK, first), chunk), 0);
+    Value exists = k.less(row, side.present);
+    Value valid = k.select(exists, k.materialize(k.mul(left, bytes), 32),
+                           k.materialize(0, 32));
+    Int offset =
+        k.add(k.mul(k.extend(row), k.extend(side.rowStride)), k.extend(first));
+    // No address beyond the array, even where nothing is read.
+    Value isThere = k.both(exists, k.less(first, sizeK));
+    Value safe =
+        k.select(isThere, k.materialize(offset, 64), k.materialize(0, 64));
+    Int place = k.add(k.add(slot, k.mul(row, side.pitch)), k.mul(piece, 16));
+    k.copyAsync(k.shared(place),
+                k.offsetElements(side.base, side.element, Int(safe)), 16,
+                valid);
+  };
+  for (int64_t begin = 0; begin < count; begin += lowering.threads) {
+    Int item = k.add(copying, begin);
+    k.ifThen(begin + lowering.threads > count ? k.less(item, count) : Value(),
+             [&] { copyOne(item); });
+  }
+}
+
+/// The same element by element.
+void PairsLowering::copyElements(const Side &side, Int position, Int slot) {
+  int64_t count = side.rows * stepK;
+  k.rolledLoop(copying, count, lowering.threads, [&](Int item) {
+    Int row = side.alongRows ? k.rem(item, side.rows) : k.floorDiv(item, stepK);
+    Int piece =
+        side.alongRows ? k.floorDiv(item, side.rows) : k.rem(item, stepK);
+    Int first = k.add(position, piece);
+    Value exists = k.both(k.less(row, side.present), k.less(first, sizeK));
+    Int offset = k.add(k.mul(k.extend(row), k.extend(side.rowStride)),
+                       k.mul(k.extend(first), k.extend(side.strideK)));
+    Value from = k.offsetElements(
+        side.base, side.element,
+        Int(k.select(exists, k.materialize(offset, 64), k.materialize(0, 64))));
+    Value to = k.shared(
+        k.add(k.add(slot, k.mul(row, side.pitch)), k.mul(piece, bytes)));
+    if (bytes >= 4) {
+      k.copyAsync(
+          to, from, bytes,
+          k.select(exists, k.materialize(bytes, 32), k.materialize(0, 32)));
+      return;
+    }
+    // There is no asynchronous copy of 2 bytes.
+    Value value = k.ifElse(
+        exists, side.element,
+        [&] { return SmallVector<Value>{k.load(side.element, from)}; },
+        [&] { return SmallVector<Value>{k.constant(side.element, 0)}; })[0];
+    k.store(value, to);
+  });
+}
+
+/// Starts to copy what step `step` needs to slot number `slot`.
+void PairsLowering::copy(Int step, Int slot) {
+  Int position = k.mul(step, stepK);
+  // Read anew in each turn, so that no addresses that follow from it take
+  // registers from the sums.
+  copying =
+      k.inlinePTX({k.builder.getI32Type()}, "mov.u32 $0, %tid.x;", "=r", {})[0];
+  for (const Side &side : sides) {
+    Int place = k.add(k.mul(slot, side.slotBytes), side.begin);
+    if (side.isAligned)
+      k.choose(
+          side.isAligned, [&] { copyChunks(side, position, place); },
+          [&] { copyElements(side, position, place); });
+    else
+      copyElements(side, position, place);
+  }
+}
+
+/// `width` positions of the row that is `behind` bytes behind `start`.
+SmallVector<Value> PairsLowering::loadRow(const Side &side, Int start,
+                                          int64_t behind) {
+  Type type = VectorType::get({width}, side.element);
+  Value pointer = k.offsetBytes(k.shared(start), behind);
+  return llvm::map_to_vector(k.unpack(k.load(type, pointer)),
+                             [&](Value value) { return toSum(k, value); });
+}
+
+/// Reduces `width` positions from `position` on, of which, if `isGuarded`, not
+/// all may exist; `left` and `right` are where the first rows are.
+SmallVector<Value> PairsLowering::reduceChunk(Int position, Int left, Int right,
+                                              ValueRange sums, bool isGuarded) {
+  SmallVector<Value> next(sums);
+  SmallVector<SmallVector<Value>> lhs;
+  for (int64_t row = 0; row < rows; ++row)
+    lhs.push_back(loadRow(sides[0], left, row * grid.groups * sides[0].pitch));
+  for (int64_t column = 0; column < columns; ++column) {
+    SmallVector<Value> rhs =
+        loadRow(sides[1], right, column * grid.lanes * sides[1].pitch);
+    for (int64_t number = 0; number < width; ++number) {
+      Value exists;
+      if (isGuarded)
+        exists = k.less(k.add(position, number), sizeK);
+      for (int64_t row = 0; row < rows; ++row) {
+        Value &sum = next[row * columns + column];
+        Value reduced = applyFunction(
+            k, op.getInner(), {lhs[row][number], rhs[number], sum}, params);
+        sum = exists ? k.select(exists, reduced, sum) : reduced;
+      }
+    }
+  }
+  return next;
+}
+
+/// Reduces the positions of step `step`, which are in slot number `slot`.
+SmallVector<Value> PairsLowering::reduceStep(Int step, Int slot,
+                                             ValueRange sums) {
+  Int position = k.mul(step, stepK);
+  Int count = k.min(k.sub(sizeK, position), stepK);
+  auto getStart = [&](const Side &side, Int row) {
+    return k.add(k.add(k.mul(slot, side.slotBytes), side.begin),
+                 k.mul(row, side.pitch));
+  };
+  Int left = getStart(sides[0], grid.row);
+  Int right = getStart(sides[1], grid.column);
+  bool isWhole = op.getZeroTail() ||
+                 (sizeK.isConstant() && sizeK.getConstant() % width == 0);
+  return k.rolledLoop(
+      0, k.ceilDiv(count, width), 1, sums, [&](Int chunk, ValueRange carried) {
+        Int first = k.add(position, k.mul(chunk, width));
+        Int behind = k.mul(chunk, width * bytes);
+        auto reduce = [&](bool isGuarded) {
+          return reduceChunk(first, k.add(left, behind), k.add(right, behind),
+                             carried, isGuarded);
+        };
+        if (isWhole)
+          return reduce(false);
+        return k.ifElse(
+            k.less(k.add(first, width - 1), sizeK), TypeRange(carried),
+            [&] { return reduce(false); }, [&] { return reduce(true); });
+      });
+}
+
+void PairsLowering::lower() {
+  ArrayRef<Int> starts =
+      ArrayRef(lowering.places.at(op.getPlace()).starts).take_back(2);
+  RingType left = op.getLeft().getType(), right = op.getRight().getType();
+  Int firstColumn = starts[1];
+  if (op.getBlock())
+    firstColumn = k.mul(k.extend(lowering.numbers.at(op.getBlock())),
+                        right.getBuffer().getShape()[0]);
+  sides.push_back(
+      getSide(op.getLhs(), left, op.getLeft(), starts[0], op.getLhsRows()));
+  sides.push_back(
+      getSide(op.getRhs(), right, op.getRight(), firstColumn, op.getRhsRows()));
+  Int steps = k.ceilDiv(sizeK, stepK);
+  Type sum = op.getFragment().getType().getElementType();
+  Value start = k.constant(sum, op.getFrom().convertToDouble());
+  SmallVector<Value> carried(rows * columns, start);
+  carried.push_back(k.materialize(0, 32));
+  // Copies are `ahead` steps in front of what is reduced: one loop has both, so
+  // that addresses are computed, and kept in registers, once. The barrier is
+  // also that between turns of the loop around this.
+  int64_t ahead = stages - 1;
+  carried = k.rolledLoop(
+      0, k.add(steps, ahead), 1, carried, [&](Int turn, ValueRange now) {
+        Int slot(now.back());
+        k.waitCopies(ahead - 1);
+        k.barrier();
+        k.ifThen(k.less(turn, steps), [&] { copy(turn, slot); });
+        k.commitCopies();
+        Int next = wrapSlot(k, k.add(slot, 1), stages);
+        ValueRange sums = now.drop_back();
+        SmallVector<Value> reduced = k.ifElse(
+            k.less(ahead - 1, turn), sums.getTypes(),
+            [&] { return reduceStep(k.sub(turn, ahead), next, sums); },
+            [&] { return SmallVector<Value>(sums); });
+        reduced.push_back(k.materialize(next, 32));
+        return reduced;
+      });
+  carried.pop_back();
+  setBox(lowering, op.getFragment(), carried);
+}
+
+void tile::lowerPairs(Lowering &lowering, PairsOp op) {
+  PairsLowering(lowering, op).lower();
+}

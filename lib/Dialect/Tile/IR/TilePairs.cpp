@@ -1,0 +1,361 @@
+//===- TilePairs.cpp - Rules of functions of pairs of rows ----------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileShared.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+using namespace mlir::kron::tile;
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+void PlaceOp::getAsmResultNames(OpAsmSetValueNameFn name) {
+  name(getPlace(), "place");
+}
+
+LogicalResult PlaceOp::verify() {
+  // place_c1
+  if (!isTile(getTile()))
+    return emitOpError("expects the number of a tile.for's tile");
+  ArrayRef<int64_t> box = getBox();
+  auto rank = static_cast<size_t>(getView().getType().getRank());
+  // place_c2
+  if (rank < 2 || box.size() != rank)
+    return emitOpError("expects a size for each axis of a view of two axes or "
+                       "more, but got ")
+           << box.size() << " for " << rank << " axes";
+  for (int64_t size : box)
+    if (size < 1)
+      return emitOpError("expects positive sizes, but got ") << size;
+  for (int64_t size : box.drop_back(2))
+    if (size != 1)
+      return emitOpError("expects 1 in front of rows and columns, but got ")
+             << size;
+  return success();
+}
+
+/// The operation that says where `place` is; null, with an error, if none does.
+static PlaceOp getPlaceOp(Operation *op, Value place) {
+  auto found = place.getDefiningOp<PlaceOp>();
+  // load_scalar_c1, pairs_c1, for_pairs_c2, store_pairs_c1
+  if (!found)
+    op->emitOpError("expects a place from tile.place");
+  return found;
+}
+
+void LoadScalarOp::getAsmResultNames(OpAsmSetValueNameFn name) {
+  name(getValue(), "param");
+}
+
+LogicalResult LoadScalarOp::verify() {
+  PlaceOp place = getPlaceOp(*this, getPlace());
+  if (!place)
+    return failure();
+  int64_t rank = getView().getType().getRank();
+  int64_t most = place.getView().getType().getRank() - 2;
+  // load_scalar_c2
+  if (rank > most)
+    return emitOpError("expects at most the ")
+           << most << " axes in front of the rows, but got " << rank;
+  // load_scalar_c3
+  if (getView().getType().getElementType() != getValue().getType())
+    return emitOpError("expects the view's elements, but got ")
+           << getValue().getType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+/// Whether `region` takes `count` values and the hyper-parameters, all of type
+/// `type`, and yields one, by arithmetic alone; else an error.
+static LogicalResult verifyFunction(Operation *op, Region &region,
+                                    unsigned count, TypeRange params,
+                                    Type type) {
+  unsigned expected = count + params.size();
+  // pairs_c6, map_c2
+  if (region.getNumArguments() != expected)
+    return op->emitOpError("expects its region to take ")
+           << expected << " values, but got " << region.getNumArguments();
+  for (TypeRange types : {TypeRange(region.getArgumentTypes()), params})
+    for (Type found : types)
+      if (found != type)
+        return op->emitOpError("expects its region to compute with ")
+               << type << ", but got " << found;
+  auto yield = region.front().empty()
+                   ? tile::YieldOp()
+                   : dyn_cast<tile::YieldOp>(region.front().back());
+  if (!yield || yield.getValues().size() != 1 ||
+      yield.getValues().front().getType() != type)
+    return op->emitOpError("expects its region to yield one ") << type;
+  for (Operation &inside : region.front().without_terminator()) {
+    StringRef dialect = inside.getName().getDialectNamespace();
+    if (dialect != "arith" && dialect != "math")
+      return op->emitOpError("expects its region to hold operations of arith "
+                             "and math, but got ")
+             << inside.getName();
+  }
+  return success();
+}
+
+/// Whether `fragment` is one box of rows and columns; else an error.
+static LogicalResult verifyBox(Operation *op, FragmentType fragment) {
+  if (fragment.getShape().size() == 3 && fragment.getShape().front() == 1 &&
+      fragment.getAtom() == AtomKind::Fma)
+    return success();
+  // pairs_c5, for_pairs_c4, store_pairs_c2
+  return op->emitOpError("expects one box of rows and columns, but got ")
+         << fragment;
+}
+
+/// Whether `lanes` can be next to each other; else an error.
+static LogicalResult verifyLanes(Operation *op, int64_t lanes) {
+  int64_t threads = getThreads(op);
+  // pairs_c4
+  if (!llvm::isPowerOf2_64(lanes) || lanes > 32 || threads % lanes != 0)
+    return op->emitOpError("expects lanes to be a power of two up to 32 that "
+                           "divides the ")
+           << threads << " threads, but got " << lanes;
+  return success();
+}
+
+/// Whether the threads have `rows` x `columns` of the box of `place`, where 0
+/// is any; else an error.
+static LogicalResult verifySizes(Operation *op, PlaceOp place, int64_t rows,
+                                 int64_t columns) {
+  ArrayRef<int64_t> box = place.getBox().take_back(2);
+  if (rows == box[0] && (!columns || columns == box[1]))
+    return success();
+  // pairs_c5, for_pairs_c5, store_pairs_c2
+  return op->emitOpError("expects the threads to have the box of the place, ")
+         << box[0] << " x " << box[1] << ", but got " << rows << " x "
+         << (columns ? columns : box[1]);
+}
+
+//===----------------------------------------------------------------------===//
+// Pairs
+//===----------------------------------------------------------------------===//
+
+void PairsOp::getAsmResultNames(OpAsmSetValueNameFn name) {
+  name(getFragment(), "pairs");
+}
+
+/// Whether buffers of `ring` have elements of `view`, as `tile.pairs` wants
+/// them; else an error.
+static LogicalResult verifyRing(PairsOp op, RingType ring, ViewType view) {
+  BufferType buffer = ring.getBuffer();
+  TileLayout layout = buffer.getTileLayout();
+  int64_t bytes = buffer.getElementBytes();
+  // pairs_c3
+  if (ring.getAlong() || buffer.getShape().size() != 2 ||
+      buffer.getElementType() != view.getElementType())
+    return op.emitOpError("expects rings of rows x K elements of the views, "
+                          "but got ")
+           << ring;
+  int64_t pitch = layout.strides[0] * bytes;
+  if (!layout.swizzles.empty() || layout.strides[1] != 1 || pitch % 32 != 16 ||
+      buffer.getShape()[1] * bytes % 16 != 0)
+    return op.emitOpError("expects rows of multiples of 16 bytes that lie an "
+                          "odd number of 16 bytes apart, but got ")
+           << buffer;
+  return success();
+}
+
+LogicalResult PairsOp::verify() {
+  PlaceOp place = getPlaceOp(*this, getPlace());
+  if (!place)
+    return failure();
+  auto loop = dyn_cast<ForPairsOp>((*this)->getParentOp());
+  // pairs_c1
+  if (getBlock() ? !loop || getBlock() != loop.getBlockNumber() : bool(loop))
+    return emitOpError(
+        "expects the block of a tile.for_pairs in one, and none elsewhere");
+  ViewType lhs = getLhs().getType(), rhs = getRhs().getType();
+  int64_t most = place.getView().getType().getRank();
+  // pairs_c2
+  for (ViewType view : {lhs, rhs})
+    if (view.getRank() < 2 || view.getRank() > most ||
+        view.getElementType() != lhs.getElementType())
+      return emitOpError("expects views of one element type, of 2 to ")
+             << most << " axes, but got " << view;
+  RingType left = getLeft().getType(), right = getRight().getType();
+  if (failed(verifyRing(*this, left, lhs)) ||
+      failed(verifyRing(*this, right, rhs)))
+    return failure();
+  ArrayRef<int64_t> leftShape = left.getBuffer().getShape();
+  ArrayRef<int64_t> rightShape = right.getBuffer().getShape();
+  // pairs_c3
+  if (left.getStages() != right.getStages() || leftShape[1] != rightShape[1])
+    return emitOpError("expects rings of as many slots and as many positions "
+                       "of K, but got ")
+           << left << " and " << right;
+  for (Value ring : {getLeft(), getRight()})
+    if (!ring.getDefiningOp<AllocOp>() ||
+        !llvm::all_of(ring.getUsers(),
+                      [&](Operation *user) { return user == *this; }))
+      return emitOpError("expects rings of its own from tile.alloc");
+  FragmentType fragment = getFragment().getType();
+  if (failed(verifyLanes(*this, getLanes())) ||
+      failed(verifyBox(*this, fragment)))
+    return failure();
+  Type sum = getSumType(lhs.getElementType());
+  // pairs_c5
+  if (fragment.getElementType() != sum)
+    return emitOpError("expects a fragment of ")
+           << sum << ", but got " << fragment;
+  int64_t across = getLanes();
+  int64_t rows = fragment.getShape()[1] * (getThreads(*this) / across);
+  int64_t columns = fragment.getShape()[2] * across;
+  if (rows != leftShape[0] || columns != rightShape[0])
+    return emitOpError("expects the threads to have the rows of the buffers, ")
+           << leftShape[0] << " x " << rightShape[0] << ", but got " << rows
+           << " x " << columns;
+  if (failed(verifySizes(*this, place, rows, getBlock() ? 0 : columns)))
+    return failure();
+  return verifyFunction(*this, getInner(), 3, getParams().getTypes(), sum);
+}
+
+void MapOp::getAsmResultNames(OpAsmSetValueNameFn name) {
+  name(getMapped(), "mapped");
+}
+
+LogicalResult MapOp::verify() {
+  // map_c1 is a trait.
+  return verifyFunction(*this, getFunction(), 1, getParams().getTypes(),
+                        getFragment().getType().getElementType());
+}
+
+LogicalResult StorePairsOp::verify() {
+  PlaceOp place = getPlaceOp(*this, getPlace());
+  if (!place || failed(verifyLanes(*this, getLanes())))
+    return failure();
+  FragmentType fragment = getSource().getType();
+  if (failed(verifyBox(*this, fragment)))
+    return failure();
+  ViewType view = getView().getType();
+  if (view.getRank() != place.getView().getType().getRank())
+    return emitOpError("expects a view of the rank of the place's, ")
+           << place.getView().getType().getRank() << ", but got "
+           << view.getRank();
+  // store_pairs_c3
+  if (fragment.getElementType() != view.getElementType() &&
+      fragment.getElementType() != getSumType(view.getElementType()))
+    return emitOpError("expects a view of ")
+           << fragment.getElementType() << ", or of what it accumulates, but "
+           << "got " << view;
+  int64_t across = getLanes();
+  return verifySizes(*this, place,
+                     fragment.getShape()[1] * (getThreads(*this) / across),
+                     fragment.getShape()[2] * (getSums() ? 1 : across));
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+void ForPairsOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn name) {
+  name(getBlockNumber(), "block");
+}
+
+LogicalResult ForPairsOp::verify() {
+  // for_pairs_c1
+  if (!isa<ForOp>((*this)->getParentOp()))
+    return emitOpError("expects to be in a tile.for itself");
+  Block &body = *getBody();
+  if (body.getNumArguments() != 1 || !body.getArgument(0).getType().isIndex())
+    return emitOpError("expects a body that takes the number of a block");
+  PlaceOp place = getPlaceOp(*this, getPlace());
+  if (!place || failed(verifyLanes(*this, getLanes())))
+    return failure();
+  int64_t rank = getValues().getType().getRank();
+  int64_t most = place.getView().getType().getRank() - 1;
+  // for_pairs_c3
+  if (rank < 2 || rank > most)
+    return emitOpError("expects values of 2 to ")
+           << most << " axes, but got " << getValues().getType();
+  auto yield = cast<tile::YieldOp>(body.getTerminator());
+  FragmentType fragment;
+  if (yield.getValues().size() == 1)
+    fragment = dyn_cast<FragmentType>(yield.getValues().front().getType());
+  // for_pairs_c4
+  if (!fragment)
+    return emitOpError("expects its body to yield one fragment");
+  if (failed(verifyBox(*this, fragment)))
+    return failure();
+  int64_t across = getLanes();
+  if (fragment.getShape()[2] * across != static_cast<int64_t>(getBy()))
+    return emitOpError("expects the threads to have the ")
+           << getBy() << " columns of a block, but got "
+           << fragment.getShape()[2] * across;
+  size_t results = getAccumulation() == Accumulation::LogSumExp ? 2 : 1;
+  // for_pairs_c5
+  if (getSums().size() != results)
+    return emitOpError("expects ")
+           << results << " results, but got " << getSums().size();
+  for (Value sums : getSums()) {
+    auto type = cast<FragmentType>(sums.getType());
+    if (failed(verifyBox(*this, type)))
+      return failure();
+    if (type.getElementType() != fragment.getElementType() ||
+        type.getShape()[1] != fragment.getShape()[1])
+      return emitOpError("expects results with the rows of ")
+             << fragment << ", but got " << type;
+    if (failed(verifySizes(*this, place,
+                           type.getShape()[1] * (getThreads(*this) / across),
+                           type.getShape()[2])))
+      return failure();
+  }
+  return success();
+}
+
+ParseResult ForPairsOp::parse(OpAsmParser &parser, OperationState &result) {
+  OpAsmParser::Argument block;
+  OpAsmParser::UnresolvedOperand blocks, place, values;
+  Builder &builder = parser.getBuilder();
+  Type index = builder.getIndexType(), count = builder.getI64Type(), view;
+  StringRef accumulation;
+  SmallVector<Type> sums;
+  llvm::SMLoc where;
+  if (parser.parseArgument(block) || parser.parseKeyword("of") ||
+      parser.parseOperand(blocks) || parser.parseKeyword("by") ||
+      parseNumber(parser, result, "by") || parser.parseLSquare() ||
+      parser.parseOperand(place) || parser.parseRSquare() ||
+      parser.parseKeyword("times") || parser.parseOperand(values) ||
+      parser.parseKeyword("accumulate") || parser.getCurrentLocation(&where) ||
+      parser.parseKeyword(&accumulation) || parser.parseKeyword("lanes") ||
+      parseNumber(parser, result, "lanes") || parser.parseColonType(view) ||
+      parser.parseArrowTypeList(sums) ||
+      parser.resolveOperand(blocks, count, result.operands) ||
+      parser.resolveOperand(place, index, result.operands) ||
+      parser.resolveOperand(values, view, result.operands))
+    return failure();
+  std::optional<Accumulation> kind = symbolizeAccumulation(accumulation);
+  if (!kind)
+    return parser.emitError(where, "expects sum, max or logsumexp, but got ")
+           << accumulation;
+  result.addAttribute("accumulation",
+                      builder.getI32IntegerAttr(static_cast<int32_t>(*kind)));
+  result.addTypes(sums);
+  return parseBody(parser, result, block);
+}
+
+void ForPairsOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << getBlockNumber() << " of " << getBlocks() << " by "
+          << getBy() << " [" << getPlace() << "] times " << getValues()
+          << " accumulate " << stringifyAccumulation(getAccumulation())
+          << " lanes " << getLanes() << " : " << getValues().getType()
+          << " -> ";
+  if (getSums().size() == 1)
+    printer << getSums().front().getType();
+  else
+    printer << '(' << getSums().getTypes() << ')';
+  printBody(printer, *this, {"by", "accumulation", "lanes"}, /*yields=*/true);
+}

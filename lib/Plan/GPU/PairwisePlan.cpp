@@ -1,0 +1,77 @@
+//===- PairwisePlan.cpp - Functions of pairs on a GPU -----------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Plan/GPU/PairwisePlan.h"
+#include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Plan/Arrays.h"
+#include "kron/Plan/GPU/Reasons.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+std::optional<std::string> kron::getPairwiseReason(PairOpInterface op) {
+  if (!isa<PairwiseOp, PairwiseApplyOp>(op.getOperation()) ||
+      !op.getDirections().empty())
+    return "derivatives of functions of pairs have no kernel";
+  Type element = getElementType(op.getInit());
+  if (!isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element)) {
+    std::string reason = "element type ";
+    llvm::raw_string_ostream(reason) << element << " has no kernel";
+    return reason;
+  }
+  for (const PairArray &array : getPairArrays(op))
+    if (auto type = dyn_cast<ShapedType>(array.value.getType());
+        type && llvm::is_contained(type.getShape(), 0))
+      return "an array has no elements";
+  return std::nullopt;
+}
+
+/// Why no kernel of `op` is as `plan` says, or nothing.
+static std::optional<std::string> getReason(PairOpInterface op,
+                                            const PairwisePlan &plan,
+                                            const GPUMachine &machine) {
+  constexpr int64_t kMostElements = 128, kStepBytes = 32;
+  int64_t mostCTAs = machine.maxThreadsPerSM / plan.threads;
+  if (plan.ctasPerSM > mostCTAs)
+    return expects("ctas_per_sm to be at most " + Twine(mostCTAs),
+                   plan.ctasPerSM);
+  if (plan.stages < 2 || plan.stages > 8)
+    return expects("stages to be in [2, 8]", plan.stages);
+  if (!llvm::isPowerOf2_64(plan.lanes) || plan.lanes > 32)
+    return expects("column_threads to be a power of two up to 32", plan.lanes);
+  // Rows in shared memory lie an odd number of 16 bytes apart.
+  if (plan.stepK * plan.elementBytes % kStepBytes != 0)
+    return expects("k_step to be a multiple of " +
+                       Twine(kStepBytes / plan.elementBytes),
+                   plan.stepK);
+  if (plan.rows * plan.columns > kMostElements)
+    return expects("thread_rows * thread_columns to be at most 128",
+                   plan.rows * plan.columns);
+  if (isa<PairwiseOp>(op.getOperation()) &&
+      (plan.valueColumns != 1 || plan.splitCTAs != 1))
+    return expects("value_columns and split_ctas to be 1 without values",
+                   std::max(plan.valueColumns, plan.splitCTAs));
+  return getSharedMemoryReason(plan.getSharedBytes(), plan.ctasPerSM, machine);
+}
+
+std::variant<PairwisePlan, std::string>
+kron::readPairwisePlan(PairOpInterface op, GPUPlanAttr attr,
+                       const GPUMachine &machine) {
+  if (attr.getKernel() != GPUKernel::Pairwise)
+    return "only kernel pairwise takes functions of pairs, but got " +
+           stringifyGPUKernel(attr.getKernel()).str();
+  if (std::optional<std::string> reason = getPairwiseReason(op))
+    return *reason;
+  PairwisePlan plan;
+  plan.elementBytes = getElementBytes(getElementType(op.getInit()));
+  PlanReader reader(attr);
+  PairwiseChoices::visitFields(reader, plan);
+  if (std::optional<std::string> reason = getReason(op, plan, machine))
+    return *reason;
+  return plan;
+}

@@ -1,0 +1,115 @@
+// RUN: kron-opt %s --kron-tile="chip=sm_90a" --split-input-file | FileCheck %s
+
+// Verify that tiles of a matrix read like this, whose right operand lies along its rows.
+// CHECK-LABEL: func.func @matrix(
+// CHECK:         tile.launch @kron_gpu::@matrix_0 tiles(%[[N:.*]]) args(%{{.*}}, %[[N]] : !tile.view<?x?xf32, [?, 1]>, !tile.view<300x?xf32, [1, ?]>, !tile.view<?x300xf32, [300, 1]>, i64)
+// CHECK-LABEL: gpu.func @matrix_0(
+// CHECK-SAME:      %[[A:.*]]: !tile.view<?x?xf32, [?, 1]>, %[[B:.*]]: !tile.view<300x?xf32, [1, ?]>, %[[Y:.*]]: !tile.view<?x300xf32, [300, 1]>, %[[N:.*]]: i64)
+// CHECK-SAME:      kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>}
+// CHECK-NEXT:      %[[L:.*]] = tile.alloc : !tile.ring<2 of <16x16xf32, #tile.layout<[20, 1]>>>
+// CHECK-NEXT:      %[[R:.*]] = tile.alloc : !tile.ring<2 of <32x16xf32, #tile.layout<[20, 1]>>>
+// CHECK-NEXT:      tile.for %[[T:.*]] to %[[N]] {
+// CHECK-NEXT:        %[[U:.*]] = tile.place %[[T]] of %[[Y]] by [16, 32]
+// CHECK-NEXT:        %[[P:.*]] = tile.pairs %[[A]], %[[B]][%[[U]]] through %[[L]], %[[R]] lanes 8 from 0.000000e+00 zero_tail rhs_rows : {{.*}} -> <1x2x4xf32> {
+// CHECK-NEXT:        ^bb0(%[[E:.*]]: f32, %[[F:.*]]: f32, %[[S:.*]]: f32):
+// CHECK-NEXT:          %[[D:.*]] = arith.subf %[[E]], %[[F]] : f32
+// CHECK-NEXT:          %[[M:.*]] = math.absf %[[D]] : f32
+// CHECK-NEXT:          %[[Z:.*]] = arith.addf %[[S]], %[[M]] : f32
+// CHECK-NEXT:          tile.yield %[[Z]] : f32
+// CHECK-NEXT:        }
+// CHECK-NEXT:        tile.store_pairs %[[P]] to %[[Y]][%[[U]]] lanes 8
+// CHECK-NEXT:      }
+// CHECK-NEXT:      gpu.return
+func.func @matrix(%a: memref<?x?xf32>, %b: memref<300x?xf32, strided<[1, ?]>>, %y: memref<?x300xf32>) {
+  kron.pairwise abs_diff ins(%a, %b : memref<?x?xf32>, memref<300x?xf32, strided<[1, ?]>>) outs(%y : memref<?x300xf32>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 16, thread_rows = 2, thread_columns = 4, column_threads = 8>}
+  return
+}
+
+// -----
+
+// Verify squares in one multiply-add, a maximum from -infinity whose zeros behind K count, and a region, which knows
+// hyper-parameters: a scalar, and one of each matrix of the batch.
+// CHECK-LABEL: gpu.func @squares_0(
+// CHECK:         %[[D:.*]] = arith.subf
+// CHECK-NEXT:    math.fma %[[D]], %[[D]],
+// CHECK-LABEL: gpu.func @squares_1(
+// CHECK:         tile.pairs {{.*}} from 0xFFF0000000000000 lhs_rows rhs_rows : <?x?xf64, [1, ?]>, <?x?xf64, [1, ?]>,
+// CHECK:           arith.mulf
+// CHECK-NEXT:      arith.maximumf
+// CHECK-LABEL: gpu.func @squares_2(
+// CHECK-SAME:      %[[G:[^:]*]]: !tile.view<5xf64, [1]>, %[[H:[^:]*]]: f64,
+// CHECK:         %[[U:.*]] = tile.place %{{.*}} by [1, 16, 32]
+// CHECK-NEXT:    %[[P:.*]] = tile.load_scalar %[[G]][%[[U]]] : <5xf64, [1]> -> f64
+// CHECK-NEXT:    %[[V:.*]] = tile.pairs {{.*}} from 0.000000e+00 params(%[[P]], %[[H]] : f64, f64) : <1x?x?xf64, [0, ?, 1]>, <5x?x?xf64, [?, ?, 1]>,
+// CHECK-NEXT:    ^bb0(%[[E:.*]]: f64, %{{.*}}: f64, %[[S:.*]]: f64, %[[Q:.*]]: f64, %{{.*}}: f64):
+// CHECK-NEXT:      %[[R:.*]] = arith.mulf %[[E]], %[[Q]]
+// CHECK-NEXT:      arith.addf %[[S]], %[[R]]
+// CHECK:         %[[M:.*]] = tile.map %[[V]] params(%[[P]], %[[H]] : f64, f64) : <1x2x4xf64> {
+// CHECK-NEXT:    ^bb0(%[[T:.*]]: f64, %{{.*}}: f64, %[[W:.*]]: f64):
+// CHECK-NEXT:      arith.mulf %[[T]], %[[W]]
+// CHECK:         tile.store_pairs %[[M]]
+func.func @squares(%a: memref<?x?xf64>, %b: memref<1x?x?xf64>, %c: memref<5x?x?xf64>, %g: memref<5xf64>, %h: f64, %y: memref<?x?xf64>, %z: memref<5x?x?xf64>) {
+  kron.pairwise square_diff ins(%a, %a : memref<?x?xf64>, memref<?x?xf64>) outs(%y : memref<?x?xf64>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 8, thread_rows = 2, thread_columns = 4, column_threads = 8>}
+  kron.pairwise dot reduce(max) ins(T(%a), T(%a) : memref<?x?xf64>, memref<?x?xf64>) outs(%y : memref<?x?xf64>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 8, thread_rows = 2, thread_columns = 4, column_threads = 8>}
+  kron.pairwise ins(%b, %c : memref<1x?x?xf64>, memref<5x?x?xf64>) params(%g, %h : memref<5xf64>, f64) outs(%z : memref<5x?x?xf64>)
+    inner {
+    ^bb0(%u: f64, %w: f64, %p: f64, %q: f64):
+      %r = arith.mulf %u, %p : f64
+      kron.pairwise_yield %r : f64
+    } epilogue {
+    ^bb0(%s: f64, %p: f64, %q: f64):
+      %r = arith.mulf %s, %q : f64
+      kron.pairwise_yield %r : f64
+    } {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 8, thread_rows = 2, thread_columns = 4, column_threads = 8>}
+  return
+}
+
+// -----
+
+// Verify a product in parts, whose sums of exponentials of f16 are reduced in f32, and rounded once. As many parts
+// of 50 CTAs are made as there are blocks of 32 columns for.
+// CHECK-LABEL: func.func @product(
+// CHECK:         %[[LARGEST:.*]] = memref.alloc(%[[PARTS:.*]], %[[M:.*]]) : memref<?x5x?x3xf32>
+// CHECK:         %[[SUMS:.*]] = memref.alloc(%{{.*}}, %{{.*}}) : memref<?x5x?x3xf32>
+// CHECK:         tile.launch @kron_gpu::@product_0
+// CHECK:         linalg.fill ins(%{{.*}} : f32) outs(%[[TOTAL:.*]] : memref<5x?x3xf32>)
+// CHECK:         linalg.generic {{.*}} iterator_types = ["reduction", "parallel", "parallel", "parallel"]} ins(%[[LARGEST]] : memref<?x5x?x3xf32>) outs(%[[TOTAL]]
+// CHECK:           arith.maximumf
+// CHECK:         linalg.generic {{.*}} ins(%[[LARGEST]], %[[SUMS]], %[[TOTAL]] : {{.*}}) outs(%[[EXPONENTIALS:.*]] : memref<5x?x3xf32>)
+// CHECK:           math.exp
+// CHECK:         linalg.generic {{.*}} ins(%[[TOTAL]], %[[EXPONENTIALS]] : {{.*}}) outs(%{{.*}} : memref<5x?x3xf16>)
+// CHECK:           math.log
+// CHECK:           arith.truncf {{.*}} : f32 to f16
+// CHECK:         memref.dealloc %[[LARGEST]]
+// CHECK:         memref.dealloc %[[SUMS]]
+// CHECK-LABEL: gpu.func @product_0(
+// CHECK-SAME:      %[[V:[^:]*]]: !tile.view<?x3xf16, [1, ?]>, %[[BLOCKS:[^:]*]]: i64, %[[Y:[^:]*]]: !tile.view<?x5x?x3xf32, [?, ?, 3, 1]>, %[[Z:[^:]*]]: !tile.view<?x5x?x3xf32, [?, ?, 3, 1]>, %{{.*}}: i64)
+// CHECK:         %[[U:.*]] = tile.place %{{.*}} of %[[Y]] by [1, 1, 16, 2]
+// CHECK-NEXT:    %[[S:.*]]:2 = tile.for_pairs %[[B:.*]] of %[[BLOCKS]] by 32 [%[[U]]] times %[[V]] accumulate logsumexp lanes 8 : {{.*}} -> (!tile.fragment<1x2x2xf32>, !tile.fragment<1x2x2xf32>) {
+// CHECK-NEXT:      %[[P:.*]] = tile.pairs %{{.*}}, %{{.*}}[%[[U]], %[[B]]]
+// CHECK:           tile.yield %[[P]]
+// CHECK:         tile.store_pairs %[[S]]#0 to %[[Y]][%[[U]]] lanes 8 sums
+// CHECK-NEXT:    tile.store_pairs %[[S]]#1 to %[[Z]][%[[U]]] lanes 8 sums
+func.func @product(%a: memref<5x?x8xf16>, %b: memref<?x8xf16>, %v: memref<3x?xf16>, %y: memref<5x?x3xf16>) {
+  kron.pairwise_apply square_diff accumulate(logsumexp) ins(%a, %b : memref<5x?x8xf16>, memref<?x8xf16>) values(T(%v) : memref<3x?xf16>) outs(%y : memref<5x?x3xf16>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 3, k_step = 16, thread_rows = 2, thread_columns = 4, column_threads = 8, value_columns = 2, split_ctas = 50>}
+  return
+}
+
+// -----
+
+// Verify that sums of f32 are reduced in the result itself.
+// CHECK-LABEL: func.func @sums(
+// CHECK-SAME:      %[[Y:[^:]*]]: memref<?x1xf32>)
+// CHECK:         linalg.fill ins(%{{.*}} : f32) outs(%[[Y]] : memref<?x1xf32>)
+// CHECK-NEXT:    linalg.generic {{.*}} outs(%[[Y]] : memref<?x1xf32>)
+// CHECK:           arith.addf
+// CHECK-NOT:     linalg.generic
+func.func @sums(%a: memref<?x3xf32>, %b: memref<?x3xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf32>) {
+  kron.pairwise_apply square_diff ins(%a, %b : memref<?x3xf32>, memref<?x3xf32>) values(%v : memref<?x1xf32>) outs(%y : memref<?x1xf32>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 8, thread_rows = 2, thread_columns = 4, column_threads = 8>}
+  return
+}

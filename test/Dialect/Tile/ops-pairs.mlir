@@ -1,0 +1,74 @@
+// RUN: kron-opt %s | kron-opt | FileCheck %s
+// RUN: kron-opt %s --mlir-print-op-generic | kron-opt | FileCheck %s
+
+// Verify the operations on functions of pairs: a tile of a matrix with a hyper-parameter of its batch, and products.
+gpu.module @kron_gpu {
+  // CHECK-LABEL: gpu.func @matrix(
+  // CHECK:         %[[U:.*]] = tile.place %{{.*}} of %{{.*}} by [1, 16, 32] : <?x?x?xf32, [?, ?, 1]>
+  // CHECK:         %[[G:.*]] = tile.load_scalar %{{.*}}[%[[U]]] : <?xf32, [1]> -> f32
+  // CHECK:         %[[P:.*]] = tile.pairs %{{.*}}, %{{.*}}[%[[U]]] through %{{.*}}, %{{.*}} lanes 8 from 0.000000e+00 zero_tail lhs_rows rhs_rows params(%[[G]] : f32) :
+  // CHECK-SAME:      -> <1x2x4xf32> {
+  // CHECK:         %[[M:.*]] = tile.map %[[P]] params(%[[G]] : f32) : <1x2x4xf32> {
+  // CHECK:         tile.store_pairs %[[M]] to %{{.*}}[%[[U]]] lanes 8 : <1x2x4xf32>, <?x?x?xf32, [?, ?, 1]>
+  gpu.func @matrix(%a: !tile.view<?x?xf32, [1, ?]>, %b: !tile.view<?x?x?xf32, [?, 1, ?]>, %g: !tile.view<?xf32, [1]>, %y: !tile.view<?x?x?xf32, [?, ?, 1]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %l = tile.alloc : !tile.ring<2 of <16x16xf32, #tile.layout<[20, 1]>>>
+    %r = tile.alloc : !tile.ring<2 of <32x16xf32, #tile.layout<[20, 1]>>>
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [1, 16, 32] : !tile.view<?x?x?xf32, [?, ?, 1]>
+      %h = tile.load_scalar %g[%u] : !tile.view<?xf32, [1]> -> f32
+      %p = tile.pairs %a, %b[%u] through %l, %r lanes 8 from 0.0 zero_tail lhs_rows rhs_rows params(%h : f32)
+          : !tile.view<?x?xf32, [1, ?]>, !tile.view<?x?x?xf32, [?, 1, ?]>, !tile.ring<2 of <16x16xf32, #tile.layout<[20, 1]>>>, !tile.ring<2 of <32x16xf32, #tile.layout<[20, 1]>>> -> !tile.fragment<1x2x4xf32> {
+      ^bb0(%e: f32, %f: f32, %s: f32, %i: f32):
+        %d = arith.subf %e, %f : f32
+        %z = math.fma %d, %d, %s : f32
+        tile.yield %z : f32
+      }
+      %q = tile.map %p params(%h : f32) : !tile.fragment<1x2x4xf32> {
+      ^bb0(%s: f32, %i: f32):
+        %z = arith.mulf %s, %i : f32
+        tile.yield %z : f32
+      }
+      tile.store_pairs %q to %y[%u] lanes 8 : !tile.fragment<1x2x4xf32>, !tile.view<?x?x?xf32, [?, ?, 1]>
+    }
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @products(
+  // CHECK:         %[[S:.*]] = tile.for_pairs %[[B:.*]] of %{{.*}} by 32 [%[[U:.*]]] times %{{.*}} accumulate sum lanes 8 : !tile.view<?x3xf16, [3, 1]> -> !tile.fragment<1x2x3xf32> {
+  // CHECK:           %[[P:.*]] = tile.pairs %{{.*}}, %{{.*}}[%[[U]], %[[B]]] through %{{.*}}, %{{.*}} lanes 8 from 0xFFF0000000000000 : <?x8xf16, [8, 1]>,
+  // CHECK:           tile.yield %[[P]] : !tile.fragment<1x2x4xf32>
+  // CHECK:         tile.store_pairs %[[S]] to %{{.*}}[%[[U]]] lanes 8 sums : <1x2x3xf32>, <?x?x3xf32, [?, 3, 1]>
+  // CHECK:         tile.for_pairs {{.*}} accumulate logsumexp lanes 8 : !tile.view<?x3xf16, [3, 1]> -> (!tile.fragment<1x2x3xf32>, !tile.fragment<1x2x3xf32>) {
+  gpu.func @products(%a: !tile.view<?x8xf16, [8, 1]>, %v: !tile.view<?x3xf16, [3, 1]>, %y: !tile.view<?x?x3xf32, [?, 3, 1]>, %blocks: i64, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %l = tile.alloc : !tile.ring<2 of <16x16xf16, #tile.layout<[24, 1]>>>
+    %r = tile.alloc : !tile.ring<2 of <32x16xf16, #tile.layout<[24, 1]>>>
+    %l2 = tile.alloc : !tile.ring<2 of <16x16xf16, #tile.layout<[24, 1]>>>
+    %r2 = tile.alloc : !tile.ring<2 of <32x16xf16, #tile.layout<[24, 1]>>>
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [1, 16, 3] : !tile.view<?x?x3xf32, [?, 3, 1]>
+      %s = tile.for_pairs %m of %blocks by 32 [%u] times %v accumulate sum lanes 8 : !tile.view<?x3xf16, [3, 1]> -> !tile.fragment<1x2x3xf32> {
+        %p = tile.pairs %a, %a[%u, %m] through %l, %r lanes 8 from 0xFFF0000000000000
+            : !tile.view<?x8xf16, [8, 1]>, !tile.view<?x8xf16, [8, 1]>, !tile.ring<2 of <16x16xf16, #tile.layout<[24, 1]>>>, !tile.ring<2 of <32x16xf16, #tile.layout<[24, 1]>>> -> !tile.fragment<1x2x4xf32> {
+        ^bb0(%e: f32, %f: f32, %o: f32):
+          %d = arith.mulf %e, %f : f32
+          %z = arith.maximumf %o, %d : f32
+          tile.yield %z : f32
+        }
+        tile.yield %p : !tile.fragment<1x2x4xf32>
+      }
+      tile.store_pairs %s to %y[%u] lanes 8 sums : !tile.fragment<1x2x3xf32>, !tile.view<?x?x3xf32, [?, 3, 1]>
+      %both:2 = tile.for_pairs %m of %blocks by 32 [%u] times %v accumulate logsumexp lanes 8 : !tile.view<?x3xf16, [3, 1]> -> (!tile.fragment<1x2x3xf32>, !tile.fragment<1x2x3xf32>) {
+        %p = tile.pairs %a, %a[%u, %m] through %l2, %r2 lanes 8 from 0.0
+            : !tile.view<?x8xf16, [8, 1]>, !tile.view<?x8xf16, [8, 1]>, !tile.ring<2 of <16x16xf16, #tile.layout<[24, 1]>>>, !tile.ring<2 of <32x16xf16, #tile.layout<[24, 1]>>> -> !tile.fragment<1x2x4xf32> {
+        ^bb0(%e: f32, %f: f32, %o: f32):
+          %z = math.fma %e, %f, %o : f32
+          tile.yield %z : f32
+        }
+        tile.yield %p : !tile.fragment<1x2x4xf32>
+      }
+    }
+    gpu.return
+  }
+}

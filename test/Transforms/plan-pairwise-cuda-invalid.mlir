@@ -1,0 +1,83 @@
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a" -verify-diagnostics --split-input-file
+
+func.func @threads(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{expects threads to be a multiple of 32 up to 1024, but got 48}}
+  kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, threads = 48>}
+  return
+}
+
+// -----
+
+func.func @ctas(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects ctas_per_sm to be at most 16, but got 20}}
+  kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, ctas_per_sm = 20>}
+  return
+}
+
+// -----
+
+func.func @stages(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects stages to be in [2, 8], but got 1}}
+  kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, stages = 1>}
+  return
+}
+
+// -----
+
+func.func @lanes(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects column_threads to be a power of two up to 32, but got 6}}
+  kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, column_threads = 6>}
+  return
+}
+
+// -----
+
+func.func @step(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects k_step to be a multiple of 8, but got 12}}
+  kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, k_step = 12>}
+  return
+}
+
+// -----
+
+func.func @tile(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects thread_rows * thread_columns to be at most 128, but got 256}}
+  kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, thread_rows = 16, thread_columns = 16>}
+  return
+}
+
+// -----
+
+func.func @values(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: no pairwise plan has value_columns = 2}}
+  kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, value_columns = 2>}
+  return
+}
+
+// -----
+
+func.func @shared(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: a tile of 417792 bytes does not fit in the 76800 bytes of shared memory that ctas_per_sm = 3 leaves}}
+  kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, stages = 8, k_step = 64>}
+  return
+}
+
+// -----
+
+func.func @kind(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: no other kernel takes functions of pairs, but got mma}}
+  kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = mma>}
+  return
+}
+
+// -----
+
+func.func @fused(%x: memref<4x8xf32>, %f: memref<8x8xf32>, %y: memref<4x8xf32>) {
+  // expected-error @+1 {{has no GPU kernel of kind pairwise}}
+  kron.fused ins(%x, %f : memref<4x8xf32>, memref<8x8xf32>) outs(%y : memref<4x8xf32>) attributes {plan = #kron.gpu_plan<kernel = pairwise>} {
+  ^bb0(%tx: tensor<4x8xf32>, %tf: tensor<8x8xf32>, %out: tensor<4x8xf32>):
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<4x8xf32>) factor(%tf [p, q] : tensor<8x8xf32>) outs(%out : tensor<4x8xf32>) -> tensor<4x8xf32>
+    kron.yield %1 : tensor<4x8xf32>
+  }
+  return
+}

@@ -1,0 +1,63 @@
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a" | FileCheck %s
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a" --kron-plan="target=cuda chip=sm_90a" | FileCheck %s
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a" --remarks-filter=kron-plan 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_86" | FileCheck %s --check-prefix=SMALL
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a" --kron-plan="target=cpu" | FileCheck %s --check-prefix=CPU
+
+// Verify the largest tile of a short function, whose remark says what bounds it, with as many stages as fit. A plan for
+// a GPU is none for a CPU.
+// CHECK-LABEL: func @short(
+// CHECK: #kron.gpu_plan<kernel = pairwise, threads = 128, ctas_per_sm = 3, stages = 3, k_step = 16, thread_rows = 8, thread_columns = 8>
+// SMALL-LABEL: func @short(
+// SMALL: stages = 2,
+// CPU-LABEL: func @short(
+// CPU: #kron.pairwise_plan<
+// REMARK: Microseconds={{[0-9]+}}, Remark="kernel pairwise, bound by arithmetic", Remark=", estimated {{[0-9]+}} us", Remark="; #kron.gpu_plan<kernel = pairwise,
+func.func @short(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+  return
+}
+
+// Verify smaller tiles of larger elements, of functions of many instructions, and where there would be few tiles; and
+// that memory bounds short rows.
+// CHECK-LABEL: func @tiles(
+// CHECK: k_step = 8, thread_rows = 8, thread_columns = 4>
+// CHECK: k_step = 32, thread_rows = 4, thread_columns = 4>
+// CHECK: k_step = 16, thread_rows = 2, thread_columns = 2>
+// CHECK: k_step = 8, thread_rows = 8, thread_columns = 8>
+// REMARK: Remark="kernel pairwise, bound by memory"
+func.func @tiles(%a: memref<?x?xf64>, %y: memref<?x?xf64>, %b: memref<?x?xf16>, %z: memref<?x?xf16>, %c: memref<100x64xf32>, %w: memref<100x100xf32>,
+                 %d: memref<?x3xf32>, %v: memref<?x?xf32>) {
+  kron.pairwise square_diff ins(%a, %a : memref<?x?xf64>, memref<?x?xf64>) outs(%y : memref<?x?xf64>)
+  kron.pairwise pow_diff(1.3) ins(%b, %b : memref<?x?xf16>, memref<?x?xf16>) outs(%z : memref<?x?xf16>)
+  kron.pairwise abs_diff ins(%c, %c : memref<100x64xf32>, memref<100x64xf32>) outs(%w : memref<100x100xf32>)
+  kron.pairwise abs_diff ins(%d, %d : memref<?x3xf32>, memref<?x3xf32>) outs(%v : memref<?x?xf32>)
+  return
+}
+
+// Verify products: as many columns of the values at a time as there are, but four, of a logsumexp two, and CTAs for
+// all SMs.
+// CHECK-LABEL: func @products(
+// CHECK: thread_rows = 8, thread_columns = 8, split_ctas = 396>
+// CHECK: thread_rows = 8, thread_columns = 4, value_columns = 4, split_ctas = 396>
+// CHECK: thread_rows = 8, thread_columns = 4, value_columns = 2, split_ctas = 396>
+func.func @products(%a: memref<?x3xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf32>, %w: memref<?x9xf32>, %z: memref<?x9xf32>) {
+  kron.pairwise_apply square_diff ins(%a, %a : memref<?x3xf32>, memref<?x3xf32>) values(%v : memref<?x1xf32>) outs(%y : memref<?x1xf32>)
+  kron.pairwise_apply square_diff ins(%a, %a : memref<?x3xf32>, memref<?x3xf32>) values(%w : memref<?x9xf32>) outs(%z : memref<?x9xf32>)
+  kron.pairwise_apply square_diff accumulate(logsumexp) ins(%a, %a : memref<?x3xf32>, memref<?x3xf32>) values(%w : memref<?x9xf32>) outs(%z : memref<?x9xf32>)
+  return
+}
+
+// Verify that fields of a plan in part stay, and others follow, and that a complete plan stays as it is.
+// CHECK-LABEL: func @given(
+// CHECK: #kron.gpu_plan<kernel = pairwise, threads = 512, ctas_per_sm = 1,
+// CHECK: k_step = 32, thread_rows = 2, thread_columns = 8, column_threads = 8>
+// CHECK: #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 24, thread_rows = 3, thread_columns = 5>
+func.func @given(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<threads = 512>}
+  kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+    {plan = #kron.gpu_plan<kernel = pairwise, thread_rows = 2, column_threads = 8, k_step = 32>}
+  kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 24, thread_rows = 3, thread_columns = 5>}
+  return
+}
