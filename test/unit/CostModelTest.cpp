@@ -144,3 +144,21 @@ TEST_F(CostModel, LargeRowsAreShared) {
     EXPECT_EQ(chooseColumns(problem, budget, machine), 0);
   }
 }
+
+// Blocks of fibres read a factor that registers do not hold again and again.
+TEST_F(CostModel, StreamedFactorsTakeTime) {
+  auto getShared = [&](const Example &example) {
+    Problem problem = describeProblem(build(example));
+    GPUMachine machine = getMachine("h200");
+    KernelTiling tiling = chooseTiling(GPUKernel::Mma, problem, /*columns=*/1,
+                                       getFootprintBudget(machine), machine);
+    return estimateTime(GPUKernel::Mma, problem, tiling, machine).shared /
+           problem.inputElements;
+  };
+  double held = getShared({"f64", {6422, 5, 128}, {1, 2}});
+  double streamed = getShared({"f64", {6422, 5, 136}, {1, 2}});
+  EXPECT_GT(streamed, 3 * held);
+  // Five fibres at a time, or sixteen.
+  EXPECT_LT(getShared({"f64", {6422, 16, 136}, {1, 2}}), streamed / 2);
+  EXPECT_LT(getShared({"f32", {6422, 5, 136}, {1, 2}}), streamed / 2);
+}

@@ -90,6 +90,10 @@ struct DenseFactorRates {
   /// factors of ragged sizes; a factor for other ones of ragged sizes.
   double mmaStreamedAccesses = 14, mmaRaggedStreamedAccesses = 21;
   double mmaRaggedFactor = 2.2;
+  /// Bytes per clock of an SM of f64 factors that `mma` reads from the
+  /// second-level cache for every block of fibres, since registers do not hold
+  /// them.
+  double mmaStreamedBytesPerClock = 15;
 };
 
 /// Tiles of a sparse factor without others, as `kron-fuse` estimates them.

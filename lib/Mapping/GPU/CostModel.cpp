@@ -14,6 +14,7 @@
 
 #include "kron/Mapping/GPU/CostModel.h"
 #include "kron/Machine/GPURates.h"
+#include "kron/Plan/GPU/MmaPlan.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
 
@@ -459,6 +460,38 @@ static double getGatherSeconds(const Problem &problem,
   return seconds / (machine.clockMHz * 1e6 * machine.numSMs);
 }
 
+/// Warps that share out the results of a large factor of `mma`; fibres and
+/// results of one of its instructions.
+static constexpr int64_t kLargeWarps = 8, kFibres = 16, kResults = 16;
+
+/// What `mma` reads of f64 factors that registers do not hold: all of them for
+/// every block of fibres, which are those of one row where there are several
+/// factors.
+static double getStreamedFactorSeconds(const Problem &problem,
+                                       const KernelTiling &tiling,
+                                       const GPUMachine &machine) {
+  double bytes = 0, row = problem.rowInput;
+  for (const ProblemFactor &factor : problem.factors) {
+    double fibres = row / factor.sizeK;
+    int64_t tilesK = llvm::divideCeil(factor.sizeK, 8);
+    int64_t tilesN = llvm::PowerOf2Ceil(llvm::divideCeil(
+        llvm::divideCeil(factor.sizeN, kResults), kLargeWarps));
+    // Two registers for each of the four values of a tile that a lane has.
+    if (tilesK * tilesN * 4 * 2 > kMmaStepRegisters) {
+      double together =
+          problem.factors.size() == 1
+              ? kFibres
+              : std::min<double>(kFibres, fibres * tiling.columns);
+      bytes += problem.getPositions() * fibres / together * tilesK * 8 *
+               llvm::alignTo(factor.sizeN, kResults) *
+               problem.getElementBytes();
+    }
+    row = fibres * factor.sizeN;
+  }
+  return bytes / (getGPURates(machine).denseFactors.mmaStreamedBytesPerClock *
+                  machine.clockMHz * 1e6 * machine.numSMs);
+}
+
 KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
                               const KernelTiling &tiling,
                               const GPUMachine &machine) {
@@ -503,6 +536,8 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
   double narrow = getNarrowCopies(kernel, problem, machine);
   if (kernel == GPUKernel::Simt)
     onChip += getGatherSeconds(problem, machine);
+  if (kernel == GPUKernel::Mma && problem.element.isF64())
+    onChip += getStreamedFactorSeconds(problem, tiling, machine);
   time.shared = onChip - time.arithmetic + narrow;
   bool isAlone = tiling.ctasPerSM == 1;
   double exposed =
