@@ -85,6 +85,7 @@ void Lowering::enter(BlockArgument value, Value hostValue) {
 }
 
 void Lowering::lower(Block &block) {
+  size_t tests = alignmentTests.size();
   for (Operation &op : block)
     TypeSwitch<Operation *>(&op)
         .Case([&](AllocOp alloc) { lowerAlloc(*this, alloc); })
@@ -113,6 +114,8 @@ void Lowering::lower(Block &block) {
         .Case([&](MapOp map) { lowerMap(*this, map); })
         .Case([&](ForPairsOp loop) { lowerForPairs(*this, loop); })
         .Case([&](StorePairsOp store) { lowerStorePairs(*this, store); });
+  // Others that are behind the block do not see what is in there.
+  alignmentTests.resize(tests);
 }
 
 void Lowering::forThreads(int64_t count, function_ref<void(Int)> body) {

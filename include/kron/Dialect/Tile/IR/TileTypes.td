@@ -108,7 +108,8 @@ def Tile_PiecesAttr : AttrDef<Tile_Dialect, "Pieces"> {
     be aligned to that, else of single elements; `lines` are as of `tile.copy`. Of dimension `split`, if there is one,
     each CTA of a cluster has its part.
 
-    Constraints: as many sizes, positions and axes; sizes are multiples of the block's.
+    Constraints: as many sizes, positions and axes; sizes are multiples of the block's;
+    positive `warps` and `bytes`; `split` is a dimension, or -1 for none.
 
     Example: `#tile.pieces<sizes = [1, 32, 32], block = [1, 32, 8], axes = [0, 1, 2], warps = 1, bytes = 16>`
   }];
@@ -122,8 +123,8 @@ def Tile_PiecesAttr : AttrDef<Tile_Dialect, "Pieces"> {
     DefaultValuedParameter<"int64_t", "-1", "the dimension that CTAs share">:$split);
   let assemblyFormat = [{
     `<` `sizes` `=` `[` $sizes `]` `,` `block` `=` `[` $block `]` `,` `axes` `=` `[` $axes `]`
-    `,` `warps` `=` $warps `,` `bytes` `=` $bytes (`,` `lines` `=` $lines^)?
-    (`,` `split` `=` $split^)? `>`
+    `,` `warps` `=` $warps `,` `bytes` `=` $bytes (`lines` `=` $lines^)?
+    (`split` `=` $split^)? `>`
   }];
   let genVerifyDecl = 1;
 }
@@ -166,7 +167,7 @@ def Tile_View : Tile_Type<"View", "view"> {
     the array has no gaps and begins at a multiple of 16 bytes; with them,
     elements are found one by one, and `?` is a stride that a launch knows.
 
-    Constraints: as many strides as dimensions.
+    Constraints: as many strides as dimensions; elements of 1, 2, 4, 8 or 16 bytes.
 
     Example: `!tile.view<?x8x8x8xf32>`, `!tile.view<?x4x4xf64, [40, 10, ?]>`
   }];
@@ -190,8 +191,9 @@ def Tile_Buffer : Tile_Type<"Buffer", "buffer"> {
     excess (`tile.for_boxes`, `excess`). Without a layout the elements lie in
     row-major order. A buffer begins at a multiple of 16 bytes.
 
-    Constraints: positive sizes; a layout has a stride per dimension, and two
-    elements have two places.
+    Constraints: positive sizes of less than 2^31 elements in all, gaps included, of 1, 2,
+    4, 8 or 16 bytes; a layout has a stride per dimension, and two elements have two
+    places.
 
     Example: `!tile.buffer<13x9x9x9xf32>`,
     `!tile.buffer<4x8x8x8xf32, #tile.layout<[544, 68, 8, 1]>>`
@@ -223,7 +225,7 @@ def Tile_Ring : Tile_Type<"Ring", "ring"> {
     of the buffer before on, and goes on with the first slot behind the last one.
     So a part of the next tile has room beside this one where all of it has not.
 
-    Constraints: at least one pipeline stage; with `along`, an axis of the
+    Constraints: at least one pipeline stage, less than 2^31 bytes; with `along`, an axis of the
     buffer that no other one with several positions is outside of, slots for all
     of its positions, and no bit of a slot's number that a swizzle flips.
 
@@ -260,7 +262,7 @@ def Tile_Operand : Tile_Type<"Operand", "operand"> {
     `columns`, results are n and data are rows: lane (g, t) has positions 2t and 2t + 1
     of 8. Of `chained`, data are sums of a product by `rows`, and k are their columns.
 
-    Constraints: two positive sizes; 8 x 8 of f64, `apart`, in `pairs` or `halves`, with
+    Constraints: two positive sizes, elements as of a buffer; 8 x 8 of f64, `apart`, in `pairs` or `halves`, with
     atom `dmma.m16n8k8`; `rows`, `columns` or `chained` with those of `mma.m16n8k8`.
 
     Example: `!tile.operand<9x9xf32>`, `!tile.operand<8x8xf64, dmma.m16n8k8 apart>`
@@ -299,7 +301,7 @@ def Tile_Fragment : Tile_Type<"Fragment", "fragment"> {
     loop. With the atom of an instruction of a warp, the boxes are a warp's; with
     those of `mma.m16n8k8`, it is one block of `tile.for_blocks`.
 
-    Constraints: at least two sizes, all positive; with atom `dmma.m16n8k8`, boxes of 8
+    Constraints: at least two sizes, all positive, elements as of a buffer; with atom `dmma.m16n8k8`, boxes of 8
     positions and 16 fibres of f64, what is innermost in the tile last; with those of
     `mma.m16n8k8`, one block, of f16, bf16 or f32, or of f64.
 
