@@ -29,6 +29,7 @@ from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
 import selection  # noqa: F401  (finds the modules below)
 
 import eight_bits
+import pairs
 from bench_cases import Case
 from kronlib import Kron, KronError
 
@@ -36,8 +37,10 @@ CHIPS = ("sm_80", "sm_90a")
 PTX = 1
 REGISTER_FILE = 65536
 SPILLED = 96
+# Sums of pairs leave no registers for more: what spilled would do so in their loops.
 # Known losses: each lowers the speed of these shapes.
-EXCEPTIONS = {"8^5": 256, "8^8": 192, "31^3": 384, "256^2": 768, "1,64,64,16": 576, "1,256,256,4": 768,
+EXCEPTIONS = {"pairs": 0, "8^5": 256, "8^8": 192, "31^3": 384, "256^2": 768, "1,64,64,16": 576,
+              "1,256,256,4": 768,
               "1,1024,1024,1": 608, "6,64,64,1": 176, "epilogue 1,768,192,2": 1248,
               "chain 2,48,192,1 1,192,48,2": 528, "chain 6,64,64,1 1,768,192,2": 240,
               "chain 6,64,256,1 1,128,128,3": 128,
@@ -95,6 +98,10 @@ GOLDEN = [
       for t in ("f32", "f16")
       for p in (((6, 64, 64, 1),), ((1, 64, 64, 16),), ((2, 48, 192, 1), (1, 192, 48, 2)))
       for kind in ("i8", "f8E4M3FN")),
+    *(("pairs", t, 30000, (30000, 30000, 1024), {"function": f})
+      for t in ("f32", "f64", "f16", "bf16") for f in ("dot", "abs_diff", "square_diff", "pow_diff(1.3)")),
+    *(("pairs", t, 30000, (30000, 30000, 64, c), {"function": "square_diff", "epilogue": True, "accumulate": a})
+      for t in ("f32", "f64", "f16") for c, a in ((1, "sum"), (9, "sum"), (9, "max"), (9, "logsumexp"))),
 ]
 
 
@@ -220,12 +227,27 @@ class SparseRows:
         return text.replace("@main", "@bench")
 
 
+class Pairs(pairs.PairCase):
+    """A function of pairs, of sizes that are not known, as check takes it."""
+
+    def __init__(self, element, rows, sizes, function, **more):
+        op = "pairwise" if len(sizes) == 3 else "pairwise_apply"
+        # How many columns the values have is known.
+        p = pairs.parameters(op, element, function, sizes, memref_layout="any", dynamic="MNK", **more)
+        super().__init__(0, p)
+        self.text = "pairs"
+        self.name = f"bench {op} {element} {function} {sizes} {p['accumulate']}"
+
+    def mlir(self):
+        return super().mlir().replace(f"@{self.name}(", "@bench(")
+
+
 def make_case(golden):
     op, name, rows, shape, more = golden
     if op == "quantize":
         return Rows(name, rows, shape, **more)
     layers = {"ksmm_grad": Gradient, "epilogue": Layer, "chain": Chain,
-              "quantized": SparseRows}
+              "quantized": SparseRows, "pairs": Pairs}
     if op in layers:
         return layers[op](name, rows, shape, **more)
     key = "pattern" if op == "ksmm" else "factors"

@@ -155,6 +155,8 @@ choose(const PairProblem &problem, const GPUMachine &machine, bool isPaired,
   int64_t mostColumns = tiles.most;
   if (problem.results > 0) {
     int64_t most = isPaired ? tiles.pairedColumns : tiles.valueColumns;
+    if (problem.elementBytes == 8)
+      most = std::max<int64_t>(most / 2, 1);
     plan.valueColumns = take(
         "value_columns",
         std::clamp<int64_t>(static_cast<int64_t>(problem.results), 1, most));
