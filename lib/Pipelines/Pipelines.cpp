@@ -63,7 +63,8 @@ static void populateInterface(OpPassManager &pm, const Options &options) {
 
 // In: kron (named operations, mode products), linalg, tensor, memref, ...
 // Out: kron.fused and linalg on tensors and memrefs
-static void populateFusion(OpPassManager &pm, const KronFuseOptions &fuse) {
+static void populateFusion(OpPassManager &pm, const KronFuseOptions &fuse,
+                           bool bf16Products = false) {
   // 4. What the code generator does not take goes the reference way.
   ConvertKronToLinalgOptions fallback;
   fallback.fallbackOnly = true;
@@ -72,6 +73,7 @@ static void populateFusion(OpPassManager &pm, const KronFuseOptions &fuse) {
   // 5. Views and mode products, in the cheapest order of factors.
   KronDecomposeOptions decompose;
   decompose.target = fuse.target;
+  decompose.bf16Products = bf16Products;
   pm.addPass(createKronDecompose(decompose));
   // 6. One kron.fused per chain of mode products, or per fused region on a GPU.
   //    Simplification first: equal views of one array must be one value.
@@ -210,7 +212,7 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
     fuse.l2Bytes = options.l2Bytes;
     fuse.matrixTiles = options.matrixTiles;
     fuse.vectorBits = options.vectorBits;
-    populateFusion(pm, fuse);
+    populateFusion(pm, fuse, options.matrixTiles || options.pairProducts);
     populateBufferization(pm);
     //    Intermediates of one fused region serve the next but one.
     pm.addPass(createKronReleaseEarly());

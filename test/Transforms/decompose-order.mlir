@@ -1,4 +1,7 @@
-// RUN: kron-opt %s --kron-decompose | FileCheck %s
+// RUN: kron-opt %s --kron-decompose | FileCheck %s --check-prefixes=CHECK,PLAIN
+// RUN: kron-opt %s --kron-decompose=bf16-products | FileCheck %s --check-prefixes=CHECK,BF16
+// RUN: kron-opt %s --kron-cpu-pipeline="pair-products plan-only" | FileCheck %s --check-prefix=PIPELINE
+// RUN: kron-opt %s --kron-cpu-pipeline="matrix-tiles plan-only" | FileCheck %s --check-prefix=PIPELINE
 
 // Verify that factors which shrink the array come before those which let it grow:
 // 16*2 + 4*8 multiply-adds per row, the other way round 16*8 + 64*2.
@@ -57,4 +60,48 @@ func.func @stretch_last(%x: tensor<9x16xf32>, %shared: tensor<4x4xf32>,
          factors(%shared, %batched : tensor<4x4xf32>, tensor<7x4x4xf32>)
          outs(%init : tensor<7x9x16xf32>) -> tensor<7x9x16xf32>
   return %y : tensor<7x9x16xf32>
+}
+
+// Verify that the last axis goes first of square factors of bf16, too; but where multiply-adds of
+// the first one count half, it is the one with the most of them, and the others stay in order: 3 +
+// 4 + 50 / 2 per element of X.
+// CHECK-LABEL: func.func @largest_first(
+// PLAIN: axis(3) {{.*}} : tensor<4x4xbf16>
+// PLAIN: axis(2) {{.*}} : tensor<50x50xbf16>
+// PLAIN: axis(1) {{.*}} : tensor<3x3xbf16>
+// PIPELINE-LABEL: func.func @largest_first(
+// PIPELINE-NOT: axis(3)
+// PIPELINE: kron.mode_product axis(2) {{.*}} : tensor<50x50xbf16>
+// BF16: axis(2) {{.*}} : tensor<50x50xbf16>
+// BF16: axis(3) {{.*}} : tensor<4x4xbf16>
+// BF16: axis(1) {{.*}} : tensor<3x3xbf16>
+func.func @largest_first(%x: tensor<9x600xbf16>, %a: tensor<3x3xbf16>, %b: tensor<50x50xbf16>,
+                         %c: tensor<4x4xbf16>, %init: tensor<9x600xbf16>) -> tensor<9x600xbf16> {
+  %y = kron.mkm ins(%x : tensor<9x600xbf16>)
+         factors(%a, %b, %c : tensor<3x3xbf16>, tensor<50x50xbf16>, tensor<4x4xbf16>)
+         outs(%init : tensor<9x600xbf16>) -> tensor<9x600xbf16>
+  return %y : tensor<9x600xbf16>
+}
+
+// Verify that a factor that shrinks the array stays first where that saves more, and that
+// multiply-adds of IEEE, and those of f32, count the same everywhere.
+// CHECK-LABEL: func.func @shrinks_bf16(
+// CHECK: axis(2) {{.*}} : tensor<64x8xbf16>
+// CHECK: axis(1) {{.*}} : tensor<50x50xbf16>
+// CHECK: axis(2) {{.*}} : tensor<4x4xbf16>
+// CHECK: axis(1) {{.*}} : tensor<50x50xbf16>
+// CHECK: axis(2) {{.*}} : tensor<4x4xf32>
+// CHECK: axis(1) {{.*}} : tensor<50x50xf32>
+func.func @shrinks_bf16(%x: tensor<9x3200xbf16>, %b: tensor<50x50xbf16>, %c: tensor<64x8xbf16>,
+                        %init: tensor<9x400xbf16>, %x4: tensor<9x200xbf16>, %c4: tensor<4x4xbf16>,
+                        %init4: tensor<9x200xbf16>, %xf: tensor<9x200xf32>, %bf: tensor<50x50xf32>,
+                        %cf: tensor<4x4xf32>, %initf: tensor<9x200xf32>)
+    -> (tensor<9x400xbf16>, tensor<9x200xbf16>, tensor<9x200xf32>) {
+  %y = kron.mkm ins(%x : tensor<9x3200xbf16>) factors(%b, %c : tensor<50x50xbf16>, tensor<64x8xbf16>)
+         outs(%init : tensor<9x400xbf16>) -> tensor<9x400xbf16>
+  %y4 = kron.mkm ins(%x4 : tensor<9x200xbf16>) factors(%b, %c4 : tensor<50x50xbf16>, tensor<4x4xbf16>)
+         outs(%init4 : tensor<9x200xbf16>) {precision = #kron.precision<ieee>} -> tensor<9x200xbf16>
+  %yf = kron.mkm ins(%xf : tensor<9x200xf32>) factors(%bf, %cf : tensor<50x50xf32>, tensor<4x4xf32>)
+         outs(%initf : tensor<9x200xf32>) -> tensor<9x200xf32>
+  return %y, %y4, %yf : tensor<9x400xbf16>, tensor<9x200xbf16>, tensor<9x200xf32>
 }

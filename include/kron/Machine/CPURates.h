@@ -121,6 +121,9 @@ struct CPURates {
   /// Cost of vectors that start anywhere and cross cache lines, and of a
   /// shuffle beside a multiply-add.
   double unalignedCost = 1.25, shuffleCost = 0.5;
+  /// Multiply-adds of vectors that making pairs of bf16 of an element takes as
+  /// long as.
+  double pairCopySlots = 2;
 
   // Chains of sparse factors.
   /// Rows of a tile: more do not make the products faster, fewer make them

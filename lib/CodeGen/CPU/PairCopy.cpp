@@ -51,6 +51,10 @@ private:
   void emitShortRows(int64_t size, Value from, Value to);
   void emitRows(Int size, Value from, Value to);
   void emitElements(Value from, Value to);
+  /// An element as the lower half of a word.
+  Value loadLower(Value pointer);
+  /// The last element of an odd size, with nothing beside it.
+  void emitLast(Value from, Value to);
 
   Emitter &emitter;
   const PairCopy &copy;
@@ -96,6 +100,9 @@ void PairCopier::emitWords() {
                                                 : emitter.mul(stride, 2));
   same.vectorBits = copy.vectorBits;
   emitTileCopy(halves, same);
+  if (sizeK % 2)
+    emitLoops(-1, 0, copy.from.base, copy.to.base,
+              [&](Value from, Value to) { emitLast(from, to); });
 }
 
 void PairCopier::emitLoops(int lanes, unsigned axis, Value from, Value to,
@@ -123,23 +130,24 @@ void PairCopier::emitShortRows(int64_t size, Value from, Value to) {
     for (int64_t half = 0; half < 2; ++half)
       sources[2 * word + half] =
           word / size * 2 * size + half * size + word % size;
-  auto copyPairs = [&](Int pair, int64_t count) {
+  auto copyRows = [&](Int pair, int64_t count) {
     Value rows = halves.loadVector(
         halves.getVectorType(2 * kLanes),
         halves.offsetPointer(from, emitter.mul(pair, 2 * size)),
-        halves.firstLanes(2 * kLanes, count * 2 * size));
+        halves.firstLanes(2 * kLanes, count * size));
     Value paired = vector::ShuffleOp::create(emitter.builder, emitter.loc, rows,
                                              rows, sources);
-    words.storeVector(vector::BitCastOp::create(emitter.builder, emitter.loc,
-                                                words.getVectorType(kLanes),
-                                                paired),
-                      words.offsetPointer(to, emitter.mul(pair, size)),
-                      words.firstLanes(kLanes, count * size));
+    words.storeVector(
+        vector::BitCastOp::create(emitter.builder, emitter.loc,
+                                  words.getVectorType(kLanes), paired),
+        words.offsetPointer(to, emitter.mul(pair, size)),
+        words.firstLanes(kLanes, llvm::divideCeil(count, 2) * size));
   };
-  int64_t pairs = sizeK / 2, full = pairs / atOnce * atOnce;
-  emitter.forLoop(0, full, atOnce, [&](Int pair) { copyPairs(pair, atOnce); });
-  if (full < pairs)
-    copyPairs(full, pairs - full);
+  int64_t full = sizeK / 2 / atOnce * atOnce;
+  emitter.forLoop(0, full, atOnce,
+                  [&](Int pair) { copyRows(pair, 2 * atOnce); });
+  if (2 * full < sizeK)
+    copyRows(full, sizeK - 2 * full);
 }
 
 /// Rows of `size` elements, two at a time.
@@ -147,7 +155,7 @@ void PairCopier::emitRows(Int size, Value from, Value to) {
   SmallVector<int64_t> turns;
   for (int64_t lane = 0; lane < kLanes; ++lane)
     turns.append({lane, kLanes + lane});
-  emitter.forLoop(0, sizeK / 2, 1, [&](Int pair) {
+  auto copyPair = [&](Int pair, bool hasOdd) {
     Value even = halves.offsetPointer(
         from, emitter.mul(emitter.mul(pair, 2), copy.from.strides[copy.axis]));
     Value odd = halves.offsetPointer(even, copy.from.strides[copy.axis]);
@@ -155,11 +163,12 @@ void PairCopier::emitRows(Int size, Value from, Value to) {
         words.offsetPointer(to, emitter.mul(pair, copy.to.strides[copy.axis]));
     auto copyVector = [&](Int first, Value mask) {
       VectorType type = halves.getVectorType(kLanes);
+      auto load = [&](Value row) {
+        return halves.loadVector(type, halves.offsetPointer(row, first), mask);
+      };
       Value both = vector::ShuffleOp::create(
-          emitter.builder, emitter.loc,
-          halves.loadVector(type, halves.offsetPointer(even, first), mask),
-          halves.loadVector(type, halves.offsetPointer(odd, first), mask),
-          turns);
+          emitter.builder, emitter.loc, load(even),
+          hasOdd ? load(odd) : halves.zero(type), turns);
       words.storeVector(vector::BitCastOp::create(emitter.builder, emitter.loc,
                                                   words.getVectorType(kLanes),
                                                   both),
@@ -170,7 +179,24 @@ void PairCopier::emitRows(Int size, Value from, Value to) {
                     [&](Int first) { copyVector(first, nullptr); });
     if (!(size.isConstant() && size.getConstant() % kLanes == 0))
       copyVector(full, emitter.firstLanes(kLanes, emitter.sub(size, full)));
-  });
+  };
+  emitter.forLoop(0, sizeK / 2, 1, [&](Int pair) { copyPair(pair, true); });
+  if (sizeK % 2)
+    copyPair(sizeK / 2, false);
+}
+
+Value PairCopier::loadLower(Value pointer) {
+  return arith::ExtUIOp::create(emitter.builder, emitter.loc,
+                                emitter.builder.getI32Type(),
+                                halves.loadScalar(pointer));
+}
+
+void PairCopier::emitLast(Value from, Value to) {
+  words.storeScalar(
+      loadLower(halves.offsetPointer(
+          from, emitter.mul(sizeK - 1, copy.from.strides[copy.axis]))),
+      words.offsetPointer(to,
+                          emitter.mul(sizeK / 2, copy.to.strides[copy.axis])));
 }
 
 void PairCopier::emitElements(Value from, Value to) {
@@ -178,18 +204,17 @@ void PairCopier::emitElements(Value from, Value to) {
   emitter.forLoop(0, sizeK / 2, 1, [&](Int pair) {
     Value even = halves.offsetPointer(
         from, emitter.mul(emitter.mul(pair, 2), copy.from.strides[copy.axis]));
-    auto load = [&](Value pointer) -> Value {
-      return arith::ExtUIOp::create(builder, emitter.loc, builder.getI32Type(),
-                                    halves.loadScalar(pointer));
-    };
-    Value odd = load(halves.offsetPointer(even, copy.from.strides[copy.axis]));
+    Value odd =
+        loadLower(halves.offsetPointer(even, copy.from.strides[copy.axis]));
     Value upper = arith::ShLIOp::create(
         builder, emitter.loc, odd,
         arith::ConstantIntOp::create(builder, emitter.loc, 16, 32));
     words.storeScalar(
-        arith::OrIOp::create(builder, emitter.loc, load(even), upper),
+        arith::OrIOp::create(builder, emitter.loc, loadLower(even), upper),
         words.offsetPointer(to, emitter.mul(pair, copy.to.strides[copy.axis])));
   });
+  if (sizeK % 2)
+    emitLast(from, to);
 }
 
 void kron::emitPairCopy(Emitter &emitter, const PairCopy &copy) {

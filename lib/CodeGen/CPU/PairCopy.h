@@ -15,7 +15,7 @@ namespace mlir::kron {
 /// A copy of an array of bf16 with `sizes` to words that hold elements 2k and
 /// 2k + 1 along `axis` in their lower and upper halves, as `emitPairProduct`
 /// takes them. Strides of `to` are in words, of which there are half as many
-/// along `axis`, whose size is even.
+/// along `axis`; the upper half of the last one is zero where its size is odd.
 struct PairCopy {
   SmallVector<Int> sizes;
   unsigned axis = 0;

@@ -24,6 +24,11 @@ double getGroupCost(int64_t sizeK, int64_t sizeN, int64_t inside,
 SmallVector<StageGroup> chooseGroups(FusedOp fused, int64_t lanes,
                                      bool isFull = false);
 
+/// Whether `first`, a step with others behind it, takes fewer issue slots with
+/// products of pairs of bf16, although its input is copied and vectors hold no
+/// groups that shuffles repeat.
+bool paysForPairs(FusedOp fused, const StageGroup &first, int64_t lanes);
+
 /// Sizes of the slices within slices that `choices` asks for, each of which
 /// leaves less of the first-level cache to what is sliced no further.
 SmallVector<int64_t> chooseSliceCuts(const CPUPlan &plan, FusedOp fused,

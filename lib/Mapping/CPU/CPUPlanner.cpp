@@ -68,13 +68,19 @@ static int64_t chooseStreamBytes(const CPUPlan &plan, FusedOp fused,
 
 /// What `matrix_tiles` of the plan of `fused` is: 0 if products are computed
 /// one by one.
-static int64_t chooseMatrixTiles(FusedOp fused,
+static int64_t chooseMatrixTiles(const CPUPlan &plan, FusedOp fused,
+                                 int64_t vectorBits,
                                  const CPUPlannerOptions &options) {
   if (!getElementType(fused.getInit()).isBF16())
     return 0;
-  return options.hasMatrixTiles    ? kMatrixTiles
-         : options.hasPairProducts ? kPairProducts
-                                   : 0;
+  if (options.hasMatrixTiles)
+    return kMatrixTiles;
+  int64_t lanes = vectorBits / 8 / getComputedBytes(fused);
+  return options.hasPairProducts &&
+                 (plan.groups.size() == 1 ||
+                  paysForPairs(fused, plan.groups.front(), lanes))
+             ? kPairProducts
+             : 0;
 }
 
 /// What `prefetch` of the plan of `fused` is: -1 if nothing is prefetched.
@@ -104,7 +110,7 @@ static std::string complete(FusedOp fused, CPUPlanAttr given,
     return *reason;
   CPUPlan plan = std::get<CPUPlan>(chosen);
   int64_t bits = choices.vectorBits;
-  takeGiven(choices.matrixTiles, chooseMatrixTiles(fused, options));
+  takeGiven(choices.matrixTiles, chooseMatrixTiles(plan, fused, bits, options));
   if (!choices.tile) {
     choices.tile = chooseTile(plan, fused, bits, caches);
     if (choices.matrixTiles == kMatrixTiles)

@@ -13,15 +13,18 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+/// The share of the lanes that a contiguous segment of `elements` fills.
+static double getFill(int64_t elements, int64_t lanes) {
+  return double(elements) /
+         (elements < lanes ? lanes : int64_t(llvm::alignTo(elements, lanes)));
+}
+
 /// Share of a register that useful lanes take, for a factor with `sizeN`
 /// columns and `inside` elements inside its axis (-1: many; 0: the arrays are
 /// empty, and nothing matters).
 static double getLaneUse(int64_t sizeK, int64_t sizeN, int64_t inside,
                          int64_t lanes) {
-  auto fill = [&](int64_t elements) {
-    return elements < lanes ? double(elements) / lanes
-                            : double(elements) / llvm::alignTo(elements, lanes);
-  };
+  auto fill = [&](int64_t elements) { return getFill(elements, lanes); };
   if (inside <= 0)
     return 1.0;
   // Several fibres in every vector: a shuffle for every multiply-add, or two of
@@ -60,6 +63,24 @@ static int64_t getInside(ArrayRef<int64_t> sizes, unsigned end, bool isFull) {
     inside *= size;
   }
   return inside;
+}
+
+bool kron::paysForPairs(FusedOp fused, const StageGroup &first, int64_t lanes) {
+  ModeProductOp product = fused.getModeProducts().front();
+  int64_t inside = getInside(getArrayType(product.getInput()).getShape(),
+                             first.axis + first.products.size(), false);
+  if (first.products.size() > 1 || !first.sizeK)
+    return false;
+  bool isGroup = inside > 0 && inside < lanes && llvm::isPowerOf2_64(inside);
+  double fill =
+      inside <= 0
+          ? 1.0
+          : getFill(isGroup || inside == 1 ? first.sizeN * inside : inside,
+                    lanes);
+  double pairs = double(llvm::divideCeil(first.sizeK, 2)) / first.sizeK;
+  double apart =
+      first.sizeN / getLaneUse(first.sizeK, first.sizeN, inside, lanes);
+  return first.sizeN * pairs / fill + kCPURates.pairCopySlots < apart;
 }
 
 /// Whether `joined`, that is `group` and `next`, is cheaper than both apart on

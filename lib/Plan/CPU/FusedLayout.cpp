@@ -138,9 +138,9 @@ StageLayout FusedLayout::describeStage(const LayoutArrays &arrays,
       llvm::any_of(group.products, [](ModeProductOp product) {
         return product.getConjFactor();
       });
-  stage.hasPairs = hasPairs;
-  if (hasPairs)
-    stage.sizeK /= 2;
+  stage.hasPairs = hasPairs && index == 0;
+  if (stage.hasPairs)
+    stage.sizeK = llvm::divideCeil(stage.sizeK, 2);
   Type input = getArrays().input.element;
   stage.mayPair = plan.groups.size() == 1 && group.products.size() == 1 &&
                   input && input.isBF16() && mayMultiplyBy(kPairProducts);
@@ -281,8 +281,8 @@ void FusedLayout::convertFactor(unsigned index) {
   factor.array.element = nullptr;
 }
 
-/// Replaces the only factor by pairs along p, as which it is read where it lies
-/// if p is contiguous and nothing starts within one.
+/// Replaces the first factor by pairs along p, as which it is read where it
+/// lies if p is contiguous and nothing starts within one.
 void FusedLayout::pairFactor() {
   FactorArray &factor = getArrays().factors.front();
   SmallVector<FactorDim> dims = getFactorDims(factor, plan.groups.front());
@@ -290,11 +290,13 @@ void FusedLayout::pairFactor() {
   copy.from = {factor.array.base, {}, factor.array.element};
   factor.array.element = nullptr;
   Int *strideK = &factor.array.strideK;
-  bool isPaired = llvm::all_of(dims, [&](const FactorDim &dim) {
-    return dim.stride == strideK
-               ? dim.stride->is(1)
-               : dim.stride->isConstant() && dim.stride->getConstant() % 2 == 0;
-  });
+  int64_t sizeK = plan.groups.front().sizeK;
+  bool isPaired =
+      sizeK % 2 == 0 && llvm::all_of(dims, [&](const FactorDim &dim) {
+        return dim.stride == strideK ? dim.stride->is(1)
+                                     : dim.stride->isConstant() &&
+                                           dim.stride->getConstant() % 2 == 0;
+      });
   if (isPaired) {
     for (const FactorDim &dim : dims)
       if (dim.stride != strideK)
@@ -307,11 +309,11 @@ void FusedLayout::pairFactor() {
       copy.pairedDim = copy.sizes.size();
     copy.sizes.push_back(dim.size);
     copy.from.strides.push_back(*dim.stride);
-    copy.elements *= isK ? dim.size / 2 : dim.size;
+    copy.elements *= isK ? llvm::divideCeil(sizeK, 2) : dim.size;
   }
   int64_t elements = copy.elements;
   for (const FactorDim &dim : dims) {
-    elements /= dim.stride == strideK ? dim.size / 2 : dim.size;
+    elements /= dim.stride == strideK ? llvm::divideCeil(sizeK, 2) : dim.size;
     *dim.stride = elements;
     copy.to.strides.push_back(elements);
   }

@@ -53,16 +53,15 @@ bool FusedLayout::canKeepTransposed() {
 
 /// Whether the products of bf16 of a single factor are made in pairs. For few
 /// rows factors are multiplied as they lie.
-bool FusedLayout::planPairs() const {
+bool FusedLayout::planPairs() {
   auto is16BitFloat = [](Type type) { return type && type.isBF16(); };
   const StageGroup &group = plan.groups.front();
-  return mayMultiplyBy(kPairProducts) && plan.groups.size() == 1 &&
-         group.products.size() == 1 && plan.views.empty() &&
-         sections.size() == 1 && !plan.rowsInLanes && !plan.transposesInput &&
-         group.sizeK && group.sizeK % 2 == 0 &&
+  return mayMultiplyBy(kPairProducts) && group.products.size() == 1 &&
+         plan.views.empty() && !plan.rowsInLanes && group.sizeK > 1 &&
          is16BitFloat(getArrays().input.element) &&
          is16BitFloat(getArrays().factors.front().array.element) &&
-         choices.steps.front().convertsFactor;
+         choices.steps.front().convertsFactor &&
+         (!plan.transposesInput || canKeepTransposed());
 }
 
 void FusedLayout::planStages(Int tiledExtent) {

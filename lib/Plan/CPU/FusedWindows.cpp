@@ -78,8 +78,10 @@ SmallVector<int64_t> FusedLayout::getStoredSizes(const FusedWindow &window,
                                                  unsigned groupsApplied,
                                                  bool asWritten) const {
   SmallVector<int64_t> sizes = getBufferSizes(window, groupsApplied, asWritten);
-  if (hasPairs && groupsApplied == 0)
-    sizes[plan.groups.front().axis] /= 2;
+  if (hasPairs && groupsApplied == 0) {
+    int64_t &sizeK = sizes[plan.groups.front().axis];
+    sizeK = llvm::divideCeil(sizeK, 2);
+  }
   return sizes;
 }
 

@@ -114,19 +114,77 @@ func.func @one_row_of_odd_groups(%x: memref<1x260xbf16>, %w: memref<1x64x65x4xbf
 
 // -----
 
-// Verify that there are no pairs where p is odd, for several factors, between which values
-// are f32, where only multiply-adds of IEEE are allowed, and of f16.
+// Verify that an odd p ends with a word of one element, as which the last one is stored behind
+// the words of rows as they lie, and behind those of the weights; and, where rows of four
+// positions are shuffled, or those of columns take turns, with zeros beside it.
 // CHECK-LABEL: func.func @odd(
-// CHECK-NOT: dpbf16ps
-// REMARK-COUNT-4: Pairs=false
+// CHECK: %[[LAST:.*]] = arith.extui %{{.*}} : i16 to i32
+// CHECK: llvm.store %[[LAST]]
+// CHECK-LABEL: func.func private @odd_fused(
+// CHECK: %[[LAST:.*]] = arith.extui %{{.*}} : i16 to i32
+// CHECK: llvm.store %[[LAST]]
+// CHECK-NOT: vector.fma
+// CHECK: dpbf16ps.512
+// CHECK-NOT: vector.fma
+// CHECK-LABEL: func.func private @odd_short_rows_fused(
+// CHECK: llvm.intr.masked.load {{.*}} : (!llvm.ptr, vector<32xi1>, vector<32xi16>) -> vector<32xi16>
+// CHECK: dpbf16ps.512
+// CHECK-LABEL: func.func private @odd_columns_fused(
+// CHECK: vector.interleave %{{.*}}, %{{.*}} : vector<16xi16> -> vector<32xi16>
+// CHECK: vector.interleave %{{.*}}, %[[ZERO:.*]] : vector<16xi16> -> vector<32xi16>
+// CHECK: dpbf16ps.512
+// REMARK-COUNT-3: Pairs=true
 func.func @odd(%x: memref<96x15xbf16>, %w: memref<1x16x15x1xbf16>, %y: memref<96x16xbf16>) {
   kron.ksmm ins(%x : memref<96x15xbf16>) weights(%w : memref<1x16x15x1xbf16>) outs(%y : memref<96x16xbf16>)
   return
 }
+func.func @odd_short_rows(%x: memref<96x60xbf16>, %w: memref<1x16x15x4xbf16>, %y: memref<96x64xbf16>) {
+  kron.ksmm ins(%x : memref<96x60xbf16>) weights(%w : memref<1x16x15x4xbf16>) outs(%y : memref<96x64xbf16>)
+  return
+}
+func.func @odd_columns(%x: memref<60x41xbf16>, %w: memref<1x16x15x4xbf16>, %y: memref<64x41xbf16>) {
+  kron.ksmm ins(%x : memref<60x41xbf16>) weights(%w : memref<1x16x15x4xbf16>) outs(%y : memref<64x41xbf16>)
+      {layout = #kron.layout<batch_last>}
+  return
+}
+
+// -----
+
+// Verify that the first of several factors takes pairs, of a transposed X too, whose rows take
+// turns; the second one multiplies f32 as they are. A factor that fills vectors only with
+// several fibres does not.
+// CHECK-LABEL: func.func private @two_factors_fused(
+// CHECK-NOT: vector.fma
+// CHECK: dpbf16ps.512
+// CHECK: vector.fma
+// CHECK-NOT: dpbf16ps.512
+// CHECK-LABEL: func.func private @transposed_fused(
+// CHECK: vector.interleave %{{.*}}, %{{.*}} : vector<16xi16> -> vector<32xi16>
+// CHECK: dpbf16ps.512
+// CHECK: vector.fma
+// CHECK-LABEL: func.func private @small_factors_fused(
+// CHECK-NOT: dpbf16ps
+// REMARK-COUNT-2: Pairs=true
+// REMARK: Pairs=false
 func.func @two_factors(%x: memref<96x4096xbf16>, %f: memref<64x64xbf16>, %y: memref<96x4096xbf16>) {
   kron.mkm ins(%x : memref<96x4096xbf16>) factors(%f, %f : memref<64x64xbf16>, memref<64x64xbf16>) outs(%y : memref<96x4096xbf16>)
   return
 }
+func.func @transposed(%x: memref<4096x96xbf16>, %f: memref<64x64xbf16>, %y: memref<96x4096xbf16>) {
+  kron.mkm ins(T(%x) : memref<4096x96xbf16>) factors(%f, %f : memref<64x64xbf16>, memref<64x64xbf16>) outs(%y : memref<96x4096xbf16>)
+  return
+}
+func.func @small_factors(%x: memref<96x64xbf16>, %f: memref<8x8xbf16>, %y: memref<96x64xbf16>) {
+  kron.mkm ins(%x : memref<96x64xbf16>) factors(%f, %f : memref<8x8xbf16>, memref<8x8xbf16>) outs(%y : memref<96x64xbf16>)
+  return
+}
+
+// -----
+
+// Verify that there are no pairs where only multiply-adds of IEEE are allowed, and of f16.
+// CHECK-LABEL: func.func @ieee(
+// CHECK-NOT: dpbf16ps
+// REMARK-COUNT-2: Pairs=false
 func.func @ieee(%x: memref<96x64xbf16>, %f: memref<64x64xbf16>, %y: memref<96x64xbf16>) {
   kron.mkm ins(%x : memref<96x64xbf16>) factors(%f : memref<64x64xbf16>) outs(%y : memref<96x64xbf16>) {precision = #kron.precision<ieee>}
   return

@@ -177,7 +177,7 @@ protected:
   SmallVector<Section> sections;
   SmallVector<PlannedStage> stages;
   bool copiesIn = false, copiesOut = false;
-  /// Whether the only step multiplies pairs of bf16, which its input is copied
+  /// Whether the first step multiplies pairs of bf16, which its input is copied
   /// to.
   bool hasPairs = false;
   /// Whether the copy of a transposed input stays transposed: the first step
@@ -195,7 +195,7 @@ protected:
 
 private:
   int64_t getElementBytes() const { return getComputedBytes(fused); }
-  bool planPairs() const;
+  bool planPairs();
   void pairFactor();
   void convertFactor(unsigned index);
   bool canKeepTransposed();

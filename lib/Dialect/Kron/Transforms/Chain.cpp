@@ -17,6 +17,9 @@
 // last line belongs to one factor: sorting by 1/P - 1/Q is optimal. Note that
 // sorting by Q/P is not: 2x1 (-1/2) goes before 64x4 (-15/64).
 //
+// Where multiply-adds of the first factor count half, the others are still in
+// that order, and each is tried as the first one.
+//
 //===----------------------------------------------------------------------===//
 
 #include "kron/Dialect/Kron/Transforms/Chain.h"
@@ -304,15 +307,40 @@ static int compareCosts(const StepCost &lhs, const StepCost &rhs) {
   return (left > right) - (left < right);
 }
 
+/// Multiply-adds per element of the input, of which those of the first step
+/// count half, if step `first` goes before the others, which keep their order.
+static double getCostOfFirst(ArrayRef<StepCost> costs, size_t first) {
+  double elements = double(costs[first].resulting) / costs[first].contracted;
+  double total = 0.5 * costs[first].resulting;
+  for (auto [index, cost] : llvm::enumerate(costs)) {
+    if (index == first)
+      continue;
+    total += elements * cost.resulting;
+    elements *= double(cost.resulting) / cost.contracted;
+  }
+  return total;
+}
+
 /// Sorts the steps as the head of this file says; equals keep the last axis
 /// first, so that the array is contiguous in what the first steps read.
-void kron::orderSteps(Chain &chain) {
+void kron::orderSteps(Chain &chain, bool halvesFirst) {
   SmallVector<int64_t> inputShape = chain.input.getShape();
   llvm::sort(chain.steps, [&](const ChainStep &lhs, const ChainStep &rhs) {
     int order =
         compareCosts(getCost(lhs, inputShape), getCost(rhs, inputShape));
     return order ? order < 0 : lhs.axis > rhs.axis;
   });
+  if (!halvesFirst)
+    return;
+  auto costs = llvm::map_to_vector(chain.steps, [&](const ChainStep &step) {
+    return getCost(step, inputShape);
+  });
+  size_t best = 0;
+  for (size_t first = 1; first < costs.size(); ++first)
+    if (getCostOfFirst(costs, first) < getCostOfFirst(costs, best))
+      best = first;
+  auto begin = chain.steps.begin();
+  std::rotate(begin, begin + best, begin + best + 1);
 }
 
 template <typename OpTy> static void describeCommon(OpTy op, Chain &chain) {
@@ -322,7 +350,7 @@ template <typename OpTy> static void describeCommon(OpTy op, Chain &chain) {
   chain.plan = op.getPlanAttr();
 }
 
-Chain kron::describeChain(ScaledOpInterface op) {
+Chain kron::describeChain(ScaledOpInterface op, bool halvesFirst) {
   Chain chain;
   llvm::TypeSwitch<Operation *>(op)
       .Case<MkmOp, KmmOp, BatchedOp>([&](auto product) {
@@ -334,7 +362,9 @@ Chain kron::describeChain(ScaledOpInterface op) {
         describeCommon(sparse, chain);
         describeSparse(sparse, chain);
       });
-  orderSteps(chain);
+  bool isIeee = chain.precision == Precision::Ieee;
+  orderSteps(chain, halvesFirst && !isIeee &&
+                        kron::getElementType(op.getInitValue()).isBF16());
   return chain;
 }
 

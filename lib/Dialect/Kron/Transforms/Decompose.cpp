@@ -21,10 +21,10 @@
 #include "DecomposeFactorGradient.h"
 #include "DecomposeGradient.h"
 #include "DecomposeSparse.h"
-#include "kron/Plan/GPU/SparseGradPlan.h"
-#include "kron/Plan/GPU/Support.h"
 #include "kron/Dialect/Kron/Transforms/Passes.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
+#include "kron/Plan/GPU/SparseGradPlan.h"
+#include "kron/Plan/GPU/Support.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -73,9 +73,10 @@ struct Epilogue {
 
 class Decomposer {
 public:
-  Decomposer(IRRewriter &rewriter, ScaledOpInterface op, bool onGPU)
+  Decomposer(IRRewriter &rewriter, ScaledOpInterface op, bool onGPU,
+             bool bf16Products = false)
       : rewriter(rewriter), op(op), onGPU(onGPU), loc(op.getLoc()),
-        chain(describeChain(op)),
+        chain(describeChain(op, /*halvesFirst=*/bf16Products)),
         element(kron::getElementType(op.getInitValue())),
         accumulator(getAccumulatorType(element)) {}
 
@@ -437,7 +438,7 @@ struct KronDecomposePass : kron::impl::KronDecomposeBase<KronDecomposePass> {
         continue;
       }
       if (!gradient)
-        Decomposer(rewriter, op, onGPU).run();
+        Decomposer(rewriter, op, onGPU, bf16Products).run();
       else if (!onGPU || !hasGradientKernels(gradient))
         decomposeGradient(rewriter, gradient, onGPU);
     }

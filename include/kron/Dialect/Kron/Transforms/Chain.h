@@ -68,10 +68,11 @@ struct ChainScaling {
 
 /// `op`, one of the named operations with factors of static shape, as a chain
 /// with the steps in the cheapest order and without constant identities.
-Chain describeChain(ScaledOpInterface op);
+/// `halvesFirst`: multiply-adds of the first step count half.
+Chain describeChain(ScaledOpInterface op, bool halvesFirst = false);
 
 /// Sorts the steps of `chain` into the cheapest order.
-void orderSteps(Chain &chain);
+void orderSteps(Chain &chain, bool halvesFirst = false);
 
 /// Builds the mode products of `chain` on tensors: `input` and `init` are
 /// viewed as the chain says, `factors` belong to its steps. All but the last

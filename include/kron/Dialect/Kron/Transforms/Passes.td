@@ -25,7 +25,9 @@ def KronDecompose : Pass<"kron-decompose"> {
     multiply-adds: sorted by `1/P - 1/Q`, the most shrinking ones first, which is
     optimal for a chain on different axes (a factor that also stretches a batch
     axis of `X` of size 1 counts with `Q` times that). Ties keep the last axis
-    first.
+    first. With `bf16-products`, multiply-adds of the first factor of a chain of
+    bf16 count half, unless `precision` is `ieee`: another one goes first where
+    that is cheaper.
 
     - Constant identity factors are dropped as long as one factor remains.
     - f16 and bf16 chains keep f32 between factors.
@@ -86,6 +88,9 @@ def KronDecompose : Pass<"kron-decompose"> {
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
            "What the result is for: cpu or cuda">,
+    Option<"bf16Products", "bf16-products", "bool", /*default=*/"false",
+           "Whether the processor multiplies bf16 of memory twice as fast as "
+           "the f32 values between factors">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::bufferization::BufferizationDialect",
