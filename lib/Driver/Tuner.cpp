@@ -407,8 +407,9 @@ SearchProblem OperationTuner::describe() {
         if (getPlanned(plan).first)
           problem.candidates.push_back(plan);
       }
+  // Plans for processors have no estimates, and planning takes time.
   problem.estimate = [this](const std::string &plan) {
-    return getPlanned(plan).estimate;
+    return target.isGPU() ? getPlanned(plan).estimate : 0;
   };
   problem.getNeighbours = [this](const std::string &plan) {
     if (options.scope == TuneScope::Known)

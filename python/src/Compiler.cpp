@@ -75,6 +75,7 @@ struct Object {
   std::string code;
   std::vector<std::string> names;
   std::string remarks;
+  std::vector<std::string> warnings;
   CompileTimes times;
 };
 
@@ -140,6 +141,7 @@ static Object compileObject(const Source &input,
                              std::chrono::steady_clock::now() - start)
                              .count();
   result.remarks = source->getRemarks();
+  result.warnings = source->getWarnings().vec();
   return result;
 }
 
@@ -163,21 +165,26 @@ static py::dict compile(const Source &source,
   result["object"] = py::bytes(object.code);
   result["names"] = object.names;
   result["remarks"] = object.remarks;
+  result["warnings"] = object.warnings;
   result["times"] = times;
   return result;
 }
 
-/// What `records` change in the code that compile() makes of the same.
-static std::string findRecordedPlans(const Source &input,
-                                     const std::vector<std::string> &processors,
-                                     const std::vector<std::string> &chips,
-                                     const std::vector<std::string> &records) {
+/// What `records` change in the code that compile() makes of the same, and what
+/// is wrong with them.
+static std::pair<std::string, std::vector<std::string>>
+findRecordedPlans(const Source &input,
+                  const std::vector<std::string> &processors,
+                  const std::vector<std::string> &chips,
+                  const std::vector<std::string> &records) {
   py::gil_scoped_release release;
   auto source = open(input);
   CodegenOptions options;
   options.gpuChips = chips;
   setRecords(options, processors, records);
-  return getRecordedPlans(source->get(), getProcessors(processors), options);
+  RecordedPlans recorded =
+      getRecordedPlans(source->get(), getProcessors(processors), options);
+  return {std::move(recorded.plans), std::move(recorded.warnings)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -220,8 +227,8 @@ private:
 
 } // namespace
 
-/// Runs `pipeline` on a module. Returns its text, if `record` what it was after
-/// each pass, and warnings, with `record` remarks, too.
+/// Runs `pipeline` on a module. Returns its text and, if `record`, what it was
+/// after each pass, and remarks.
 static py::tuple runPasses(const std::string &text, const std::string &pipeline,
                            bool record) {
   std::vector<std::pair<std::string, std::string>> stages;

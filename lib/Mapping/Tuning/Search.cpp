@@ -166,16 +166,20 @@ std::vector<std::string> Searcher::order(std::vector<std::string> plans) {
 void Searcher::descend() {
   for (unsigned round = 0; round < options.numRounds; ++round) {
     bool hasImproved = false;
-    size_t numFields = problem.getNeighbours(leader).size();
-    for (size_t field = 0; field < numFields; ++field) {
+    for (size_t field = 0;; ++field) {
       // The leader may have changed, and its fields with it.
       std::vector<std::vector<std::string>> moves =
           problem.getNeighbours(leader);
       if (field >= moves.size())
         break;
       std::vector<std::string> plans = order(moves[field]), next = plans;
-      for (const auto &others : llvm::drop_begin(moves, field + 1))
-        llvm::append_range(next, others);
+      for (const auto &others : llvm::drop_begin(moves, field + 1)) {
+        // To order them takes time, and is for nothing where the leader
+        // changes.
+        if (next.size() >= options.numExpected)
+          break;
+        llvm::append_range(next, order(others));
+      }
       expect(std::move(next));
       for (const std::string &plan : plans) {
         if (isOver())

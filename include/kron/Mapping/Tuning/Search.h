@@ -55,6 +55,9 @@ struct SearchOptions {
   double seconds = 10;
   /// Candidates that are measured, those with the least estimates.
   unsigned numCandidates = 16;
+  /// Plans of fields that are told of before their turn comes, but for those of
+  /// the same field as one of them.
+  unsigned numExpected = 32;
   /// Times that all fields are gone through, at most; a round in which nothing
   /// wins is the last one.
   unsigned numRounds = 2;
