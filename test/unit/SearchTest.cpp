@@ -233,6 +233,32 @@ TEST_F(Searches, RunsOfBothComeByTurns) {
             "0 0,0 0,1 0,0 0,0 0,1 0");
 }
 
+TEST_F(Searches, WinnersAreNoSlowerInTheCaches) {
+  // The optimum is, and so is all that lies below 0.
+  problem.timeInCaches = [](const std::string &plan) {
+    auto [x, y] = read(plan);
+    return x == 5 || y < 0 ? 1.02 : 1.0;
+  };
+  bestY = 3;
+  auto result = search(problem, options);
+  ASSERT_TRUE(result);
+  auto [x, y] = read(result->plan);
+  EXPECT_NE(x, 5);
+  EXPECT_GE(y, 0);
+  // One of the leaders on the way there.
+  EXPECT_EQ(result->seconds, getTrueTime(result->plan));
+  EXPECT_LT(result->seconds, result->defaultSeconds);
+  // What is slower by nothing that counts may win.
+  problem.timeInCaches = [](const std::string &plan) {
+    return plan == "0 0" ? 1.0 : 1.005;
+  };
+  EXPECT_EQ(search(problem, options)->plan, "5 3");
+  problem.timeInCaches = [](const std::string &plan) {
+    return plan == "0 0" ? 1.0 : 1.02;
+  };
+  EXPECT_EQ(search(problem, options)->plan, "0 0");
+}
+
 TEST_F(Searches, BudgetsAreKept) {
   options.seconds = 30;
   auto result = search(problem, options);
