@@ -431,7 +431,7 @@ SearchProblem OperationTuner::describe() {
     queue->expect(plans);
   };
   problem.time = [this](const std::string &plan) { return time(plan); };
-  if (calls)
+  if (calls && calls->isSeveral())
     problem.timeInCaches = [this](const std::string &plan) {
       return timeInCaches(plan);
     };

@@ -344,7 +344,7 @@ static py::list tuneModule(const std::string &text,
     if (onlyUnknown)
       options.scope = TuneScope::Unknown;
     // Damaged lines are told of where records are used.
-    for (const std::string &path : getDefaultRecordFiles())
+    for (const std::string &path : getDefaultRecordFiles(kronGetNumThreads()))
       if (auto records = readRecords(path, [](const std::string &) {}))
         llvm::append_range(options.known, *records);
       else
@@ -405,7 +405,9 @@ PYBIND11_MODULE(_compiler, module) {
              py::arg("records") = std::vector<std::string>());
   module.def("recorded_plans", findRecordedPlans, py::arg("source"),
              py::arg("processors"), py::arg("chips"), py::arg("records"));
-  module.def("record_files", getDefaultRecordFiles);
+  module.def("record_files",
+             [] { return getDefaultRecordFiles(kronGetNumThreads()); });
+  module.attr("shipped_records") = kShippedRecords.str();
   module.def("user_record_file", getUserRecordFile);
   module.def("tune", tuneModule, py::arg("text"), py::arg("specs"),
              py::arg("shapes"), py::arg("device"), py::arg("seconds"),

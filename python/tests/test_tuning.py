@@ -42,9 +42,12 @@ def test_records_are_found(folder, monkeypatch):
     monkeypatch.setenv("KRON_RECORDS", str(record))
     module = _compile.compiler()
     with pytest.warns(UserWarning, match="kron uses no tuning records of .*rec.jsonl': No such file"):
-        assert _records.files(module) == []
+        assert str(record) not in _records.files(module)
     record.write_text("{}\n")
-    assert _records.files(module) == [str(record)]
+    found = [str(record), str(folder / "none.jsonl"), module.shipped_records]
+    monkeypatch.setattr(module, "record_files", lambda: found)
+    with pytest.warns(UserWarning, match="none.jsonl': No such file"):
+        assert _records.files(module) == [str(record), "<kron>"]
     assert kron.tuning("off") == "use"
     assert _records.files(module) == []
 
