@@ -29,7 +29,7 @@ static thread_local std::string compileLog;
 
 static std::vector<std::string> getRecordFiles(const char *names) {
   if (!names)
-    return getDefaultRecordFiles();
+    return getDefaultRecordFiles(kronGetNumThreads());
   SmallVector<StringRef> files;
   StringRef(names).split(files, ':', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
   return {files.begin(), files.end()};

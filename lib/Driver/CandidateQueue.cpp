@@ -43,6 +43,10 @@ CandidateQueue::CandidateQueue(CompileThreads threads,
 
 CandidateQueue::~CandidateQueue() {
   expect({});
+  wait();
+}
+
+void CandidateQueue::wait() {
   if (pool)
     pool->wait();
 }

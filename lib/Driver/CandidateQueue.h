@@ -52,6 +52,8 @@ public:
   /// Returns when `candidate` is compiled, and unless that may overlap with
   /// measurements, when nothing else is being compiled.
   void require(const std::string &candidate);
+  /// Waits until threads of the pool have nothing to compile that they may.
+  void wait();
 
 private:
   /// Begins as many as there are threads for; with the lock.

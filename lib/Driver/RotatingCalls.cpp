@@ -77,10 +77,26 @@ RotatingCalls::create(const KernelManifest &manifest, const CallArguments &call,
 }
 
 llvm::Expected<double> RotatingCalls::time(const KronKernel *kernel) {
+  return getMean(kernel, [this]() -> CallArguments & {
+    return copies[next++ % copies.size()];
+  });
+}
+
+llvm::Expected<double> RotatingCalls::timeInCaches(const KronKernel *kernel) {
+  auto first = timer.time(kernel, copies.front());
+  if (!first)
+    return first.takeError();
+  return getMean(kernel,
+                 [this]() -> CallArguments & { return copies.front(); });
+}
+
+llvm::Expected<double>
+RotatingCalls::getMean(const KronKernel *kernel,
+                       llvm::function_ref<CallArguments &()> getNext) const {
   double sum = 0;
   unsigned count = 0;
   while (count == 0 || (sum < kSampleSeconds && count < kMostLaunches)) {
-    auto seconds = timer.time(kernel, copies[next++ % copies.size()]);
+    auto seconds = timer.time(kernel, getNext());
     if (!seconds)
       return seconds.takeError();
     sum += *seconds;

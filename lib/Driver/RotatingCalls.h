@@ -42,8 +42,18 @@ public:
   /// Seconds of one launch, the mean over as many as take a few milliseconds
   /// together.
   llvm::Expected<double> time(const KronKernel *kernel);
+  /// Whether launches take turns: else nothing of the arrays is left in the
+  /// caches.
+  bool isSeveral() const { return copies.size() > 1; }
+  /// The same on one of the copies, which a launch before has left in the
+  /// caches as far as it fits there.
+  llvm::Expected<double> timeInCaches(const KronKernel *kernel);
 
 private:
+  /// Of copies that `getNext` gives.
+  llvm::Expected<double>
+  getMean(const KronKernel *kernel,
+          llvm::function_ref<CallArguments &()> getNext) const;
   explicit RotatingCalls(LaunchTimer timer) : timer(std::move(timer)) {}
 
   LaunchTimer timer;

@@ -98,6 +98,9 @@ private:
   llvm::Error prepare();
   bool isRight(const JITModule &compiled, const std::string &plan);
   std::optional<double> time(const std::string &plan);
+  /// The same on arrays that are in the caches, of a plan that is right, on a
+  /// CPU.
+  std::optional<double> timeInCaches(const std::string &plan);
   double now() const;
   SearchProblem describe();
   std::optional<std::pair<int64_t, int64_t>> getRows();
@@ -366,6 +369,14 @@ std::optional<double> OperationTuner::time(const std::string &plan) {
   return std::nullopt;
 }
 
+std::optional<double> OperationTuner::timeInCaches(const std::string &plan) {
+  auto seconds = calls->timeInCaches(getCompiled(plan)->lookup(manifest.name));
+  if (seconds)
+    return *seconds;
+  llvm::consumeError(seconds.takeError());
+  return std::nullopt;
+}
+
 double OperationTuner::now() const {
   if (options.fakeTimes)
     return fakeClock;
@@ -407,8 +418,9 @@ SearchProblem OperationTuner::describe() {
         if (getPlanned(plan).first)
           problem.candidates.push_back(plan);
       }
+  // Plans for processors have no estimates, and planning takes time.
   problem.estimate = [this](const std::string &plan) {
-    return getPlanned(plan).estimate;
+    return target.isGPU() ? getPlanned(plan).estimate : 0;
   };
   problem.getNeighbours = [this](const std::string &plan) {
     if (options.scope == TuneScope::Known)
@@ -419,6 +431,10 @@ SearchProblem OperationTuner::describe() {
     queue->expect(plans);
   };
   problem.time = [this](const std::string &plan) { return time(plan); };
+  if (calls && calls->isSeveral())
+    problem.timeInCaches = [this](const std::string &plan) {
+      return timeInCaches(plan);
+    };
   problem.now = [this] { return now(); };
   problem.isStopped = options.isStopped;
   problem.report = [this, count = 0](const std::string &plan, bool wins,

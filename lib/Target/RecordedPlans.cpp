@@ -31,20 +31,25 @@ static std::vector<std::string> getTargets(ArrayRef<Processor> processors,
   return targets;
 }
 
-std::string kron::getRecordedPlans(ModuleOp module,
-                                   ArrayRef<Processor> processors,
-                                   const CodegenOptions &options) {
-  std::string text;
+RecordedPlans kron::getRecordedPlans(ModuleOp module,
+                                     ArrayRef<Processor> processors,
+                                     const CodegenOptions &options) {
+  RecordedPlans recorded;
   if (options.records.empty() || options.reference)
-    return text;
-  ScopedDiagnosticHandler ignore(module.getContext(),
-                                 [](Diagnostic &) { return success(); });
+    return recorded;
+  ScopedDiagnosticHandler collect(
+      module.getContext(), [&](Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() == DiagnosticSeverity::Warning &&
+            !llvm::is_contained(recorded.warnings, diagnostic.str()))
+          recorded.warnings.push_back(diagnostic.str());
+        return success();
+      });
   OwningOpRef<ModuleOp> simplified(module.clone());
   PassManager simplify(module.getContext());
   populateKronSimplification(simplify);
   if (failed(simplify.run(*simplified)))
-    return text;
-  llvm::raw_string_ostream stream(text);
+    return recorded;
+  llvm::raw_string_ostream stream(recorded.plans);
   for (const std::string &target : getTargets(processors, options)) {
     OwningOpRef<ModuleOp> copy(simplified->clone());
     SmallVector<Operation *> tunable;
@@ -63,5 +68,5 @@ std::string kron::getRecordedPlans(ModuleOp module,
       if (Attribute plan = op->getInherentAttr(kPlanAttrName).value())
         stream << target << " " << number << " " << plan << "\n";
   }
-  return text;
+  return recorded;
 }

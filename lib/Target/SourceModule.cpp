@@ -12,6 +12,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <mutex>
 
@@ -121,6 +122,11 @@ llvm::Error SourceModule::parseIn(MLIRContext *context,
 //===----------------------------------------------------------------------===//
 
 void SourceModule::collect(Diagnostic &diagnostic) {
+  if (diagnostic.getSeverity() == DiagnosticSeverity::Warning) {
+    if (!llvm::is_contained(warnings, diagnostic.str()))
+      warnings.push_back(diagnostic.str());
+    return;
+  }
   bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
   std::string &text = isError ? errors : remarks;
   llvm::raw_string_ostream stream(text);

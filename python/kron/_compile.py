@@ -133,6 +133,11 @@ def _load(module, names, code):
     return {name: _core.Kernel(loaded.address(name), loaded) for name in names}
 
 
+def _warn_of_records(problems):
+    for problem in problems:
+        warnings.warn(f"kron: {problem}", stacklevel=2)
+
+
 def _compile_for(source, processors, chips, reference):
     """All kernels by name of a module for one kind of target, through the cache."""
     with translated() as module:
@@ -140,24 +145,33 @@ def _compile_for(source, processors, chips, reference):
         records = [] if reference else _records.files(module)
 
         def recorded():
-            """What they plan: lines for other operations and machines leave the code as it is."""
-            return module.recorded_plans(source, processors, chips, records) if records else ""
+            """What they plan: lines for other operations and machines leave the code as it is.
+            And what is wrong with their lines."""
+            if not records:
+                return "", []
+            return module.recorded_plans(source, processors, chips, records)
 
-        plans = recorded()
+        plans, problems = recorded()
         key = cache.make_key(text=text, target=[processors, chips], reference=reference,
                              identity=_identity(), gpu=_gpu_identity() if chips else None,
                              plans=plans)
         entry = cache.load(key)
         if entry is not None:
             try:
-                return _load(module, *entry)
+                kernels = _load(module, *entry)
             except module.CompileError:
                 cache.discard(key)
+            else:
+                _warn_of_records(problems)
+                return kernels
         with _progress():
             compiled = module.compile(source, processors, chips, reference=reference,
                                       records=records)
+        problems = list(dict.fromkeys([*problems, *compiled["warnings"]]))
+        _warn_of_records(problems)
         # Somebody may have written a line in between, which the code has and the key has not.
-        if recorded() == plans:
+        # And what was compiled without its records is compiled, and told of, by each process.
+        if recorded() == (plans, problems):
             cache.store(key, compiled["names"], compiled["object"])
         return _load(module, compiled["names"], compiled["object"])
 

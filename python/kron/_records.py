@@ -55,9 +55,12 @@ def output(compiler):
 
 
 def files(compiler):
-    """Files of records that can be read."""
+    """Files of records that can be read, and the name of those that are part of kron."""
     readable = []
     for path in compiler.record_files() if mode() != "off" else []:
+        if path == compiler.shipped_records:
+            readable.append(path)
+            continue
         try:
             with open(path, "rb"):
                 readable.append(path)

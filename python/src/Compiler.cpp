@@ -75,6 +75,7 @@ struct Object {
   std::string code;
   std::vector<std::string> names;
   std::string remarks;
+  std::vector<std::string> warnings;
   CompileTimes times;
 };
 
@@ -140,6 +141,7 @@ static Object compileObject(const Source &input,
                              std::chrono::steady_clock::now() - start)
                              .count();
   result.remarks = source->getRemarks();
+  result.warnings = source->getWarnings().vec();
   return result;
 }
 
@@ -163,21 +165,26 @@ static py::dict compile(const Source &source,
   result["object"] = py::bytes(object.code);
   result["names"] = object.names;
   result["remarks"] = object.remarks;
+  result["warnings"] = object.warnings;
   result["times"] = times;
   return result;
 }
 
-/// What `records` change in the code that compile() makes of the same.
-static std::string findRecordedPlans(const Source &input,
-                                     const std::vector<std::string> &processors,
-                                     const std::vector<std::string> &chips,
-                                     const std::vector<std::string> &records) {
+/// What `records` change in the code that compile() makes of the same, and what
+/// is wrong with them.
+static std::pair<std::string, std::vector<std::string>>
+findRecordedPlans(const Source &input,
+                  const std::vector<std::string> &processors,
+                  const std::vector<std::string> &chips,
+                  const std::vector<std::string> &records) {
   py::gil_scoped_release release;
   auto source = open(input);
   CodegenOptions options;
   options.gpuChips = chips;
   setRecords(options, processors, records);
-  return getRecordedPlans(source->get(), getProcessors(processors), options);
+  RecordedPlans recorded =
+      getRecordedPlans(source->get(), getProcessors(processors), options);
+  return {std::move(recorded.plans), std::move(recorded.warnings)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -220,8 +227,8 @@ private:
 
 } // namespace
 
-/// Runs `pipeline` on a module. Returns its text, if `record` what it was after
-/// each pass, and warnings, with `record` remarks, too.
+/// Runs `pipeline` on a module. Returns its text and, if `record`, what it was
+/// after each pass, and remarks.
 static py::tuple runPasses(const std::string &text, const std::string &pipeline,
                            bool record) {
   std::vector<std::pair<std::string, std::string>> stages;
@@ -337,7 +344,7 @@ static py::list tuneModule(const std::string &text,
     if (onlyUnknown)
       options.scope = TuneScope::Unknown;
     // Damaged lines are told of where records are used.
-    for (const std::string &path : getDefaultRecordFiles())
+    for (const std::string &path : getDefaultRecordFiles(kronGetNumThreads()))
       if (auto records = readRecords(path, [](const std::string &) {}))
         llvm::append_range(options.known, *records);
       else
@@ -398,7 +405,9 @@ PYBIND11_MODULE(_compiler, module) {
              py::arg("records") = std::vector<std::string>());
   module.def("recorded_plans", findRecordedPlans, py::arg("source"),
              py::arg("processors"), py::arg("chips"), py::arg("records"));
-  module.def("record_files", getDefaultRecordFiles);
+  module.def("record_files",
+             [] { return getDefaultRecordFiles(kronGetNumThreads()); });
+  module.attr("shipped_records") = kShippedRecords.str();
   module.def("user_record_file", getUserRecordFile);
   module.def("tune", tuneModule, py::arg("text"), py::arg("specs"),
              py::arg("shapes"), py::arg("device"), py::arg("seconds"),

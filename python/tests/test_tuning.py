@@ -3,7 +3,9 @@
 SPDX-License-Identifier: MIT
 """
 
+import contextlib
 import json
+import re
 
 import numpy as np
 import pytest
@@ -40,9 +42,12 @@ def test_records_are_found(folder, monkeypatch):
     monkeypatch.setenv("KRON_RECORDS", str(record))
     module = _compile.compiler()
     with pytest.warns(UserWarning, match="kron uses no tuning records of .*rec.jsonl': No such file"):
-        assert _records.files(module) == []
+        assert str(record) not in _records.files(module)
     record.write_text("{}\n")
-    assert _records.files(module) == [str(record)]
+    found = [str(record), str(folder / "none.jsonl"), module.shipped_records]
+    monkeypatch.setattr(module, "record_files", lambda: found)
+    with pytest.warns(UserWarning, match="none.jsonl': No such file"):
+        assert _records.files(module) == [str(record), "<kron>"]
     assert kron.tuning("off") == "use"
     assert _records.files(module) == []
 
@@ -76,6 +81,14 @@ def test_kernels_whose_plans_change_are_compiled_again(folder, monkeypatch):
         with record.open("a") as file:
             file.write(json.dumps(line) + "\n")
 
+    @contextlib.contextmanager
+    def warned(text):
+        """Nobody is told of lines twice; who finds code in the cache is told as well."""
+        with pytest.warns(UserWarning) as caught:
+            yield
+        messages = [str(one.message) for one in caught]
+        assert len(messages) == 1 and re.search(text, messages[0]), messages
+
     assert misses(first) == misses(second) == misses(first, target="cpu:x86-64-v3") == 1
     # A record for one of both, out of that of another plan and machine.
     kron.tune(product, np.ones((9, 12)), np.ones((3, 2)), np.ones((4, 4)), seconds=0.1)
@@ -84,7 +97,13 @@ def test_kernels_whose_plans_change_are_compiled_again(folder, monkeypatch):
     own.unlink()
     add(line | {"target": line["target"] | {"processor": "another"}})
     add(line | {"plan": ""})
-    record.write_text(record.read_text() + "no record\n")
+    whole = record.read_text()
+    record.write_text(whole + "no record\n")
+    with warned("rec.jsonl:3: no tuning record, skipped: .*Invalid JSON"):
+        assert misses(first) == 0
+    with warned("rec.jsonl:3: no tuning record, skipped: .*Invalid JSON"):
+        assert misses(second, target="cpu:x86-64-v3") == 1
+    record.write_text(whole)
     assert misses(first) == misses(second) == 0
     add(line | {"plan": "#kron.cpu_plan<vector_bits = 128>"})
     assert misses(first) == 1
@@ -104,8 +123,13 @@ def test_kernels_whose_plans_change_are_compiled_again(folder, monkeypatch):
     add(line | {"plan": ""})
     kron.tuning("off")
     assert misses(first) == 0
-    # Records are of a number of threads.
     kron.tuning("use")
+    # Code that goes without its records is not kept: each process says so.
+    add(line | {"plan": "#kron.cpu_plan<tiled_axis = 7>"})
+    for _ in range(2):
+        with warned("no tuning record is used: "):
+            assert misses(first) == 1
+    # Records are of a number of threads.
     add(line | {"plan": "#kron.cpu_plan<vector_bits = 256>"})
     threads = kron.get_num_threads()
     kron.set_num_threads(threads + 1)
@@ -121,7 +145,13 @@ def test_lines_that_are_no_records_are_skipped(folder, monkeypatch):
     record.write_text('{"other": 1}\n[\n')
     monkeypatch.setenv("KRON_RECORDS", str(record))
     x, a = np.ones((3, 7)), np.ones((7, 2))
-    np.testing.assert_array_equal(kron.jit(lambda x, a: kron.mkm(x, [a]))(x, a), x @ a)
+    for _ in range(2):
+        with pytest.warns(UserWarning) as caught:
+            found = kron.jit(lambda x, a: kron.mkm(x, [a]))(x, a)
+        np.testing.assert_array_equal(found, x @ a)
+        first, second = (str(one.message) for one in caught)
+        assert "rec.jsonl:1: no tuning record, skipped: expects 'the record' to have" in first
+        assert "rec.jsonl:2: no tuning record, skipped: " in second
 
 
 def test_mode_of_the_environment(monkeypatch):
@@ -160,7 +190,7 @@ def test_bad_arguments(folder, monkeypatch):
 def online(folder, monkeypatch):
     """Tunes a moment for each operation. Gives operations and rows of the records that there are."""
     monkeypatch.setitem(_records._state, "seconds", 2.0)
-    kron.tuning("online", seconds=0.05)
+    kron.tuning("online", seconds=0.2)
 
     def records():
         path = folder / "cache/records.jsonl"

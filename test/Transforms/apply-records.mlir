@@ -95,6 +95,25 @@
 // RUN: kronc %t/in.mlir --mcpu=x86-64-v3 --emit=llvm -o %t/none.ll
 // RUN: cmp %t/two.ll %t/none.ll
 
+// Verify that kron's own records are looked up by their name, by all tools.
+// RUN: kron-opt %t/shipped.mlir --kron-apply-records="files=<kron> target=cpu/znver4/x86-64-v4/1" \
+// RUN:   --remarks-filter='kron-.*' 2>&1 | FileCheck %s --check-prefix=SHIPPED
+// RUN: kronc %t/shipped.mlir --mcpu=znver4 --record '<kron>' --remarks=kron-plan --emit=llvm -o %t/shipped.ll 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=BY-KRONC
+// RUN: kron-tune --list '<kron>' | FileCheck %s --check-prefix=LIST
+// SHIPPED: remark: [Passed] Record | Category:kron-plan | Remark="the plan is one of <kron>: kron.mkm ?x1024xf32 2x2xf32
+// SHIPPED: kron.mkm {{.*}} {plan = #kron.cpu_plan<
+// BY-KRONC: remark: kron-plan: the plan is one of <kron>: kron.mkm ?x1024xf32
+// LIST: cpu/znver4/x86-64-v4/1: kron.mkm ?x{{.*}} x as fast
+
+//--- shipped.mlir
+func.func @hadamard(%x: memref<?x1024xf32>, %f: memref<2x2xf32>, %y: memref<?x1024xf32>) {
+  kron.mkm ins(%x : memref<?x1024xf32>)
+      factors(%f, %f, %f, %f, %f, %f, %f, %f, %f, %f : memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>,
+              memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>)
+      outs(%y : memref<?x1024xf32>)
+  return
+}
 //--- rec.jsonl
 {"kron": 1, "key": {"op": "kron.kmm", "operands": ["?x64xf32", "8x8xf32", "8x8xf32", "?x64xf32"], "flags": "operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 1>, precision = #kron.precision<full>, trans_input = #kron.transpose<N>", "epilogue": ""}, "target": {"processor": "znver5", "isa": "x86-64-v4", "threads": 2}, "made": {"kron": "0.1.0", "plans": 1, "llvm": "22.1.8", "driver": ""}, "plan": "#kron.cpu_plan<tile = 3>", "seconds": 0.001, "default_seconds": 0.002, "spread": 0.01, "error": 0}
 {"kron": 1, "key": {"op": "kron.mkm", "operands": ["?x64xf32", "8x8xf32", "8x8xf32", "?x64xf32"], "flags": "operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 1>, precision = #kron.precision<full>, trans_input = #kron.transpose<N>", "epilogue": ""}, "target": {"processor": "znver5", "isa": "x86-64-v4", "threads": 2}, "made": {"kron": "0.1.0", "plans": 1, "llvm": "22.1.8", "driver": ""}, "plan": "#kron.cpu_plan<tile = 4>", "seconds": 0.001, "default_seconds": 0.002, "spread": 0.01, "error": 0}

@@ -109,6 +109,8 @@ TEST_F(Queues, CompileSeveralAtOnce) {
 
 TEST_F(Queues, NothingIsCompiledWhileOthersAreTimed) {
   compiler.yields = 3000;
+  // One of another thread's is being compiled when "a" is done.
+  compiler.together = 2;
   auto queue = create({4, /*overlaps=*/false});
   queue->expect({"a", "b", "c", "d", "e", "f", "g", "h"});
   EXPECT_EQ(compiler.getNumCompiled(), 0u);
@@ -116,9 +118,10 @@ TEST_F(Queues, NothingIsCompiledWhileOthersAreTimed) {
     queue->require(name);
     EXPECT_EQ(compiler.getRunning(), 0);
     size_t before = compiler.getNumCompiled();
-    std::this_thread::yield();
+    queue->wait();
     EXPECT_EQ(compiler.getNumCompiled(), before);
     queue->expect({"g", "h"});
+    queue->wait();
     EXPECT_EQ(compiler.getNumCompiled(), before);
   }
 }

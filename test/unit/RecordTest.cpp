@@ -5,10 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kron/Dialect/Kron/IR/KronOps.h"
 #include "kron/Mapping/Tuning/RecordFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Host.h"
 #include <csignal>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -260,6 +262,29 @@ TEST_F(RecordFiles, TheNewestOfAKeyIsKept) {
   EXPECT_EQ(merged[1].key.op, "kron.kmm");
 }
 
+TEST_F(RecordFiles, ShippedOnesAreWhole) {
+  path = kShippedRecords.str();
+  std::vector<Record> records = read();
+  EXPECT_TRUE(warnings.empty());
+  ASSERT_FALSE(records.empty());
+  EXPECT_EQ(mergeRecords(records).size(), records.size());
+  mlir::MLIRContext context;
+  context.loadDialect<KronDialect>();
+  for (const Record &record : records) {
+    std::string problem;
+    EXPECT_EQ(record.made.planSchema, kPlanSchema);
+    EXPECT_TRUE(
+        parseRecordPlan(record.plan, record.target.isGPU(), &context, problem))
+        << record.plan << ": " << problem;
+    EXPECT_LT(record.seconds, record.defaultSeconds);
+    EXPECT_TRUE(
+        record.target.isGPU() ||
+        hasShippedRecords(record.target.processor, record.target.threads));
+  }
+  EXPECT_FALSE(hasShippedRecords("none", 1));
+  EXPECT_FALSE(checkRecordFiles({path}));
+}
+
 TEST_F(RecordFiles, PlacesFollowTheEnvironment) {
   path = (folder + "/rec.jsonl").str();
   ASSERT_FALSE(appendRecords(path, makeRecord()));
@@ -267,14 +292,20 @@ TEST_F(RecordFiles, PlacesFollowTheEnvironment) {
   // Names that the user gave stand, so that readers can warn of a missing file.
   std::string missing = path + ".missing";
   setenv("KRON_RECORDS", (path + ":" + missing).c_str(), 1);
-  std::vector<std::string> given{path, missing};
-  EXPECT_EQ(getDefaultRecordFiles(), given);
+  // Kron's own come last, where there are some of this machine.
+  std::vector<std::string> shipped;
+  if (hasShippedRecords(llvm::sys::getHostCPUName(), 1))
+    shipped.push_back(kShippedRecords.str());
+  auto expect = [&](std::vector<std::string> files) {
+    llvm::append_range(files, shipped);
+    EXPECT_EQ(getDefaultRecordFiles(1), files);
+  };
+  expect({path, missing});
   std::string own = getUserRecordFile();
   ASSERT_FALSE(appendRecords(own, makeRecord()));
-  EXPECT_EQ(getDefaultRecordFiles(),
-            (std::vector<std::string>{path, missing, own}));
+  expect({path, missing, own});
   setenv("KRON_CACHE", "0", 1);
-  EXPECT_EQ(getDefaultRecordFiles(), given);
+  expect({path, missing});
   for (const char *name : {"KRON_CACHE", "KRON_CACHE_DIR", "KRON_RECORDS"})
     unsetenv(name);
 }

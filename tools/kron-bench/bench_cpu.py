@@ -34,6 +34,8 @@ class Cpu:
     def __init__(self, kron, threads, cold):
         self.kron, self.cold = kron, cold
         self.threads = threads or len(os.sched_getaffinity(0))
+        # What is compiled gets the records for so many.
+        kron.check(kron.runtime.kronSetNumThreads(self.threads))
         self.cache = np.zeros(2**28, np.uint8) if cold else None
         self._limits, self._bytes = {}, 0
         self._quiet = Quiet(sorted(os.sched_getaffinity(0)) if self.threads == 1 else ())

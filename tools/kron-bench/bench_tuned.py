@@ -36,12 +36,13 @@ class Tuner:
         inputs = len(case.shapes) if case.beta else len(case.shapes) - 1
         specs = [f"random:{'x'.join(map(str, shape))}:{name}:{number + 1}" for number, (shape, name)
                  in enumerate(zip(case.shapes[:inputs], case.types))]
-        target = f"cuda:{self.place.device}" if self.place.target == CUDA else "cpu"
+        where = ([f"--target=cuda:{self.place.device}"] if self.place.target == CUDA else
+                 ["--target=cpu", f"--threads={self.place.threads}"])
         with tempfile.TemporaryDirectory() as folder:
             program = pathlib.Path(folder) / "case.mlir"
             program.write_text(case.mlir())
             command = [self.tool, program, "--missing", f"--seconds={self.seconds}",
-                       f"--target={target}", "-o", self.records,
+                       *where, "-o", self.records,
                        *(word for spec in specs for word in ("--arg", spec))]
             try:
                 done = subprocess.run(command, capture_output=True, text=True,

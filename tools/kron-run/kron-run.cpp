@@ -169,8 +169,9 @@ static llvm::Expected<JITModule> compile(ModuleOp module, bool asReference,
   options.widen = widen;
   options.records.assign(getOptions().records.begin(),
                          getOptions().records.end());
-  llvm::append_range(options.records, getDefaultRecordFiles());
   options.numThreads = getNumThreads();
+  llvm::append_range(options.records,
+                     getDefaultRecordFiles(options.numThreads));
   if (!gpuArch.empty())
     options.gpuChips.push_back(gpuArch.str());
   auto compiled = JITModule::compile(module, processor, options);

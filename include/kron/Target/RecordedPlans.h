@@ -13,13 +13,21 @@
 
 namespace mlir::kron {
 
-/// The plans that operations of `module` get of the records of `options`, on
-/// lines "TARGET NUMBER PLAN" in the order of processors, chips and operations;
-/// empty if they get none. Code depends on records by these alone, so that a
-/// cache may have them in its keys. Nothing is said of damaged lines and of
-/// modules that cannot be compiled: compiling does that.
-std::string getRecordedPlans(ModuleOp module, ArrayRef<Processor> processors,
-                             const CodegenOptions &options);
+/// What tuning records have for a module.
+struct RecordedPlans {
+  /// The plans of operations, on lines "TARGET NUMBER PLAN" in the order of
+  /// processors, chips and operations; empty if they get none.
+  std::string plans;
+  /// What is wrong with lines of files, "FILE:LINE: ...", each once.
+  std::vector<std::string> warnings;
+};
+
+/// The plans that operations of `module` get of the records of `options`. Code
+/// depends on records by these alone, so that a cache may have them in its
+/// keys. Nothing is said of modules that cannot be compiled: compiling does
+/// that.
+RecordedPlans getRecordedPlans(ModuleOp module, ArrayRef<Processor> processors,
+                               const CodegenOptions &options);
 
 } // namespace mlir::kron
 

@@ -59,9 +59,13 @@ public:
   /// none.
   llvm::Error getError(StringRef otherwise = "compilation failed") const;
 
-  /// What has been collected beside errors: warnings and remarks, each on lines
-  /// of its own as "line 3: message" and, indented, its notes.
+  /// Remarks that have been collected, each on lines of its own as "line 3:
+  /// message" and, indented, its notes.
   const std::string &getRemarks() const { return remarks; }
+
+  /// Messages of warnings that have been collected, each once: they tell of
+  /// tuning records, not of lines of the source.
+  ArrayRef<std::string> getWarnings() const { return warnings; }
 
 private:
   struct Turn;
@@ -81,6 +85,7 @@ private:
   std::unique_ptr<MLIRContext> ownContext;
   llvm::SourceMgr sourceManager;
   std::string errors, remarks;
+  std::vector<std::string> warnings;
   /// One of them.
   std::unique_ptr<SourceMgrDiagnosticHandler> printer;
   std::unique_ptr<ScopedDiagnosticHandler> collector;

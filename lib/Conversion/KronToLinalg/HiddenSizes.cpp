@@ -15,6 +15,7 @@
 #include "Lowering.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -23,12 +24,31 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+static Type getKnownType(OpBuilder &builder, Value array);
+
+/// That of an argument of a fused region, by the operand that it stands for.
+static Type getKnownType(OpBuilder &builder, FusedOp fused,
+                         BlockArgument argument) {
+  unsigned number = argument.getArgNumber();
+  auto known =
+      cast<ShapedType>(getKnownType(builder, fused->getOperand(number)));
+  SmallVector<int64_t> shape(known.getShape());
+  if (auto permutation = fused.getInputPermutation();
+      permutation && number == 0)
+    applyPermutationToVector(shape, *permutation);
+  return cast<ShapedType>(argument.getType()).clone(shape);
+}
+
 /// The type of `array` with sizes that its definition tells. `builder` is where
 /// operations may be left behind.
 static Type getKnownType(OpBuilder &builder, Value array) {
   auto type = dyn_cast<ShapedType>(array.getType());
   if (!type || !type.hasRank() || type.hasStaticShape())
     return array.getType();
+  if (auto argument = dyn_cast<BlockArgument>(array))
+    if (auto fused =
+            dyn_cast_if_present<FusedOp>(argument.getOwner()->getParentOp()))
+      return getKnownType(builder, fused, argument);
   SmallVector<int64_t> shape(type.getShape());
   for (auto [dim, size] : llvm::enumerate(shape)) {
     if (!ShapedType::isDynamic(size))
@@ -46,9 +66,16 @@ static Type getKnownType(OpBuilder &builder, Value array) {
 }
 
 LogicalResult kron::verifyHiddenSizes(Operation *op) {
+  // Types in its region follow those of its operands.
+  if (auto fused = dyn_cast<FusedOp>(op)) {
+    WalkResult result = fused.getBody().walk([](Operation *inner) {
+      return failed(verifyHiddenSizes(inner)) ? WalkResult::interrupt()
+                                              : WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  }
   auto destinations = dyn_cast<DestinationStyleOpInterface>(op);
-  // Types in regions follow those of operands.
-  if (!destinations || op->getNumRegions() != 0)
+  if (!destinations)
     return success();
   // Everything in it goes with it.
   Block scratch;

@@ -7,11 +7,13 @@
 
 #include "kron/Mapping/Tuning/RecordFile.h"
 #include "kron/Machine/Calibration.h"
+#include "kron/Machine/ShippedRecords.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/TargetParser/Host.h"
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -48,6 +50,8 @@ std::vector<Record> mlir::kron::parseRecords(StringRef text, StringRef name,
 
 llvm::Expected<std::vector<Record>>
 mlir::kron::readRecords(StringRef path, RecordWarning warn) {
+  if (path == kShippedRecords)
+    return parseRecords(getShippedRecords(), path, warn);
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
   if (std::error_code error = buffer.getError())
     return createStringError("cannot read '" + path + "': " + error.message());
@@ -165,18 +169,30 @@ std::string mlir::kron::getUserRecordFile() {
 }
 
 llvm::Error mlir::kron::checkRecordFiles(llvm::ArrayRef<std::string> files) {
-  for (const std::string &file : files)
+  for (const std::string &file : files) {
+    if (file == kShippedRecords)
+      continue;
     if (auto buffer = llvm::MemoryBuffer::getFile(file); !buffer)
       return createStringError("cannot read '" + file +
                                "': " + buffer.getError().message());
-    else if (!llvm::sys::fs::is_regular_file(file))
+    if (!llvm::sys::fs::is_regular_file(file))
       return createStringError("expects a regular file of records, which is "
                                "read for each version of the code, but got '" +
                                file + "'");
+  }
   return llvm::Error::success();
 }
 
-std::vector<std::string> mlir::kron::getDefaultRecordFiles() {
+bool mlir::kron::hasShippedRecords(StringRef processor, int32_t numThreads) {
+  static const std::vector<Record> shipped = parseRecords(
+      getShippedRecords(), kShippedRecords, [](const std::string &) {});
+  return llvm::any_of(shipped, [&](const Record &record) {
+    return record.target.isGPU() || (record.target.processor == processor &&
+                                     record.target.threads == numThreads);
+  });
+}
+
+std::vector<std::string> mlir::kron::getDefaultRecordFiles(int32_t numThreads) {
   std::vector<std::string> files;
   const char *named = std::getenv("KRON_RECORDS");
   llvm::SmallVector<StringRef> names;
@@ -187,5 +203,8 @@ std::vector<std::string> mlir::kron::getDefaultRecordFiles() {
   std::string own = getUserRecordFile();
   if (!own.empty() && llvm::sys::fs::exists(own))
     files.push_back(std::move(own));
+  // To look up plans takes two milliseconds for each kernel.
+  if (hasShippedRecords(llvm::sys::getHostCPUName(), numThreads))
+    files.push_back(kShippedRecords.str());
   return files;
 }

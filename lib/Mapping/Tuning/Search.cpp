@@ -31,6 +31,8 @@ struct Comparison {
   bool isFaster() const { return isValid && mean + bound < 0; }
 };
 
+using TimeFunction = std::function<std::optional<double>(const std::string &)>;
+
 class Searcher {
 public:
   Searcher(const SearchProblem &problem, const SearchOptions &options)
@@ -55,15 +57,22 @@ private:
   /// Compares `plan`, unless that was done before, with the leader, which it
   /// becomes if it is faster.
   bool challenge(const std::string &plan);
-  /// `leastPairs`: those before which it does not end.
+  /// Runs of both as `time` has them; `leastPairs`: those before which it does
+  /// not end.
   Comparison compare(const std::string &plan, const std::string &other,
-                     unsigned leastPairs);
+                     unsigned leastPairs, const TimeFunction &time);
+  bool isSlowerInCaches(const std::string &plan, const std::string &other,
+                        unsigned leastPairs);
+  /// Whether `plan` is faster than the default in runs of its own, and no
+  /// slower in the caches. It is the result then.
+  bool holds(const std::string &plan);
   std::vector<std::string> order(std::vector<std::string> plans);
 
   const SearchProblem &problem;
   const SearchOptions &options;
   double begin;
-  std::string leader;
+  /// The default and all leaders since.
+  std::vector<std::string> leaders;
   llvm::StringSet<> tried;
   SearchResult result;
 };
@@ -104,23 +113,23 @@ static std::pair<double, double> getMean(const std::vector<double> &a,
 }
 
 Comparison Searcher::compare(const std::string &plan, const std::string &other,
-                             unsigned leastPairs) {
+                             unsigned leastPairs, const TimeFunction &time) {
   Comparison comparison;
   while (comparison.times.size() < options.mostPairs) {
     // Neither has what the other left in the caches each time.
     bool isFirst = comparison.times.size() % 2 == 0;
-    std::optional<double> time, otherTime;
+    std::optional<double> ownTime, otherTime;
     if (isFirst)
-      time = problem.time(plan);
-    if (!isFirst || time)
-      otherTime = problem.time(other);
+      ownTime = time(plan);
+    if (!isFirst || ownTime)
+      otherTime = time(other);
     if (!isFirst)
-      time = problem.time(plan);
-    if (!time || !otherTime) {
+      ownTime = time(plan);
+    if (!ownTime || !otherTime) {
       comparison.isValid = false;
       return comparison;
     }
-    comparison.times.push_back(*time);
+    comparison.times.push_back(*ownTime);
     comparison.otherTimes.push_back(*otherTime);
     if (comparison.times.size() < leastPairs)
       continue;
@@ -136,18 +145,46 @@ Comparison Searcher::compare(const std::string &plan, const std::string &other,
 bool Searcher::challenge(const std::string &plan) {
   if (!tried.insert(plan).second)
     return false;
-  Comparison comparison = compare(plan, leader, options.leastPairs);
+  std::string leader = leaders.back();
+  Comparison comparison =
+      compare(plan, leader, options.leastPairs, problem.time);
   if (!comparison.isValid) {
     ++result.numRefused;
     return false;
   }
   result.measurements.push_back(
       {plan, problem.estimate(plan), getMedian(comparison.times)});
-  bool wins = comparison.isFaster();
+  bool wins = comparison.isFaster() &&
+              !isSlowerInCaches(plan, leader, options.leastPairs);
   problem.report(plan, wins, leader);
   if (wins)
-    leader = plan;
+    leaders.push_back(plan);
   return wins;
+}
+
+bool Searcher::isSlowerInCaches(const std::string &plan,
+                                const std::string &other, unsigned leastPairs) {
+  if (!problem.timeInCaches)
+    return false;
+  Comparison comparison =
+      compare(plan, other, leastPairs, problem.timeInCaches);
+  return !comparison.isValid || comparison.mean > options.negligible;
+}
+
+bool Searcher::holds(const std::string &plan) {
+  const std::string &byDefault = leaders.front();
+  // Ending as soon as it looks decided would make chance win more often.
+  Comparison last = compare(plan, byDefault, options.mostPairs, problem.time);
+  if (!last.isFaster())
+    return false;
+  if (isSlowerInCaches(plan, byDefault, options.mostPairs))
+    return false;
+  result.plan = plan;
+  result.seconds = getMedian(last.times);
+  result.defaultSeconds = getMedian(last.otherTimes);
+  result.spread = last.bound;
+  result.measurements.front().seconds = result.defaultSeconds;
+  return true;
 }
 
 std::vector<std::string> Searcher::order(std::vector<std::string> plans) {
@@ -166,16 +203,20 @@ std::vector<std::string> Searcher::order(std::vector<std::string> plans) {
 void Searcher::descend() {
   for (unsigned round = 0; round < options.numRounds; ++round) {
     bool hasImproved = false;
-    size_t numFields = problem.getNeighbours(leader).size();
-    for (size_t field = 0; field < numFields; ++field) {
+    for (size_t field = 0;; ++field) {
       // The leader may have changed, and its fields with it.
       std::vector<std::vector<std::string>> moves =
-          problem.getNeighbours(leader);
+          problem.getNeighbours(leaders.back());
       if (field >= moves.size())
         break;
       std::vector<std::string> plans = order(moves[field]), next = plans;
-      for (const auto &others : llvm::drop_begin(moves, field + 1))
-        llvm::append_range(next, others);
+      for (const auto &others : llvm::drop_begin(moves, field + 1)) {
+        // To order them takes time, and is for nothing where the leader
+        // changes.
+        if (next.size() >= options.numExpected)
+          break;
+        llvm::append_range(next, order(others));
+      }
       expect(std::move(next));
       for (const std::string &plan : plans) {
         if (isOver())
@@ -190,7 +231,7 @@ void Searcher::descend() {
 
 std::optional<SearchResult> Searcher::run() {
   const std::string &byDefault = problem.candidates.front();
-  leader = byDefault;
+  leaders.push_back(byDefault);
   tried.insert(byDefault);
   // The first run is not like the others.
   std::optional<double> first = problem.time(byDefault);
@@ -216,17 +257,9 @@ std::optional<SearchResult> Searcher::run() {
   expect({});
   result.plan = byDefault;
   result.seconds = result.defaultSeconds = *first;
-  if (leader == byDefault)
-    return result;
-  // Ending as soon as it looks decided would make chance win more often.
-  Comparison last = compare(leader, byDefault, options.mostPairs);
-  if (!last.isFaster())
-    return result;
-  result.plan = leader;
-  result.seconds = getMedian(last.times);
-  result.defaultSeconds = getMedian(last.otherTimes);
-  result.spread = last.bound;
-  result.measurements.front().seconds = result.defaultSeconds;
+  for (size_t number = leaders.size() - 1; number > 0; --number)
+    if (holds(leaders[number]) || isOver())
+      break;
   return result;
 }
 

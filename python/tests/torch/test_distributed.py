@@ -18,27 +18,74 @@ if not torch.distributed.is_available():
     pytest.skip("PyTorch without torch.distributed", allow_module_level=True)
 
 import distributed_cases
+import distributed_support
 import distributed_worker
 
 
 WORLDS = [int(number) for number in os.environ.get("KRON_TEST_RANKS", "2,3,4,8").split(",")]
 
 
-@functools.cache
-def results(world, names):
-    return distributed_worker.run(world, names)
+@pytest.fixture(scope="module")
+def groups():
+    """number of ranks -> the group of processes that runs cases now"""
+    running = {}
+    yield running
+    for group in running.values():
+        group.close()
 
 
 @pytest.mark.parametrize("world, name", [(world, name) for world in WORLDS
                                          for name, case in distributed_cases.CASES.items()
                                          if world in case.worlds])
-def test_case(world, name, request):
-    chosen = [item.callspec.params for item in request.session.items
-              if getattr(item, "originalname", None) == "test_case"
-              and item.path == request.node.path]
-    names = tuple(params["name"] for params in chosen if params["world"] == world)
-    message = results(world, names)[name]
+def test_case(world, name, groups, request):
+    if world not in groups or not groups[world].is_running:
+        # The others of the same number of ranks will come in this order.
+        chosen = [item.callspec.params for item in request.session.items
+                  if getattr(item, "originalname", None) == "test_case"
+                  and item.path == request.node.path]
+        names = [params["name"] for params in chosen if params["world"] == world]
+        groups[world] = distributed_worker.Group(world, names[names.index(name):])
+    message = groups[world].wait(name)
     assert message is None, message
+
+
+def _hangs_or_fails(rank, world, folder, names):
+    """As _work, of cases that do what their names say on rank 1."""
+    cases = {name: distributed_support.Case(functools.partial(_do, name), ())
+             for name in ("nothing", "waits", "raises", "ends")}
+    distributed_cases.CASES.update(cases)
+    distributed_worker._work(rank, world, folder, names)
+
+
+def _do(name, context):
+    import torch.distributed as dist
+
+    if context.rank == 1 and name == "waits":
+        time.sleep(3600)
+    if context.rank == 1 and name == "raises":
+        raise ValueError("of rank 1")
+    if context.rank == 1 and name == "ends":
+        os.abort()
+    dist.barrier()
+
+
+@pytest.mark.parametrize("name, limit_s, expected", [
+    ("waits", 10, ["rank 0, in or before case waits, after 10 s, waits here:", "in barrier",
+                   "rank 1, in or before case waits, after 10 s, waits here:", "in _do"]),
+    ("raises", 60, ["rank 1: Traceback", "ValueError: of rank 1", "rank 0"]),
+    ("ends", 60, ["rank 1, in or before case ends, when another rank had failed or ended, "
+                  "has ended by SIGABRT", "rank 0"]),
+])
+def test_errors_name_ranks(name, limit_s, expected, monkeypatch):
+    """What a test of several processes says where one of them hangs or fails."""
+    monkeypatch.setattr(distributed_worker, "_work", _hangs_or_fails)
+    group = distributed_worker.Group(2, ["nothing", name, "nothing"])
+    assert group.wait("nothing") is None
+    assert group.is_running
+    message = group.wait(name, limit_s)
+    for text in expected:
+        assert text in message, message
+    assert not group.is_running
 
 
 TIMEOUT_S = 3
@@ -79,9 +126,11 @@ def test_failed_rank(mode, tmp_path):
     """One that has ended, or does not come: an error on all others within the timeout."""
     (tmp_path / "mode").write_text(mode)
     processes = distributed_worker.start(3, _fails_behind_one, tmp_path)
-    distributed_worker.stop(processes, 120)
+    distributed_worker.stop(processes, tmp_path, 120)
     for rank in (0, 2):
-        seconds, _, found = (tmp_path / f"rank{rank}").read_text().partition(" ")
+        report = tmp_path / f"rank{rank}"
+        assert report.exists(), f"rank {rank} has ended before its second product"
+        seconds, _, found = report.read_text().partition(" ")
         assert found.startswith("RuntimeError"), found
         # A wait of each step that ranks do together, on a machine that has other work.
         assert float(seconds) < 20 * TIMEOUT_S

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The interface of kermac, against float64."""
 
+import inspect
 import itertools
 
 import pytest
@@ -11,6 +12,53 @@ import kron.compat.kermac as kermac
 from kron.compat.kermac import InnerOperator, KernelDescriptor, KernelType, PowerType
 
 EXPONENTS = [0.5, 1.0, 1.3, 1.5, 2.0, 3, 4.5]
+
+#: Functions of kermac 0.1 with their arguments, without defaults those that have to be given.
+FUNCTIONS = {
+    "cdist": "a b out=None p=2.0 skip_epilogue=False try_to_align=False debug=False",
+    "cdist_grad": "a b c d out=None p=2.0 debug=False",
+    "run_kernel": "kernel_descriptor a b out=None p=None inner_p=None outer_p=None bandwidth=None epsilon=None "
+                  "regularization=None regularization_offset_x=0 regularization_offset_y=0 try_to_align=False "
+                  "debug=False",
+    "pre_compile_descriptors": "device descriptors try_to_align=False debug=False",
+    "KernelDescriptor": "inner_operator inner_power outer_power kernel_type",
+    "linalg.solve_cholesky": "a b fill_mode=FillMode.LOWER overwrite_a=False overwrite_b=False check_errors=False "
+                             "debug=False",
+    "linalg.solve_lu": "a b overwrite_a=False overwrite_b=False check_errors=False debug=False",
+    "linalg.eigh": "a fill_mode=FillMode.LOWER overwrite_a=False check_errors=False",
+}
+ENUMERATIONS = {
+    "InnerOperator": ["DIFF", "DOT"], "PowerType": ["NOOP", "ABS", "SQUARE", "SQRT", "POW"],
+    "KernelType": ["NONE", "LAPLACE", "GAUSSIAN"], "Symmetry": ["NonSymmetric", "Symmetric"],
+    "FillMode": ["UPPER", "LOWER"],
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_arguments_are_those_of_kermac(name):
+    module = kermac.linalg if name.startswith("linalg.") else kermac
+    signature = inspect.signature(getattr(module, name.removeprefix("linalg.")))
+    found = [key if value.default is value.empty else f"{key}={value.default}"
+             for key, value in signature.parameters.items()]
+    assert " ".join(found) == FUNCTIONS[name]
+
+
+def test_names_are_those_of_kermac():
+    for name, members in ENUMERATIONS.items():
+        assert [member.name for member in getattr(kermac, name)] == members
+    named = {name for name in dir(kermac) if name.startswith("kernel_descriptor_")}
+    assert named == {"kernel_descriptor_" + name for name in ("laplace_l1", "laplace_l2", "p_norm", "l1_norm",
+                                                              "l2_norm", "mma")}
+
+
+def test_timer():
+    if not torch.cuda.is_available():
+        with pytest.raises(RuntimeError, match="expects a GPU for CudaTimer, but CUDA is not available"):
+            kermac.CudaTimer()
+        return
+    timer = kermac.CudaTimer()
+    timer.start()
+    assert timer.stop() >= 0
 
 
 def matrix(*shape, column_major=False):
@@ -35,6 +83,33 @@ def test_distances_of_all_layouts(p):
             result = kermac.cdist(a, b, p=p, skip_epilogue=True)
             assert result.shape == wanted.shape and result.dtype == torch.float32
             torch.testing.assert_close(result.double(), wanted, rtol=1e-5, atol=0)
+
+
+@pytest.mark.parametrize("p", [0.5, 1.0, 1.3, 2.0])
+def test_distances_of_all_alignments(p):
+    """Rows that begin anywhere, whose distance is odd or a multiple of 16 bytes."""
+    m, n, k = 17, 33, 20
+    for offset_a, offset_b, offset_out, stride in itertools.product((0, 1, 4), (0, 3), (0, 1), (k, k + 1, k + 4)):
+        a = torch.randn(m * stride + offset_a).as_strided((m, k), (stride, 1), offset_a)
+        b = torch.randn(n * stride + offset_b).as_strided((n, k), (stride, 1), offset_b)
+        out = torch.full((m * (n + stride) + 1,), torch.nan).as_strided((m, n), (n + stride, 1), offset_out)
+        kermac.cdist(a, b, out=out, p=p)
+        torch.testing.assert_close(out.double(), powers(a, b, p) ** (1 / p), rtol=1e-5, atol=0)
+        rest = out.as_strided((m - 1, stride), (n + stride, 1), offset_out + n)
+        assert rest.isnan().all(), "what lies between rows is written"
+
+
+def test_empty_arrays():
+    for m, n, k in ((0, 4, 3), (4, 0, 3), (0, 0, 3)):
+        assert kermac.cdist(torch.ones(m, k), torch.ones(n, k)).shape == (1, m, n)
+        assert kermac.cdist(torch.ones(2, m, k), torch.ones(n, k), p=1.3).shape == (2, m, n)
+    torch.testing.assert_close(kermac.cdist(torch.ones(4, 0), torch.ones(5, 0)), torch.zeros(1, 4, 5))
+    result = kermac.run_kernel(LAPLACE, torch.ones(4, 0), torch.ones(5, 0), bandwidth=1.0)
+    torch.testing.assert_close(result, torch.ones(1, 4, 5))
+    gradient = kermac.cdist_grad(torch.ones(0, 5), torch.ones(3, 0), torch.ones(4, 0), torch.ones(3, 5))
+    torch.testing.assert_close(gradient, torch.zeros(1, 4, 3, 5))
+    for function in (kermac.linalg.solve_cholesky, kermac.linalg.solve_lu):
+        assert function(torch.ones(0, 3, 3), torch.ones(0, 2, 3))[0].shape == (0, 2, 3)
 
 
 def test_outputs_without_a_batch_and_with_gaps():

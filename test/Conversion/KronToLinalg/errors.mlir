@@ -44,3 +44,47 @@ func.func @hidden_by_allocation(%x: memref<4x4xf32>, %a: memref<2x3xf32>) -> mem
   kron.mkm ins(%x : memref<4x4xf32>) factors(%a, %a : memref<2x3xf32>, memref<2x3xf32>) outs(%y : memref<?x?xf32>)
   return %y : memref<?x?xf32>
 }
+
+// -----
+
+// Verify the same of operations with a region, in which types do not depend on sizes.
+func.func @hidden_from_pairs(%x: tensor<4x3xf32>, %y: tensor<5x2xf32>, %o: tensor<4x5xf32>) -> tensor<4x5xf32> {
+  // expected-note @below {{operand 1 is 'tensor<5x2xf32>' by its definition, 'tensor<?x?xf32>' by its type}}
+  %cast = tensor.cast %y : tensor<5x2xf32> to tensor<?x?xf32>
+  // expected-error @below {{'kron.pairwise' op expects dimension 1 of the right operand to be 3, the K of the left operand, but got 2}}
+  %0 = kron.pairwise square_diff ins(%x, %cast : tensor<4x3xf32>, tensor<?x?xf32>) outs(%o : tensor<4x5xf32>) -> tensor<4x5xf32>
+  return %0 : tensor<4x5xf32>
+}
+
+// -----
+
+// Verify the same of what a fused region holds, whose arguments stand for its operands.
+func.func @hidden_from_fused(%x: memref<3x4xf32>, %f: memref<3x2xf32>, %y: memref<3x2xf32>) {
+  %cast = memref.cast %f : memref<3x2xf32> to memref<?x?xf32>
+  kron.fused ins(%x, %cast : memref<3x4xf32>, memref<?x?xf32>) outs(%y : memref<3x2xf32>) {
+  // expected-note @below {{operand 1 is 'tensor<3x2xf32>' by its definition, 'tensor<?x?xf32>' by its type}}
+  ^bb0(%tx: tensor<3x4xf32>, %a: tensor<?x?xf32>, %out: tensor<3x2xf32>):
+    // expected-error @below {{'kron.mode_product' op expects dimension 0 of the factor to be 4, the size of the contracted axis of the input, but got 3}}
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<3x4xf32>) factor(%a [p, q] : tensor<?x?xf32>)
+           outs(%out : tensor<3x2xf32>) -> tensor<3x2xf32>
+    kron.yield %0 : tensor<3x2xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that sizes of a permuted operand are those of its argument's axes.
+func.func @hidden_from_permuted(%x: memref<4x3xf32>, %f: memref<3x2xf32>, %y: memref<3x2xf32>) {
+  %cast = memref.cast %x : memref<4x3xf32> to memref<?x3xf32>
+  kron.fused ins(%cast, %f : memref<?x3xf32>, memref<3x2xf32>) outs(%y : memref<3x2xf32>)
+      attributes {input_permutation = array<i64: 1, 0>} {
+  // expected-note @below {{operand 0 is 'tensor<3x4xf32>' by its definition, 'tensor<3x?xf32>' by its type}}
+  ^bb0(%tx: tensor<3x?xf32>, %a: tensor<3x2xf32>, %out: tensor<3x2xf32>):
+    // expected-error @below {{'kron.mode_product' op expects dimension 0 of the factor to be 4, the size of the contracted axis of the input, but got 3}}
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<3x?xf32>) factor(%a [p, q] : tensor<3x2xf32>)
+           outs(%out : tensor<3x2xf32>) -> tensor<3x2xf32>
+    kron.yield %0 : tensor<3x2xf32>
+  }
+  return
+}

@@ -14,6 +14,9 @@
 
 namespace mlir::kron {
 
+/// What stands in lists of files for the records that are part of kron.
+inline constexpr llvm::StringLiteral kShippedRecords = "<kron>";
+
 /// Called with "FILE:LINE: ..." for each line that is no record.
 using RecordWarning = llvm::function_ref<void(const std::string &)>;
 
@@ -42,8 +45,13 @@ std::vector<Record> mergeRecords(llvm::ArrayRef<Record> records);
 
 /// Files that plans are looked up in unless something else is said: those that
 /// KRON_RECORDS names (with ':' between them), then that of the user's cache,
-/// as far as they are there.
-std::vector<std::string> getDefaultRecordFiles();
+/// as far as they are there, then kron's own if they may be of this machine and
+/// so many threads.
+std::vector<std::string> getDefaultRecordFiles(int32_t numThreads);
+
+/// Whether kron has records of its own for so many threads of `processor`, or
+/// for any GPU.
+bool hasShippedRecords(llvm::StringRef processor, int32_t numThreads);
 
 /// An error for the first of `files` that cannot be read.
 llvm::Error checkRecordFiles(llvm::ArrayRef<std::string> files);

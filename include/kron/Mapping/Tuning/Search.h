@@ -40,6 +40,10 @@ struct SearchProblem {
       [](const std::vector<std::string> &) {};
   /// Seconds of one run; none for a plan that cannot be run or is wrong.
   std::function<std::optional<double>(const std::string &plan)> time;
+  /// The same of a run that finds in the caches what fits there, in which a
+  /// winner must not be slower than the default, either. Null: the same as the
+  /// other runs.
+  std::function<std::optional<double>(const std::string &plan)> timeInCaches;
   /// Seconds since some moment.
   std::function<double()> now;
   /// Whether to end with what has been found.
@@ -55,6 +59,9 @@ struct SearchOptions {
   double seconds = 10;
   /// Candidates that are measured, those with the least estimates.
   unsigned numCandidates = 16;
+  /// Plans of fields that are told of before their turn comes, but for those of
+  /// the same field as one of them.
+  unsigned numExpected = 32;
   /// Times that all fields are gone through, at most; a round in which nothing
   /// wins is the last one.
   unsigned numRounds = 2;
@@ -93,9 +100,11 @@ struct SearchResult {
 /// Finds the plan with the least time: of the candidates with the least
 /// estimates, then of those that differ from the leader in a field, field by
 /// field. Each is compared with the leader, runs of both by turns, until the
-/// confidence interval of the quotient of their times does not have 1; the
-/// winner is compared with the default once more, with other runs, as many as
-/// there may be, and has to be faster there, too. None if the default cannot be
+/// confidence interval of the quotient of their times does not have 1, and
+/// leads if it is faster, and no slower in the caches. The last leader is
+/// compared with the default once more, with other runs, as many as there may
+/// be; where it is not faster there, or is slower in the caches, the one before
+/// takes its place, as long as there is time. None if the default cannot be
 /// run.
 std::optional<SearchResult> search(const SearchProblem &problem,
                                    const SearchOptions &options);

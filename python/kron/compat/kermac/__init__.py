@@ -12,8 +12,10 @@ from ._descriptors import (FillMode, InnerOperator, KernelDescriptor, KernelType
                            kernel_descriptor_laplace_l2, kernel_descriptor_mma, kernel_descriptor_p_norm)
 from ._grad import cdist_grad
 from ._run import cdist, pre_compile_descriptors, run_kernel
+from ._timer import CudaTimer
 
 __all__ = [
+    "CudaTimer",
     "FillMode",
     "InnerOperator",
     "KernelDescriptor",
