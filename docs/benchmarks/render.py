@@ -16,6 +16,7 @@ import re
 
 import cpu_plot
 import cpu_tables
+import distributed_plot
 import distributed_tables
 import exec_tables
 import gpu_plot
@@ -41,6 +42,7 @@ CPU = ("cpu_products", "cpu_fastkron", "cpu_flags", "cpu_odd", "cpu_ksmm", "cpu_
 CPU_THREADS = "cpu_threads"
 PROGRAMS = {"programs_cpu": "cpu", "programs_cuda": "cuda"}
 TUNED = "docs/benchmarks/results/tuned"
+DISTRIBUTED = ("distributed_2", "distributed_4")
 RANDOM = {"random_cpu": "CPU", "random_cuda": "GPU"}
 
 
@@ -174,12 +176,16 @@ def pages():
 
 
 def plots():
-    """{file: the roofline of what was measured, the ratios of random shapes, and what tuning brings}"""
+    """{file: the roofline of what was measured, the ratios of random shapes, what tuning brings, and
+    several GPUs}"""
     folder = HERE / "results"
     drawn = {HERE / f"{name}.svg": random_tables.svg(result, f"Random shapes on a {RANDOM[name]}")
              for name, result in results(folder, RANDOM).items()}
     if (ROOT / TUNED).exists():
         drawn[HERE / "tuned.svg"] = tuned_plot.svg(results(ROOT / TUNED, (*GPU, *CPU)))
+    sharded = results(folder, DISTRIBUTED)
+    if len(sharded) == len(DISTRIBUTED):
+        drawn[HERE / "distributed.svg"] = distributed_plot.svg(list(sharded.values()))
     return drawn | {HERE / "roofline.svg": gpu_plot.svg(results(folder, GPU)),
                     HERE / "cpu_roofline.svg": cpu_plot.svg(results(folder, CPU))}
 
