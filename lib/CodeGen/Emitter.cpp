@@ -284,6 +284,43 @@ static std::optional<int64_t> getOnlyLane(Value mask) {
   return only;
 }
 
+/// How many of the first lanes `mask` sets, if it is a constant that sets no
+/// others.
+static std::optional<int64_t> getFirstLanes(Value mask) {
+  DenseElementsAttr bits;
+  if (!mask || !matchPattern(mask, m_Constant(&bits)))
+    return std::nullopt;
+  auto values = llvm::to_vector(bits.getValues<bool>());
+  int64_t count = llvm::count(values, true);
+  return llvm::all_of(ArrayRef(values).take_front(count),
+                      [](bool bit) { return bit; })
+             ? std::optional<int64_t>(count)
+             : std::nullopt;
+}
+
+/// Stores the first `count` lanes of `vector` as parts whose sizes are powers
+/// of two.
+static void emitParts(Emitter &emitter, Value vector, Value pointer,
+                      int64_t count) {
+  OpBuilder &builder = emitter.builder;
+  Type element = getElementTypeOrSelf(vector.getType());
+  for (int64_t lane = 0; lane < count;) {
+    int64_t size = llvm::bit_floor<uint64_t>(count - lane);
+    Value part =
+        size == 1
+            ? vector::ExtractOp::create(builder, emitter.loc, vector, lane)
+                  .getResult()
+            : vector::ShuffleOp::create(
+                  builder, emitter.loc, vector, vector,
+                  llvm::to_vector(llvm::seq<int64_t>(lane, lane + size)))
+                  .getResult();
+    LLVM::StoreOp::create(builder, emitter.loc, part,
+                          emitter.offsetPointer(pointer, lane, element),
+                          getAlignment(element));
+    lane += size;
+  }
+}
+
 void Emitter::storeVector(Value vector, Value pointer, Value mask, Type stored,
                           bool streams) {
   if (stored && stored != element) {
@@ -299,6 +336,9 @@ void Emitter::storeVector(Value vector, Value pointer, Value mask, Type stored,
   }
   unsigned alignment = getAlignment(vector.getType());
   if (mask) {
+    if (std::optional<int64_t> count = getFirstLanes(mask);
+        count && !hasLaneMasks)
+      return emitParts(*this, vector, pointer, *count);
     LLVM::MaskedStoreOp::create(builder, loc, vector, pointer, mask, alignment);
     return;
   }

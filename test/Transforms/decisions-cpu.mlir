@@ -208,6 +208,41 @@ func.func @mkm_f32_16384_x_2_5_6(%x: memref<16384x60xf32>, %f0: memref<2x2xf32>,
   return
 }
 
+// Verify the decision for a large factor with a short odd axis inside, whose rows are in the lanes: mkm f32 886 x 172,11.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}rows_in_lanes = 1{{.*}}Stages=2{{.*}}Tile=16{{(,|$)}}
+func.func @mkm_f32_886_x_172_11(%x: memref<886x1892xf32>, %f0: memref<172x172xf32>, %f1: memref<11x11xf32>, %y: memref<886x1892xf32>) {
+  kron.mkm ins(%x : memref<886x1892xf32>) factors(%f0, %f1 : memref<172x172xf32>, memref<11x11xf32>) outs(%y : memref<886x1892xf32>)
+  return
+}
+
+// Verify the decision for the same where there are not 16 tiles of them: mkm f32 255 x 172,11.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=1{{(,|$)}}
+func.func @mkm_f32_255_x_172_11(%x: memref<255x1892xf32>, %f0: memref<172x172xf32>, %f1: memref<11x11xf32>, %y: memref<255x1892xf32>) {
+  kron.mkm ins(%x : memref<255x1892xf32>) factors(%f0, %f1 : memref<172x172xf32>, memref<11x11xf32>) outs(%y : memref<255x1892xf32>)
+  return
+}
+
+// Verify the decision for an unknown number of them: mkm f32 172,11.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=1{{(,|$)}}
+func.func @mkm_f32_open_x_172_11(%x: memref<?x1892xf32>, %f0: memref<172x172xf32>, %f1: memref<11x11xf32>, %y: memref<?x1892xf32>) {
+  kron.mkm ins(%x : memref<?x1892xf32>) factors(%f0, %f1 : memref<172x172xf32>, memref<11x11xf32>) outs(%y : memref<?x1892xf32>)
+  return
+}
+
+// Verify the decision for rows of which the second-level cache does not hold as many: mkm f32 1024 x 1000,11.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=1{{(,|$)}}
+func.func @mkm_f32_1024_x_1000_11(%x: memref<1024x11000xf32>, %f0: memref<1000x1000xf32>, %f1: memref<11x11xf32>, %y: memref<1024x11000xf32>) {
+  kron.mkm ins(%x : memref<1024x11000xf32>) factors(%f0, %f1 : memref<1000x1000xf32>, memref<11x11xf32>) outs(%y : memref<1024x11000xf32>)
+  return
+}
+
+// Verify the decision for factors that fill vectors well enough: mkm f32 3000 x 31^2.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=2{{(,|$)}}
+func.func @mkm_f32_3000_x_31_2(%x: memref<3000x961xf32>, %f0: memref<31x31xf32>, %f1: memref<31x31xf32>, %y: memref<3000x961xf32>) {
+  kron.mkm ins(%x : memref<3000x961xf32>) factors(%f0, %f1 : memref<31x31xf32>, memref<31x31xf32>) outs(%y : memref<3000x961xf32>)
+  return
+}
+
 // Verify the decision for fewer rows than lanes: mkm f32 15 x 2,5,6.
 // CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=15{{(,|$)}}
 func.func @mkm_f32_15_x_2_5_6(%x: memref<15x60xf32>, %f0: memref<2x2xf32>, %f1: memref<5x5xf32>, %f2: memref<6x6xf32>, %y: memref<15x60xf32>) {

@@ -44,6 +44,9 @@ public:
   /// Whether the target converts between f16 and f32 itself; else integer
   /// arithmetic does, since LLVM would call a library.
   bool has16BitConversion = true;
+  /// Whether the target stores chosen lanes as fast as all (AVX-512); else the
+  /// first lanes, of a number that is known, are stored in parts.
+  bool hasLaneMasks = true;
 
   /// 2 for complex numbers, else 1; and the type of such a part.
   int64_t getNumParts() const { return isa<VectorType>(element) ? 2 : 1; }

@@ -29,9 +29,10 @@ struct CPURates {
   /// from which on it is even where they lie together in the second-level one.
   int64_t farElements = 512;
   int64_t packedResults = 12, packedNearResults = 64;
-  /// Factors with a larger N than this fill vectors well enough, and of rows of
-  /// more bytes, times lanes, fewer are a better tile than a register of them.
-  int64_t mostResultsOfRowsInLanes = 12, mostBytesOfRowsInLanes = 1 << 12;
+  /// Bytes of rows, times lanes, that are put in lanes whatever their number;
+  /// how many times as fast that has to look for longer rows.
+  int64_t mostBytesOfRowsInLanes = 1 << 12;
+  double rowsInLanesGain = 1.1;
   /// f16 and bf16 are converted where they are loaded up to so many results per
   /// element of the input, and so many uses of an element of a factor.
   int64_t mostConvertingResults = 16, mostConvertingUses = 8;
@@ -118,9 +119,13 @@ struct CPURates {
   int64_t mostSmallRowBytes = 1 << 13, leastTiles = 16, manyFibres = 64;
   /// Bytes of a position up to which tiles take two blocks of matrix tiles.
   int64_t mostAmxPositionBytes = 8192;
-  /// Cost of vectors that start anywhere and cross cache lines, and of a
-  /// shuffle beside a multiply-add.
-  double unalignedCost = 1.25, shuffleCost = 0.5;
+  /// In multiply-adds of vectors: what loads and stores of vectors that start
+  /// anywhere and cross cache lines take more, what those of a step take more
+  /// whose arrays lie in the second-level cache, and a shuffle beside a
+  /// multiply-add; a store of a part of a vector, and what one of a whole
+  /// vector of 256 bits takes more than one of 512 bits does.
+  double unalignedSlots = 0.75, secondLevelSlots = 4, shuffleCost = 0.5;
+  double storedPartSlots = 2, narrowStoreSlots = 1;
   /// Multiply-adds of vectors that making pairs of bf16 of an element takes as
   /// long as.
   double pairCopySlots = 2;

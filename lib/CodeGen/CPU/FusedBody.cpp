@@ -256,6 +256,7 @@ void FusedCodeBuilder::emitBody(func::FuncOp body,
   builder.setInsertionPointToStart(entry);
   Emitter emitter(builder, loc, element);
   emitter.has16BitConversion = outer.has16BitConversion;
+  emitter.hasLaneMasks = outer.hasLaneMasks;
   Value begin = entry->getArgument(0), end = entry->getArgument(1);
   Value slots = entry->getArgument(3);
   scratch = entry->getArgument(2);

@@ -302,6 +302,7 @@ void PairwiseBuilder::emitBody(func::FuncOp body, PairwiseArrays arrays,
   builder.setInsertionPointToStart(entry);
   Emitter emitter(builder, loc, accumulator);
   emitter.has16BitConversion = has16BitConversion(plan.getVectorBits());
+  emitter.hasLaneMasks = hasLaneMasks(plan.getVectorBits());
   Value begin = entry->getArgument(0), end = entry->getArgument(1);
   scratch = entry->getArgument(2);
   Captures entered(builder, loc, entry->getArgument(3), captures);

@@ -91,9 +91,50 @@ static bool choosePacksInput(const CPUPlan &plan, FusedOp fused) {
          (isChain && isWide && first.sizeN >= kCPURates.packedNearResults);
 }
 
-/// Cost of `groups`, one after the other, per element of the input.
+/// Multiply-adds of vectors that groups of the end of an axis of `inside`
+/// elements save `group`, per element: as `chooseRemainder` takes them.
+static double getGroupedSavings(const StageGroup &group, int64_t inside,
+                                int64_t lanes, const CacheBudget &caches) {
+  // Only vectors of 512 bits have such groups.
+  constexpr int64_t kVectorBytes = 64;
+  int64_t rest = inside % lanes, elements = 0;
+  int64_t turns = llvm::popcount(uint64_t(rest)) + (inside >= lanes);
+  double grouped = double(rest) / lanes * group.sizeN;
+  for (int64_t size = lanes / 2; size; size /= 2)
+    if (rest & size)
+      elements +=
+          llvm::alignTo(group.sizeN * size, lanes) * int64_t(group.sizeK);
+  bool fits = elements * kVectorBytes / lanes <= caches.l1Bytes / 2;
+  return rest && turns <= kCPURates.mostGroupedTurns && fits &&
+                 group.sizeK >= kCPURates.leastGroupedK
+             ? (group.sizeN - grouped) * lanes / inside
+             : 0;
+}
+
+/// What storing the results of `group` takes more, per element of its input,
+/// where vectors that they do not fill are stored in parts.
+static double getPartSlots(const StageGroup &group, int64_t inside,
+                           int64_t lanes) {
+  int64_t width = inside;
+  if (!group.sizeN)
+    return 0;
+  if (inside == 1 && group.sizeK == group.sizeN && 2 * group.sizeN <= lanes)
+    width = lanes / group.sizeN * group.sizeN;
+  else if (inside < lanes && llvm::isPowerOf2_64(inside))
+    width = group.sizeN * inside;
+  else if (inside < lanes)
+    width = lanes / inside * inside;
+  double parts = llvm::popcount(uint64_t(width % lanes));
+  return kCPURates.storedPartSlots * parts * lanes / width * group.sizeN /
+         group.sizeK;
+}
+
+/// Cost of `groups`, one after the other, per element of the input; `isFull`:
+/// with lanes over rows.
 static double getChainCost(ArrayRef<StageGroup> groups, FusedOp fused,
-                           int64_t lanes, bool isFull) {
+                           int64_t vectorBits, const CacheBudget &caches,
+                           bool isFull) {
+  int64_t lanes = vectorBits / 8 / getComputedBytes(fused);
   ModeProductOp first = fused.getModeProducts().front();
   SmallVector<int64_t> sizes(getArrayType(first.getInput()).getShape());
   double cost = 0, share = 1;
@@ -106,8 +147,19 @@ static double getChainCost(ArrayRef<StageGroup> groups, FusedOp fused,
     double own =
         getGroupCost(group.sizeK, group.sizeN, isFull ? -1 : inside, lanes);
     bool isAligned = isFull || width % lanes == 0 || lanes % width == 0;
-    cost += share * (isAligned ? own : kCPURates.unalignedCost * own);
-    share *= double(group.sizeN) / group.sizeK;
+    // Fewer of narrower vectors cross lines.
+    double growth = double(group.sizeN) / group.sizeK;
+    if (!isAligned)
+      own += kCPURates.unalignedSlots * vectorBits / 512 * (1 + growth);
+    if (vectorBits < 512)
+      own += kCPURates.narrowStoreSlots * growth;
+    if (!isFull && vectorBits < 512 && inside > 0)
+      own += getPartSlots(group, inside, lanes);
+    // Shorter axes are repeated, without empty lanes.
+    if (!isFull && vectorBits == 512 && 2 * inside > lanes)
+      own -= getGroupedSavings(group, inside, lanes, caches);
+    cost += share * own;
+    share *= growth;
     for (ModeProductOp product : group.products)
       sizes[product.getAxis()] =
           getArrayType(product.getFactor())
@@ -116,28 +168,34 @@ static double getChainCost(ArrayRef<StageGroup> groups, FusedOp fused,
   return cost;
 }
 
-/// Whether small factors that are no powers of two are cheaper with lanes over
-/// rows, two transpositions included.
-static bool putsRowsInLanes(const CPUPlan &plan, FusedOp fused, int64_t lanes) {
+/// Whether factors that are no powers of two are cheaper with lanes over rows,
+/// two transpositions included.
+static bool putsRowsInLanes(const CPUPlan &plan, FusedOp fused,
+                            int64_t vectorBits, const CacheBudget &caches) {
   ShapedType init = getArrayType(fused.getInit());
+  int64_t lanes = vectorBits / 8 / getComputedBytes(fused);
   int64_t rowElements = 1;
   for (int axis = plan.tiledAxis + 1, rank = plan.roles.size(); axis < rank;
        ++axis)
     rowElements *= std::max(plan.getWholeSize(axis, 0), init.getDimSize(axis));
-  auto isSmall = [](ModeProductOp product) {
-    return llvm::all_of(getArrayType(product.getFactor()).getShape(),
-                        [](int64_t size) {
-                          return size <= kCPURates.mostResultsOfRowsInLanes;
-                        });
-  };
-  if (!llvm::all_of(fused.getModeProducts(), isSmall) ||
-      rowElements * lanes * getComputedBytes(fused) >
-          kCPURates.mostBytesOfRowsInLanes)
+  int64_t bytes = rowElements * vectorBits / 8;
+  int64_t rows = init.getDimSize(plan.tiledAxis);
+  // Rows of a last tile that are not there are computed, too, and threads are
+  // to have tiles.
+  bool isMany =
+      !ShapedType::isDynamic(rows) && rows >= kCPURates.leastTiles * lanes;
+  if (bytes > kCPURates.mostBytesOfRowsInLanes &&
+      (!isMany || 2 * bytes > caches.l2Bytes))
     return false;
   SmallVector<StageGroup> groups = chooseGroups(fused, lanes, /*isFull=*/true);
-  double transpositions = 2.0 * llvm::Log2_64(lanes) + 2;
-  return getChainCost(groups, fused, lanes, true) + transpositions <
-         getChainCost(plan.groups, fused, lanes, false);
+  double others = 2.0 * llvm::Log2_64(lanes) + 2;
+  if (bytes > caches.l1Bytes)
+    others += kCPURates.secondLevelSlots * groups.size();
+  double gain =
+      bytes > kCPURates.mostBytesOfRowsInLanes ? kCPURates.rowsInLanesGain : 1;
+  return gain *
+             (getChainCost(groups, fused, vectorBits, caches, true) + others) <
+         getChainCost(plan.groups, fused, vectorBits, caches, false);
 }
 
 /// Cost of `product` per element of its input; `isFull`: with lanes over rows.
@@ -171,8 +229,10 @@ static void setSteps(ArrayRef<StageGroup> groups, CPUChoices &choices) {
     choices.steps.emplace_back().factors = group.products.size();
 }
 
-std::variant<CPUPlan, std::string>
-kron::chooseAxes(FusedOp fused, CPUPlanAttr given, CPUChoices &choices) {
+std::variant<CPUPlan, std::string> kron::chooseAxes(FusedOp fused,
+                                                    CPUPlanAttr given,
+                                                    const CacheBudget &caches,
+                                                    CPUChoices &choices) {
   int64_t lanes =
       std::max<int64_t>(choices.vectorBits / 8 / getComputedBytes(fused), 1);
   bool isRegroupedChain = isRegrouped(fused);
@@ -196,9 +256,10 @@ kron::chooseAxes(FusedOp fused, CPUPlanAttr given, CPUChoices &choices) {
     choices.packsInput = choosePacksInput(*plan, fused);
   if (!isGiven("rows_in_lanes") &&
       getRowsInLanesReason(fused, *plan, lanes).empty())
-    choices.rowsInLanes = isRegroupedChain
-                              ? putsRegroupedRowsInLanes(*plan, lanes)
-                              : putsRowsInLanes(*plan, fused, lanes);
+    choices.rowsInLanes =
+        isRegroupedChain
+            ? putsRegroupedRowsInLanes(*plan, lanes)
+            : putsRowsInLanes(*plan, fused, choices.vectorBits, caches);
   if (choices.rowsInLanes && !isRegroupedChain && !isGiven("steps"))
     setSteps(chooseGroups(fused, lanes, /*isFull=*/true), choices);
   return describeCPUPlan(fused, choices);

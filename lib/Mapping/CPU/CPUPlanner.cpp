@@ -105,7 +105,8 @@ static std::string complete(FusedOp fused, CPUPlanAttr given,
       value = chosen;
   };
   takeGiven(choices.vectorBits, options.vectorBits);
-  std::variant<CPUPlan, std::string> chosen = chooseAxes(fused, given, choices);
+  std::variant<CPUPlan, std::string> chosen =
+      chooseAxes(fused, given, caches, choices);
   if (auto *reason = std::get_if<std::string>(&chosen))
     return *reason;
   CPUPlan plan = std::get<CPUPlan>(chosen);

@@ -41,8 +41,11 @@ static double getLaneUse(int64_t sizeK, int64_t sizeN, int64_t inside,
   // A short axis is repeated by a shuffle that several vectors share.
   int64_t vectors =
       inside < lanes ? llvm::divideCeil(sizeN, lanes / inside) : sizeN;
-  if (2 * inside <= lanes && 1 + vectors < sizeN)
-    return double(sizeN * inside) / ((kCPURates.shuffleCost + vectors) * lanes);
+  if (2 * inside <= lanes && 1 + vectors < sizeN) {
+    int64_t shuffles = llvm::divideCeil(vectors, kCPURates.vectorsOfShuffle);
+    return double(sizeN * inside) /
+           ((kCPURates.shuffleCost * shuffles + vectors) * lanes);
+  }
   return fill(inside);
 }
 

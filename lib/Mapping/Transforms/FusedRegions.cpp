@@ -94,8 +94,10 @@ static unsigned countFactorsInPlace(FusedOp fused, int64_t l2Bytes,
     return 0;
   CPUChoices choices;
   choices.vectorBits = vectorBits;
-  auto plan =
-      std::get<CPUPlan>(chooseAxes(fused, /*given=*/CPUPlanAttr(), choices));
+  CacheBudget caches;
+  caches.l2Bytes = l2Bytes;
+  auto plan = std::get<CPUPlan>(
+      chooseAxes(fused, /*given=*/CPUPlanAttr(), caches, choices));
   if (plan.tiledAxis < 0 || !plan.numBuffers ||
       !(plan.isTiledInnermost() || plan.transposesInput))
     return 0;

@@ -7,7 +7,7 @@
 // CHECK:         call @kronRtNumThreads()
 // CHECK:         call @kronRtParallelFor(
 // CHECK-LABEL: func.func private @by_lhs_pairwise(
-// CHECK:         llvm.intr.masked.store
+// CHECK:         llvm.store %{{.*}} {alignment = 4 : i64}
 // CHECK:         vector.fma
 // CHECK:         arith.subf
 // CHECK:         vector.fma

@@ -46,6 +46,7 @@ struct CPUPlannerOptions {
 /// `given` (may be null) has are what `choices` has already. What follows from
 /// that, or why those fields are no plan for it.
 std::variant<CPUPlan, std::string> chooseAxes(FusedOp fused, CPUPlanAttr given,
+                                              const CacheBudget &caches,
                                               CPUChoices &choices);
 
 /// Completes the plan of `fused`, if the code generator takes it: what it
