@@ -17,7 +17,7 @@ from .. import _compile
 from .._core import infer_features
 from ._axis_grad import is_fast_on_gpu
 from ._grads import sum_batch
-from ._weight_grad import GPU_ELEMENTS, SIXTEEN_BIT, LARGE_BLOCK, ROWS, has_kernel
+from ._weight_grad import GPU_ELEMENTS, SIXTEEN_BIT, LARGE_BLOCK, has_kernel
 
 #: Elements up to which single steps take longer to ask for than to compute; on a CPU those of
 #: products with long factors, to which PyTorch's matrix products are as fast, are fewer.
@@ -139,9 +139,8 @@ def _has_chain(grad, x, patterns, needs_weights, layout):
     if _is_small(grad, x):
         # PyTorch's products of 16-bit types are the faster ones of large blocks.
         return x.dtype not in SIXTEEN_BIT or all(b * c <= LARGE_BLOCK for _, b, c, _ in patterns)
-    return (layout == "batch_first" and x.numel() >= ROWS * x.shape[-1]
-            and all(has_kernel(pattern, x.dtype)
-                    for pattern, flag in zip(patterns, needs_weights) if flag))
+    return layout == "batch_first" and all(has_kernel(pattern, x.dtype) for pattern, flag
+                                           in zip(patterns, needs_weights) if flag)
 
 
 def _count(grad, x):

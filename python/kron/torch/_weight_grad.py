@@ -14,8 +14,9 @@ import torch
 
 from ._streams import stream_of
 
-#: Rows from which on a kernel is faster.
-ROWS = 64
+#: Rows up to which 16-bit types are multiplied as float32: a kernel reads elements where they
+#: lie, matrix products take copies.
+_FEW_ROWS = 32
 #: Elements of a block, from which on copies for matrix products are worth it.
 LARGE_BLOCK = 1 << 16
 #: Elements of a block up to which the compiler's code is as fast as a matrix product,
@@ -30,10 +31,16 @@ GPU_ELEMENTS = ELEMENTS | {torch.float16: "f16", torch.bfloat16: "bf16"}
 def ksmm_weight_grad(grad, x, pattern, layout="batch_first"):
     """Shaped as the pattern."""
     pattern = tuple(pattern)
-    if x.is_cuda and x.dtype in GPU_ELEMENTS and x.numel() and grad.numel():
+    if not x.numel():
+        return x.new_zeros(pattern)
+    if x.is_cuda and x.dtype in GPU_ELEMENTS:
         return _on_gpu(grad, x, pattern, layout)
-    if layout == "batch_first" and x.device.type == "cpu" and has_kernel(pattern, x.dtype):
-        return _summed(grad, x, pattern)
+    if layout == "batch_first" and x.device.type == "cpu":
+        if has_kernel(pattern, x.dtype):
+            return _summed(grad, x, pattern)
+        if (x.dtype in SIXTEEN_BIT and x.numel() <= _FEW_ROWS * x.shape[-1]
+                and has_kernel(pattern, torch.float32)):
+            return _summed(grad.float(), x.float(), pattern).to(x.dtype)
     return _contracted(grad, x, pattern, layout)
 
 
@@ -89,11 +96,9 @@ def _on_gpu(grad, x, pattern, layout):
 
 
 def _summed(grad, x, pattern):
-    """By kron.ksmm_grad, unless there are few rows."""
+    """By kron.ksmm_grad."""
     grad = grad.reshape(-1, grad.shape[-1])
     x = x.reshape(-1, x.shape[-1])
-    if x.shape[0] < ROWS:
-        return _contracted(grad, x, pattern, "batch_first")
     result = x.new_empty(pattern)
     _kernel(pattern, x.dtype)(x.contiguous(), grad.contiguous(), result)
     return result

@@ -248,18 +248,22 @@ def test_axis_gradient_of_many_rows(outside, p, q, inside, dtype, rows):
     assert relative_error(result, "opi,oqi->pq", x, grad) <= 16 * torch.finfo(dtype).eps
 
 
-# Verify gradients by weights over so many rows that most are computed in kernels of kron, whole
-# blocks of rows and a remainder, of rows that lie apart.
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+# Verify gradients by weights over no, few and many rows: in kernels of kron, whole blocks of rows
+# and a remainder, and by matrix products, of rows that lie apart.
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("pattern", [(1, 6, 5, 2), (2, 7, 12, 4), (1, 9, 33, 8),
                                      (1, 4, 6, 16), (1, 3, 128, 2), (2, 3, 70, 2),
                                      (2, 5, 4, 3), (3, 8, 4, 1), (1, 300, 260, 2)])
-@pytest.mark.parametrize("rows", [64, 130])
-def test_weight_gradient_of_many_rows(pattern, dtype, rows):
+@pytest.mark.parametrize("rows", [0, 1, 32, 33, 130])
+def test_weight_gradient_of_rows(pattern, dtype, rows):
     a, b, c, d = pattern
     grad = torch.randn(rows, a * b * d + 3, dtype=dtype)[:, 3:]
     x = torch.randn(rows, a * c * d, dtype=dtype)
     result = torch.ops.kron.ksmm_weight_grad(grad, x, pattern)
-    error = relative_error(result, "nabd,nacd->abcd", grad.reshape(rows, a, b, d),
-                           x.view(rows, a, c, d))
+    assert result.dtype == dtype and result.shape == pattern and result.is_contiguous()
+    if rows == 0:
+        assert not result.any()
+        return
+    error = relative_error(result.double(), "nabd,nacd->abcd", grad.reshape(rows, a, b, d).double(),
+                           x.view(rows, a, c, d).double())
     assert error <= 16 * torch.finfo(dtype).eps
