@@ -15,6 +15,7 @@ usage: check.py [--build BUILD] [--update]
   in a comment of a verifier and in the name of a negative test, and there are no other tags.
 - docs/Architecture.md has each folder of include and lib in one layer, no layer includes headers of a lower one,
   nothing but passes of the layer mapping includes what chooses plans, and files that the page names exist.
+- Code of the tile level meets the criteria in docs/tiles.py.
 - docs/benchmarks/tuned_plot.py draws a small result file of tuned plans as it should.
 - docs/Constants.md has a row, with a reason, for each number outside of lib/Machine that has a name or is a fraction
   (docs/constants.py), and no other rows.
@@ -39,6 +40,7 @@ sys.dont_write_bytecode = True
 import constants
 import generate
 import render
+import tiles
 import tuned_plot
 
 SNIPPET = re.compile(r"(?P<head>^<!-- from (?P<file>\S+?)(?::(?P<name>\w+))? -->\n```\w*\n)"
@@ -405,6 +407,7 @@ def main():
     for page, dialect in (("Dialect.md", "Kron"), ("Tile.md", "Tile")):
         check_rules(checker, DOCS / "reference" / page, ROOT / f"lib/Dialect/{dialect}/IR", ROOT / f"test/Dialect/{dialect}")
     check_layers(checker, DOCS / "Architecture.md")
+    tiles.check(checker, ROOT, options.build)
     check_paths(checker, DOCS / "Architecture.md")
     check_generated(checker, render.generated())
     check_tuned(checker)

@@ -3,9 +3,9 @@
 
 usage: ptx.py --root BUILD [options]
 
-Compiles cases of each family of kernels, random ones, and small ones of all operations, for sm_80 and sm_90a; launches
-them by their own host code on a driver whose kernels interpreter/ runs, on GPUs of few multiprocessors; and
-compares with the references of test/exec. A case also fails if its kernels access what they must not, or race. Then
+Compiles cases of each family of kernels, random ones, small ones of all operations, and what tutorials add, for sm_80
+and sm_90a; launches them by their own host code on a driver whose kernels interpreter/ runs, on GPUs of few
+multiprocessors; and compares with the references of test/exec. A case also fails if its kernels access what they must not, or race. Then
 kernels from which a barrier, a wait or a store is taken out have to fail.
 
 The same arguments give the same cases. Ends with a line `N passed, N failed`.
@@ -33,6 +33,7 @@ from interpreted import Interpreted  # noqa: E402
 from interpreted_bits import CHECKS, InterpretedChecks  # noqa: E402
 from interpreter.driver import Driver  # noqa: E402
 from kronlib import Kron  # noqa: E402
+import tutorials  # noqa: E402
 
 #: The driver of the unit tests, in a build folder.
 LIBRARY = "test/unit/fake/libcuda.so.1"
@@ -108,6 +109,12 @@ class Suite:
             for name, arguments in CHECKS:
                 self.attempt(f"8 bits: {name} {arguments} for {chip}", lambda: checks.check(name, arguments))
 
+    def run_tutorials(self):
+        for chip in ptx_cases.CHIPS:
+            checks = tutorials.Tutorials(self.options.root, self.interpreted.kron, self.interpreted.driver, chip)
+            for name, arguments in tutorials.CHECKS:
+                self.attempt(f"tutorials: {name} {arguments} for {chip}", lambda: checks.check(name, arguments))
+
     def run_mutations(self):
         found, missed = ptx_mutations.run(self.interpreted, self.options.mutations == "all")
         self.passed, self.failed = self.passed + found, self.failed + missed
@@ -133,6 +140,7 @@ def main():
     suite.run_instructions()
     suite.run_cases()
     suite.run_eight_bits()
+    suite.run_tutorials()
     suite.run_exhaustive()
     if options.mutations != "none" and not options.only:
         suite.run_mutations()

@@ -29,6 +29,7 @@ private:
   void placeFibres();
   void placeFactor();
   SmallVector<Scalar> loadFactor(Int p);
+  Scalar add(const Scalar &value, const Scalar &element, const Scalar &sum);
   void addStep(Int p);
 
   Lowering &lowering;
@@ -117,6 +118,15 @@ SmallVector<Scalar> FibreProduct::loadFactor(Int p) {
   return values;
 }
 
+/// `sum` and the product of `value` and `element`, as the semiring says.
+Scalar FibreProduct::add(const Scalar &value, const Scalar &element,
+                         const Scalar &sum) {
+  if (op.getSemiring() == Semiring::PlusTimes)
+    return ops.fma(value, element, sum);
+  Value both = arith::AddFOp::create(k.builder, k.loc, value.re, element.re);
+  return {arith::MaxNumFOp::create(k.builder, k.loc, sum.re, both), nullptr};
+}
+
 void FibreProduct::addStep(Int p) {
   int64_t stride = buffer.getTileLayout().strides[op.getAlong()];
   Type storage = getStorageType(buffer.getElementType());
@@ -132,13 +142,17 @@ void FibreProduct::addStep(Int p) {
       element = ops.conjugate(element);
   for (auto [value, own] : llvm::zip_equal(values, sums))
     for (auto [element, sum] : llvm::zip_equal(row, own))
-      sum = ops.fma(value, element, sum);
+      sum = add(value, element, sum);
 }
 
 Boxes FibreProduct::build() {
   placeFibres();
   placeFactor();
-  sums.assign(fibres.size(), SmallVector<Scalar>(part, ops.zero()));
+  Scalar start = ops.zero();
+  if (op.getSemiring() == Semiring::MaxPlus)
+    start.re = k.constant(buffer.getElementType(),
+                          -std::numeric_limits<double>::infinity());
+  sums.assign(fibres.size(), SmallVector<Scalar>(part, start));
   auto pack = [&] {
     SmallVector<Value> values;
     for (ArrayRef<Scalar> own : sums)

@@ -99,3 +99,32 @@ func.func @varying_host(%px: !llvm.ptr, %m: i64, %n: i64, %c: complex<f32>) {
   tile.launch @kron_gpu::@varying tiles(%n) args(%x, %x, %v, %c, %n : !tile.view<?x2x8xcomplex<f32>, [16, 8, 1]>, !tile.view<?x2x8xcomplex<f32>, [16, 8, 1]>, !tile.view<?x2x8x2xcomplex<f32>, [4, 2, 0, 1]>, complex<f32>, i64)
   return
 }
+
+// -----
+
+// Verify that a largest sum starts with minus infinity.
+// CHECK-LABEL: llvm.func @largest(
+// CHECK:         %[[START:.*]] = arith.constant 0xFF800000 : f32
+// CHECK:         scf.for {{.*}} iter_args(%[[LARGEST:.*]] = %[[START]]) -> (f32)
+// CHECK:           %[[SUM:.*]] = arith.addf %{{.*}}, %{{.*}} : f32
+// CHECK:           %[[NEXT:.*]] = arith.maxnumf %[[LARGEST]], %[[SUM]] : f32
+// CHECK:           scf.yield %[[NEXT]] : f32
+gpu.module @kron_gpu {
+  llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  gpu.func @largest(%f: !tile.view<8x4xf32, [4, 1]>) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %a = tile.alloc : !tile.buffer<64x8xf32>
+    %b = tile.alloc : !tile.buffer<64x4xf32>
+    tile.for_boxes %u of 64 parts 4 {
+      %s = tile.multiply %a[%u], %f along 1 unrolled 1 semiring <max_plus> : !tile.buffer<64x8xf32>, !tile.view<8x4xf32, [4, 1]> -> !tile.fragment<1x1xf32>
+      tile.exchange %s to %b[%u] along [1] : !tile.fragment<1x1xf32>, !tile.buffer<64x4xf32>
+    }
+    gpu.return
+  }
+}
+
+func.func @largest_host(%pf: !llvm.ptr, %n: i64) {
+  %f = tile.view %pf : !llvm.ptr -> !tile.view<8x4xf32, [4, 1]>
+  tile.launch @kron_gpu::@largest tiles(%n) args(%f : !tile.view<8x4xf32, [4, 1]>)
+  return
+}

@@ -517,3 +517,17 @@ gpu.module @kron_gpu {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @multiply_c10(%f: !tile.view<8x8xi32, [8, 1]>) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %a = tile.alloc : !tile.buffer<64x8xi32>
+    tile.for_boxes %u of 64 parts 1 {
+      // expected-error @+1 {{expects floats for semiring max_plus, but got '!tile.buffer<64x8xi32>'}}
+      %s = tile.multiply %a[%u], %f along 1 semiring <max_plus> : !tile.buffer<64x8xi32>, !tile.view<8x8xi32, [8, 1]> -> !tile.fragment<1x8xi32>
+    }
+    gpu.return
+  }
+}

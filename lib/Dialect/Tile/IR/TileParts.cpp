@@ -114,6 +114,11 @@ LogicalResult MultiplyOp::verify() {
       !isa<ComplexType>(source.getElementType()))
     return emitOpError("expects complex elements to conjugate, but got ")
            << source;
+  // multiply_c10
+  if (getSemiring() == Semiring::MaxPlus &&
+      !isa<FloatType>(source.getElementType()))
+    return emitOpError("expects floats for semiring max_plus, but got ")
+           << source;
   int64_t results = loop.getParts() * sums.getBoxElements();
   if (auto view = dyn_cast<ViewType>(getFactor().getType()))
     return verifyView(*this, view, results);

@@ -22,6 +22,8 @@ def Tile_MultiplyOp
     factor. The loop over K has `unrolled` steps per turn. `conj_source` and
     `conj_factor` conjugate what they multiply.
 
+    Sums and products are those of `semiring`.
+
     A factor is an operand in shared memory, or a view of K x N elements that
     stays in global memory. One that varies is a view of the tile's axes, with N
     positions along the contracted one, and behind these of K; it has strides of 0
@@ -42,6 +44,7 @@ def Tile_MultiplyOp
     7. `conj_source` and `conj_factor` are of complex elements.
     8. A `tile.barrier` is behind what other threads have written.
     9. A `tile.barrier` is behind the `tile.prepare` of an operand.
+    10. `max_plus` is of floats.
 
     Example:
 
@@ -58,12 +61,13 @@ def Tile_MultiplyOp
                        Optional<Index>:$tile,
                        ConfinedAttr<I64Attr, [IntNonNegative]>:$along,
                        Tile_Count<"8">:$unrolled, UnitAttr:$conj_source,
-                       UnitAttr:$conj_factor);
+                       UnitAttr:$conj_factor,
+                       DefaultValuedAttr<Tile_SemiringAttr, "Semiring::PlusTimes">:$semiring);
   let results = (outs Tile_Fragment:$sums);
   let assemblyFormat = [{
     $source `[` $boxes `]` `,` $factor (`tile` $tile^)? `along` $along
     (`unrolled` $unrolled^)? (`conj_source` $conj_source^)?
-    (`conj_factor` $conj_factor^)? attr-dict
+    (`conj_factor` $conj_factor^)? (`semiring` $semiring^)? attr-dict
     `:` type($source) `,` type($factor) `->` type($sums)
   }];
   let hasVerifier = 1;

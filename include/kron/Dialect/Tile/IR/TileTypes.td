@@ -73,6 +73,23 @@ def Tile_Accumulation
   let cppNamespace = "::mlir::kron::tile";
 }
 
+def Tile_Semiring
+    : I32EnumAttr<"Semiring", "what sums and products are",
+                  [I32EnumAttrCase<"PlusTimes", 0, "plus_times">,
+                   I32EnumAttrCase<"MaxPlus", 1, "max_plus">]> {
+  let cppNamespace = "::mlir::kron::tile";
+  let genSpecializedAttr = 0;
+}
+
+def Tile_SemiringAttr : EnumAttr<Tile_Dialect, Tile_Semiring, "semiring"> {
+  let assemblyFormat = "`<` $value `>`";
+  let summary = "what sums and products are";
+  let description = [{
+    - `plus_times`: sums of products.
+    - `max_plus`: the largest of sums, of which minus infinity is the neutral element.
+  }];
+}
+
 def Tile_LayoutAttr : AttrDef<Tile_Dialect, "Layout"> {
   let mnemonic = "layout";
   let summary = "where the elements of a tile lie in shared memory";
