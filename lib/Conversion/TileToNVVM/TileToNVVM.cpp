@@ -28,8 +28,9 @@ using namespace mlir::kron::tile;
 static bool converts(gpu::GPUFuncOp kernel) {
   return kernel
       .walk([](Operation *op) {
-        return isa<ForBlocksOp, ForPiecesOp>(op) ? WalkResult::interrupt()
-                                                 : WalkResult::advance();
+        return isa<ForBlocksOp, ForPiecesOp, ContractPiecesOp>(op)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
       })
       .wasInterrupted();
 }
@@ -181,6 +182,7 @@ static LogicalResult lowerKernel(OpBuilder &builder, LaunchOp launch,
   APInt constant;
   if (matchPattern(launch.getTiles(), m_ConstantInt(&constant)))
     tiles = constant.getSExtValue();
+  tiles = host.mul(tiles, shape.getShares());
   k.launch({shape.getThreads(), shape.getCtasPerSm(), shape.getCluster(),
             k.getSharedBytes()},
            tiles);

@@ -14,8 +14,6 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
-/// Barriers that a CTA has beside the one of all its threads.
-static constexpr int64_t kNamedBarriers = 15;
 /// The most tiles that are read as one: 16 bytes of two rows of sums.
 static constexpr int64_t kMostTogether = 4;
 
@@ -148,17 +146,25 @@ LogicalResult PiecesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<int64_t> sizes,
                                  ArrayRef<int64_t> block,
                                  ArrayRef<int64_t> axes, int64_t warps,
-                                 int64_t bytes, bool, int64_t split) {
+                                 int64_t bytes, bool, int64_t split,
+                                 int64_t ahead, ArrayRef<int64_t> order) {
   bool divides = areBlocks(sizes, block) && axes.size() == sizes.size() &&
                  llvm::all_of(llvm::zip_equal(sizes, block), [](auto pair) {
                    auto [size, part] = pair;
                    return size % part == 0;
                  });
-  if (!divides || warps < 1 || bytes < 1 || split < -1 ||
+  if (!divides || warps < 1 || bytes < 1 || split < -1 || ahead < 0 ||
       split >= int64_t(sizes.size()))
     return emitError() << "expects sizes that are multiples of a block's, with "
                           "an axis each, but got sizes "
                        << sizes << ", block " << block << " and axes " << axes;
+  SmallVector<int64_t> sorted(order);
+  llvm::sort(sorted);
+  if (!order.empty() &&
+      ArrayRef(sorted) !=
+          ArrayRef(llvm::to_vector(llvm::seq<int64_t>(0, sizes.size()))))
+    return emitError() << "expects an order of " << sizes.size()
+                       << " dimensions, each once, but got " << order;
   return success();
 }
 
@@ -203,17 +209,23 @@ static LogicalResult verifyPieces(Operation *op, ViewType view, RingType ring,
            << ring;
   if (failed(verifyGroups(op, pieces.getWarps())))
     return failure();
-  int64_t threads = getThreads(op);
+  KernelAttr kernel = getKernel(op);
+  int64_t threads = kernel ? kernel.getThreads() / kernel.getGroups() : 0;
   int64_t count =
       llvm::product_of(pieces.getSizes()) / llvm::product_of(pieces.getBlock());
   int64_t groups = std::max<int64_t>(1, threads / 32 / pieces.getWarps());
-  int64_t warps = threads / 32;
+  int64_t warps = threads / 32, ahead = pieces.getAhead();
   // copy_pieces_c2
   if (threads && (warps % pieces.getWarps() != 0 || count % groups != 0 ||
-                  ring.getStages() % groups != 0 || ring.getStages() > count))
+                  ring.getStages() % groups != 0 ||
+                  (ahead == 0 && ring.getStages() > count)))
     return op->emitOpError("expects as many slots and pieces for each of ")
            << groups << " groups, and no more slots than pieces, but got "
            << ring.getStages() << " slots and " << count << " pieces";
+  if (threads && ahead > 0 && (groups > 1 || ring.getStages() != ahead + 1))
+    return op->emitOpError("expects one group, with a slot more than the ")
+           << ahead << " pieces that go ahead, but got " << groups
+           << " groups and " << ring.getStages() << " slots";
   if (pieces.getSplit() >= 0 && !hasCluster(op))
     return op->emitOpError("expects split in a kernel of clusters");
   return failure(failed(verifyAxes(op, view, pieces.getAxes(),
@@ -229,10 +241,29 @@ LogicalResult CopyPiecesOp::verify() {
                       getPieces());
 }
 
+LogicalResult tile::verifyStartedPieces(Operation *op, Value view, Value ring,
+                                        PiecesAttr pieces) {
+  bool isStarted = llvm::any_of(ring.getUsers(), [&](Operation *user) {
+    auto copy = dyn_cast<CopyPiecesOp>(user);
+    Operation *outermost =
+        copy ? copy->getBlock()->findAncestorOpInBlock(*op) : nullptr;
+    return outermost && copy->isBeforeInBlock(outermost) &&
+           copy->getOperand(0) == view && copy.getPiecesAttr() == pieces;
+  });
+  // for_pieces_c3, contract_pieces_c3
+  if (!isStarted)
+    return op->emitOpError("expects a tile.copy_pieces of the same ring, view "
+                           "and pieces in front of the loop over tiles");
+  return verifyPieces(op, cast<ViewType>(view.getType()),
+                      cast<RingType>(ring.getType()), pieces);
+}
+
 LogicalResult ForPiecesOp::verify() {
   // for_pieces_c1
-  if (!isTile(getTile()) || !isa<ForOp>((*this)->getParentOp()))
-    return emitOpError("expects a tile of the tile.for that it is in");
+  if (!isTile(getTile()) || !isa<ForOp>((*this)->getParentOp()) ||
+      getPieces().getAhead() > 0)
+    return emitOpError("expects a tile of the tile.for that it is in, whose "
+                       "pieces do not go ahead");
   RingType ring = getRing().getType();
   // for_pieces_c2
   if (getBody()->getArgumentTypes() !=
@@ -240,20 +271,7 @@ LogicalResult ForPiecesOp::verify() {
     return emitOpError("expects a body with an argument of type index and one "
                        "of type ")
            << ring.getBuffer();
-  bool isStarted = llvm::any_of(getRing().getUsers(), [&](Operation *user) {
-    auto copy = dyn_cast<CopyPiecesOp>(user);
-    Operation *outermost =
-        copy ? copy->getBlock()->findAncestorOpInBlock(*getOperation())
-             : nullptr;
-    return outermost && copy->isBeforeInBlock(outermost) &&
-           copy->getOperand(0) == getView() &&
-           copy.getPiecesAttr() == getPieces();
-  });
-  // for_pieces_c3
-  if (!isStarted)
-    return emitOpError("expects a tile.copy_pieces of the same ring, view and "
-                       "pieces in front of the loop over tiles");
-  return verifyPieces(*this, getView().getType(), ring, getPieces());
+  return verifyStartedPieces(*this, getView(), getRing(), getPiecesAttr());
 }
 
 //===----------------------------------------------------------------------===//
@@ -430,6 +448,20 @@ LogicalResult tile::verifyExchangedBlock(ExchangeOp op) {
   return success();
 }
 
+LogicalResult tile::verifyAxesAndBytes(StoreOp op, int64_t rank) {
+  for (Value array : {Value(op.getView()), Value(op.getAddend())}) {
+    if (!array)
+      continue;
+    auto view = cast<ViewType>(array.getType());
+    // store_c11
+    if (!op.getAxes() || failed(verifyAxes(op, view, *op.getAxes(), rank)) ||
+        failed(verifyBytes(op, view, op.getBytes())))
+      return op.getAxes() ? failure()
+                          : op.emitOpError("expects axes of a block's box");
+  }
+  return success();
+}
+
 LogicalResult tile::verifyStoredBlock(StoreOp op) {
   Blocks blocks = *getBlocks(op.getBoxes());
   auto fragment = cast<FragmentType>(op.getSource().getType());
@@ -440,17 +472,8 @@ LogicalResult tile::verifyStoredBlock(StoreOp op) {
   if (failed(verifyBlock(op, fragment, blocks, *op.getAlong(), false)))
     return failure();
   SmallVector<int64_t> box(*op.getBox());
-  for (Value array : {Value(op.getView()), Value(op.getAddend())}) {
-    if (!array)
-      continue;
-    auto view = cast<ViewType>(array.getType());
-    // store_c11
-    if (!op.getAxes() ||
-        failed(verifyAxes(op, view, *op.getAxes(), box.size())) ||
-        failed(verifyBytes(op, view, op.getBytes())))
-      return op.getAxes() ? failure()
-                          : op.emitOpError("expects axes of a block's box");
-  }
+  if (failed(verifyAxesAndBytes(op, box.size())))
+    return failure();
   SmallVector<int64_t> sizes(blocks.sizes);
   ArrayRef<int64_t> along = *op.getAlong();
   for (int64_t axis : along)

@@ -439,7 +439,7 @@ LogicalResult HazardCheck::write(ExchangeOp op) {
 LogicalResult HazardCheck::multiply(Operation *op, Value operand) {
   if (!get(operand).isApart)
     return success();
-  // contract_c7, multiply_c9
+  // contract_c7, multiply_c9, contract_pieces_c6
   return op->emitOpError(
       "multiplies by what other threads have copied: expects "
       "a tile.barrier behind the tile.prepare");
@@ -545,7 +545,8 @@ LogicalResult HazardCheck::check(Operation *op) {
       .Case([&](PrepareOp prepare) {
         // What lanes have in registers is their own.
         auto type = dyn_cast<OperandType>(prepare->getResult(0).getType());
-        if (type && type.getAtom() != AtomKind::Fma)
+        if (type && type.getAtom() != AtomKind::Fma &&
+            type.getAtom() != AtomKind::WgmmaTF32)
           return success();
         memory[prepare->getResult(0)].isApart = true;
         return checkArrived(prepare);
@@ -571,6 +572,9 @@ LogicalResult HazardCheck::check(Operation *op) {
         // multiply_c8
         if (failed(read(product, product->getOperand(0), Access())))
           return failure();
+        return multiply(product, product->getOperand(2));
+      })
+      .Case([&](ContractPiecesOp product) {
         return multiply(product, product->getOperand(2));
       })
       .Case([&](BarrierOp barrier) { return meet(barrier); })
@@ -617,7 +621,7 @@ LogicalResult tile::verifyHazards(gpu::GPUFuncOp kernel) {
     unsigned least =
         TypeSwitch<Operation *, unsigned>(op)
             .Case<ContractOp, LoadOp>([](auto) { return 2; })
-            .Case([](MultiplyOp) { return 3; })
+            .Case<MultiplyOp, ContractPiecesOp>([](auto) { return 3; })
             .Case<ExchangeOp, StoreOp, CopyOp>([](auto) { return 2; })
             .Case<AcquireOp, WaitOp, ReleaseOp, PrepareOp, ResizeOp>(
                 [](auto) { return 1; })

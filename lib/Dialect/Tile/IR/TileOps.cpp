@@ -265,6 +265,8 @@ LogicalResult BarrierOp::verify() {
 LogicalResult PrepareOp::verify() {
   ViewType view = getFactor().getType();
   OperandType operand = getOperand().getType();
+  if (operand.getAtom() == AtomKind::WgmmaTF32)
+    return verifyPackedFactor(*this);
   if (failed(verifyBlockFactor(*this)))
     return failure();
   if (isOfBlocks(operand.getAtom()))
@@ -516,7 +518,8 @@ LogicalResult ContractOp::verify() {
     return emitOpError("expects a block of all results or a multiple of ")
            << chunk << ", 16 bytes of the operand, but got " << getBlock()[1];
   // contract_c8
-  if (from.getAtom() != getAtom() || operand.getAtom() != getAtom())
+  if (from.getAtom() != getAtom() || operand.getAtom() != getAtom() ||
+      getAtom() == AtomKind::WgmmaTF32)
     return emitOpError("expects a fragment and an operand of atom ")
            << stringifyAtomKind(getAtom()) << ", but got " << from << " and "
            << operand;
