@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Warpgroups.h"
+#include <map>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -95,6 +96,7 @@ public:
   void emit();
 
 private:
+  void locate(int64_t turn);
   void startPiece(int64_t number);
   Int getSlot(int64_t number);
   void meet();
@@ -109,9 +111,13 @@ private:
   TileLayout layout;
   std::shared_ptr<PackedFactor> factor;
   LaneFibres fibres;
-  /// Of this turn and later ones.
-  SmallVector<GlobalTile> tiles;
-  SmallVector<Value> exist;
+  /// A tile, and whether it exists; null: it does.
+  struct TurnTile {
+    GlobalTile tile;
+    Value exists;
+  };
+  /// Of this turn and later ones, by their distance.
+  std::map<int64_t, TurnTile> tiles;
 };
 
 } // namespace
@@ -124,13 +130,19 @@ PiecesProduct::PiecesProduct(Lowering &lowering, ContractPiecesOp op)
       factor(lowering.packed.at(op.getOperand())),
       fibres(lowering, op.getPieces().getSizes(), op.getAlong(),
              !factor->shape.innermost || !layout.swizzles.empty()) {
-  Int tile = lowering.numbers.at(op.getTile());
-  int64_t last = pieces.count - 1 + pieces.getAhead();
-  for (int64_t turn = 0; turn <= last / pieces.count; ++turn) {
-    Int later = k.add(tile, k.mul(lowering.step, turn));
-    tiles.push_back(pieces.locate(later));
-    exist.push_back(turn ? k.less(later, lowering.tileCount) : Value());
-  }
+  locate(0);
+}
+
+/// Finds the tile of turn `turn`, unless it was found.
+void PiecesProduct::locate(int64_t turn) {
+  auto [it, isNew] = tiles.try_emplace(turn);
+  if (!isNew)
+    return;
+  Int tile =
+      k.add(lowering.numbers.at(op.getTile()), k.mul(lowering.step, turn));
+  it->second.tile = pieces.locate(tile);
+  if (turn)
+    it->second.exists = k.less(tile, lowering.tileCount);
 }
 
 /// The byte offset of piece `number`, counted from this tile's first one.
@@ -141,8 +153,11 @@ Int PiecesProduct::getSlot(int64_t number) {
 
 void PiecesProduct::startPiece(int64_t number) {
   int64_t turn = number / pieces.count;
-  k.ifThen(exist[turn], [&] {
-    pieces.copy(tiles[turn], number % pieces.count, getSlot(number));
+  // Not before it is needed: it takes registers.
+  locate(turn);
+  const TurnTile &found = tiles.at(turn);
+  k.ifThen(found.exists, [&] {
+    pieces.copy(found.tile, number % pieces.count, getSlot(number));
   });
   k.commitCopies();
 }
@@ -182,7 +197,7 @@ SmallVector<Value> PiecesProduct::load(int64_t number) {
 
 /// The sums, from the view if they are not finite: pieces are gone.
 SmallVector<Value> PiecesProduct::guard(ArrayRef<Value> sums) {
-  const GlobalTile &tile = tiles.front();
+  const GlobalTile &tile = tiles.at(0).tile;
   Type f32 = k.builder.getF32Type();
   auto exists = [&](unsigned fibre) { return fibres.exists(k, tile, fibre); };
   auto loadElement = [&](unsigned fibre, Int p) {

@@ -123,6 +123,7 @@ void PieceCopy::copy(const GlobalTile &tile, Int number, Int slot) const {
   SmallVector<Int> start =
       getPositions(k, blocks, k.add(k.mul(group, count), number));
   GlobalTile piece = tile;
+  SmallVector<int64_t> sizes(blocks.block);
   Int offset = 0;
   for (auto [dim, position] : llvm::enumerate(start)) {
     offset = k.add(offset, tile.scale(k, position, tile.strides[dim]));
@@ -130,8 +131,12 @@ void PieceCopy::copy(const GlobalTile &tile, Int number, Int slot) const {
       continue;
     Int limit = k.sub(tile.limits[dim], position);
     piece.limits[dim] = limit;
-    piece.mayExceed[dim] =
-        !limit.isConstant() || limit.getConstant() < blocks.block[dim];
+    if (!limit.isConstant())
+      continue;
+    // K ends within the last piece: lanes load no more than they have to.
+    sizes[dim] = std::min<int64_t>(
+        sizes[dim], llvm::alignTo(limit.getConstant(), kWarpgroupLoadedK));
+    piece.mayExceed[dim] = limit.getConstant() < sizes[dim];
   }
   piece.base =
       k.offsetBytes(tile.base, k.mul(offset, buffer.getElementBytes()));
@@ -141,7 +146,7 @@ void PieceCopy::copy(const GlobalTile &tile, Int number, Int slot) const {
     order.assign(pieces.getOrder().begin(), pieces.getOrder().end());
   SharedTile to(k, buffer, slot);
   emitFilledCopy(lowering,
-                 {piece, to, blocks.block, order, pieces.getBytes(), threads,
+                 {piece, to, sizes, order, pieces.getBytes(), threads,
                   k.rem(k.threadId(), threads), /*ofGroup=*/true,
                   pieces.getLines()},
                  aligned);

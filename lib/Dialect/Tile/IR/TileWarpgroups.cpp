@@ -15,8 +15,6 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
-/// Positions K that lanes load at a time.
-static constexpr int64_t kLoadedK = 16;
 /// The most columns of an instruction, and the largest side of a factor.
 static constexpr int64_t kMostColumns = 256;
 
@@ -95,8 +93,8 @@ LogicalResult tile::verifyPackedFactor(PrepareOp op) {
   ArrayRef<int64_t> strides = view.getStrides();
   bool isAlongK = !strides.empty() && strides[0] == 1 && strides[1] != 1;
   int64_t unit = operand.getOrder() == OperandOrder::Quads ? 16 : 8;
-  int64_t least =
-      isAlongK ? llvm::alignTo(sizeK, kLoadedK) : llvm::alignTo(sizeN, unit);
+  int64_t least = isAlongK ? llvm::alignTo(sizeK, kWarpgroupLoadedK)
+                           : llvm::alignTo(sizeN, unit);
   least = llvm::PowerOf2Ceil(least);
   // prepare_c4
   if (sizeK > kMostColumns || sizeN > kMostColumns ||
@@ -120,7 +118,7 @@ static LogicalResult verifyOwnPieces(ContractPiecesOp op) {
   ArrayRef<int64_t> sizes = pieces.getSizes(), block = pieces.getBlock();
   int64_t along = op.getAlong(), rank = sizes.size();
   KernelAttr kernel = getKernel(op);
-  bool isCut = along < rank && block[along] % kLoadedK == 0;
+  bool isCut = along < rank && block[along] % kWarpgroupLoadedK == 0;
   for (int64_t dim = 0; dim < rank; ++dim)
     isCut &= dim == along || sizes[dim] == block[dim];
   bool isOfGroup = pieces.getWarps() == 4 && pieces.getAhead() > 0 &&
@@ -131,7 +129,7 @@ static LogicalResult verifyOwnPieces(ContractPiecesOp op) {
     return success();
   return op.emitOpError("expects pieces of four warps that go ahead, cut along "
                         "one dimension in multiples of ")
-         << kLoadedK << " positions, of at most " << kWarpgroupFibres
+         << kWarpgroupLoadedK << " positions, of at most " << kWarpgroupFibres
          << " fibres, but got " << pieces;
 }
 

@@ -21,8 +21,9 @@ inline bool isOfBlocks(AtomKind atom) {
          atom == AtomKind::MmaF64Small;
 }
 
-/// Fibres that a warpgroup multiplies at a time.
-inline constexpr int64_t kWarpgroupFibres = 64;
+/// Fibres that a warpgroup multiplies at a time, and positions K of these that
+/// its lanes load at a time.
+inline constexpr int64_t kWarpgroupFibres = 64, kWarpgroupLoadedK = 16;
 
 /// Fibres of a tile of `sizes` along `along`; along other axes than the
 /// innermost one, lanes have pairs of neighbours.
