@@ -65,6 +65,12 @@ TEST_F(GPUPlanners, SimtShrinksWithSharedMemory) {
   EXPECT_EQ(
       getReason(planSimt(build({"f64", {-1, 30000}, {1}}), getMachine("h200"))),
       "one fibre of a factor does not fit shared memory");
+  EXPECT_EQ(getReason(planSimt(
+                build({"complex<f64>", {-1, 12}, {1}},
+                      getPlanText("simt", "threads = 1024, ctas_per_sm = 2")),
+                getMachine("h200"))),
+            "one result of a fibre does not fit in the 32 registers of a "
+            "thread that 1024 threads and 2 CTAs per SM leave");
 }
 
 TEST_F(GPUPlanners, SimtHonoursWhatIsGiven) {

@@ -113,7 +113,7 @@ Value ColumnProduct::getValid(const BlockSums &group, int64_t width, Int lane) {
     return nullptr;
   if (!isSplit && first + kMmaSizeN * group.pair <= columns)
     return nullptr;
-  if (isSplit && columns % (kMmaSizeN * group.pair) == 0)
+  if (isSplit && columns % block.block.blocks.block[last] == 0)
     return nullptr;
   return k.less(k.add(block.origin[last], k.add(lane, first + width)), columns);
 }
@@ -231,7 +231,7 @@ BlockProduct ColumnProduct::collect(ArrayRef<MmaC> sums) {
                     factor.getSizeN();
   const ColumnGroup &lastGroup = columnGroups.back();
   place.columnsExist =
-      isSplit ? columns % (kMmaSizeN * columnGroups.front().pair) == 0
+      isSplit ? columns % block.block.blocks.block[last] == 0
               : lastGroup.first + kMmaSizeN * lastGroup.pair <= columns;
   place.columns = block.block.blocks.sizes[last];
   if (block.fold > 1) {

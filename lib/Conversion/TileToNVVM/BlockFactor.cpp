@@ -81,7 +81,7 @@ Value MatrixFactor::loadElement(LanePosition p, LanePosition q, int64_t maxP,
     valid = k.both(valid, k.less(k.add(q.lane, q.known), sizeN));
   // What is known goes last and so into the instruction: addresses of their own
   // would all be loop invariants, and be kept in registers.
-  int64_t bytes = type.getIntOrFloatBitWidth() / 8;
+  int64_t bytes = getBytesOf(type);
   Value address = array.base;
   for (bool known : {false, true}) {
     Int offset = k.add(k.mul(known ? Int(p.known) : p.lane, array.strides[0]),

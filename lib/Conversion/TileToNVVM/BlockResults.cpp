@@ -20,8 +20,6 @@ using namespace mlir::kron::tile;
 /// The widest access, in bytes.
 static constexpr int64_t kAccessBytes = 16;
 
-static int64_t getBytes(Type type) { return type.getIntOrFloatBitWidth() / 8; }
-
 /// The lane's sums of row g + 8*half, in the order of the innermost dimension.
 static SmallVector<Value> getRow(ArrayRef<MmaC> tiles, unsigned half) {
   SmallVector<Value> row;
@@ -43,7 +41,7 @@ static void exchangeGroup(Lowering &lowering, const BlockSums &group,
   const LaneNumbers &lanes = lowering.getLanes();
   const TileLayout &layout = to.layout;
   unsigned last = place.positions.size() - 1, rowDim = place.rowDim;
-  int64_t most = kAccessBytes / getBytes(to.type);
+  int64_t most = kAccessBytes / getBytesOf(to.type);
   int64_t rowStride = layout.strides[rowDim], width = 2 * group.pair;
   // Where the last dimension counts through several, those have no gap.
   bool isMerged = place.positions.size() < layout.strides.size();
@@ -103,6 +101,14 @@ void tile::exchangeBlock(Lowering &lowering, ExchangeOp op) {
 //===----------------------------------------------------------------------===//
 // Global memory
 //===----------------------------------------------------------------------===//
+
+/// Whole vectors exist or do not.
+Value tile::isStoreAligned(Lowering &lowering, StoreOp op) {
+  SmallVector<Value> views{op.getView()};
+  if (op.getAddend() && op.getAddend() != op.getView())
+    views.push_back(op.getAddend());
+  return isAligned(lowering, views, op.getBytes(), op.getAxes()->back());
+}
 
 void tile::storeSums(Lowering &lowering, const KernelScale &alpha,
                      const KernelScale &beta, Type type, ArrayRef<Value> sums,
@@ -180,8 +186,8 @@ BlockStore::BlockStore(Lowering &lowering, StoreOp op)
   place.positions = expandPositions(ArrayRef(place.positions), rank);
   place.rowsExist &= !target.mayExceed[place.rowDim];
   place.columnsExist &= !target.mayExceed[last];
-  if (int64_t(op.getBytes()) > getBytes(target.type))
-    aligned = lowering.aligned.at({op.getView(), op.getBytes()});
+  if (int64_t(op.getBytes()) > getBytesOf(target.type))
+    aligned = isStoreAligned(lowering, op);
 }
 
 Value BlockStore::getLaneBase(const GlobalTile &tile, int64_t width) {
@@ -195,7 +201,7 @@ Value BlockStore::getLaneBase(const GlobalTile &tile, int64_t width) {
   offset = k.add(offset, tile.scale(k, column, tile.strides[last]));
   for (auto [position, stride] : llvm::zip_equal(place.positions, tile.strides))
     offset = k.add(offset, tile.scale(k, position, stride));
-  return k.offsetBytes(tile.base, k.mul(offset, getBytes(tile.type)));
+  return k.offsetBytes(tile.base, k.mul(offset, getBytesOf(tile.type)));
 }
 
 Value BlockStore::getElement(const GlobalTile &tile, Value base,
@@ -203,7 +209,7 @@ Value BlockStore::getElement(const GlobalTile &tile, Value base,
   Int sum = 0;
   for (auto [position, stride] : llvm::zip_equal(offset, tile.strides))
     sum = k.add(sum, tile.scale(k, position, stride));
-  return k.offsetBytes(base, k.mul(sum, getBytes(tile.type)));
+  return k.offsetBytes(base, k.mul(sum, getBytesOf(tile.type)));
 }
 
 /// Whether the tile has the lane's row, and the other positions but for the
@@ -225,6 +231,7 @@ Value BlockStore::getRowExists(const BlockSums &group, unsigned half) {
 }
 
 void BlockStore::emitGroups(bool vectors) {
+  int64_t elementBytes = getBytesOf(target.type);
   DenseMap<int64_t, std::pair<Value, Value>> bases;
   for (const BlockSums &group : product.sums) {
     int64_t width = 2 * group.pair;
@@ -243,7 +250,7 @@ void BlockStore::emitGroups(bool vectors) {
       Value inside = getRowExists(group, half);
       SmallVector<Value> values = getRow(group.tiles, half);
       int64_t most =
-          vectors ? std::min(width, kAccessBytes / getBytes(target.type)) : 1;
+          vectors ? std::min(width, int64_t(op.getBytes()) / elementBytes) : 1;
       for (int64_t first = 0; first < width; first += most) {
         SmallVector<int64_t> element(offset);
         element[place.rowDim] += 8 * half;
@@ -276,15 +283,8 @@ void tile::storeBlock(Lowering &lowering, StoreOp op) {
   BlockStore(lowering, op).emit();
 }
 
-/// Whole vectors exist or do not.
 void tile::testStore(Lowering &lowering, StoreOp op) {
   ViewType view = op.getView().getType();
-  if (int64_t(op.getBytes()) == getBytes(view.getElementType()))
-    return;
-  SmallVector<Value> views{op.getView()};
-  if (op.getAddend() && op.getAddend() != op.getView())
-    views.push_back(op.getAddend());
-  int64_t axis = op.getAxes()->back();
-  Int size = axis < 0 ? Int(0) : lowering.views.at(op.getView()).sizes[axis];
-  isAligned(lowering, views, op.getBytes(), size);
+  if (int64_t(op.getBytes()) > getBytesOf(view.getElementType()))
+    isStoreAligned(lowering, op);
 }

@@ -140,9 +140,9 @@ void tile::loadBlock(Lowering &lowering, LoadOp op) {
 
 void tile::multiplyBlock(Lowering &lowering, ContractOp op) {
   MatrixFactor &factor = *lowering.factors.at(op.getOperand());
-  // Sums that another product takes are not looked at.
-  bool isLast = llvm::none_of(op.getSums().getUsers(), [](Operation *user) {
-    return isa<ContractOp>(user);
+  // Sums that only another product takes are not looked at.
+  bool isLast = llvm::any_of(op.getSums().getUsers(), [](Operation *user) {
+    return !isa<ContractOp>(user);
   });
   BlockProduct product;
   switch (op.getOperand().getType().getOrder()) {

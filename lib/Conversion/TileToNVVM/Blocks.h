@@ -94,11 +94,11 @@ struct GlobalTile {
 GlobalTile locateTile(Lowering &lowering, Value view, ArrayRef<int64_t> sizes,
                       ArrayRef<int64_t> axes, Int tile, int64_t split = -1);
 
-/// Whether addresses and strides of `views` that are only known now, and
-/// `size`, are multiples of `bytes`: tested once, in front of the loop over
-/// tiles.
+/// Whether addresses and strides of `views` that are only known now, and the
+/// size of the first one's axis `axis`, if it is one, are multiples of `bytes`:
+/// tested once, in front of the loop over tiles.
 Value isAligned(Lowering &lowering, ArrayRef<Value> views, int64_t bytes,
-                Int size);
+                int64_t axis = -1);
 
 /// Copies the box that `from` is to `to`, of `sizes` positions, in `order`; all
 /// `threads` of number `thread` do, or each warp group does.
@@ -297,6 +297,8 @@ BlockProduct multiplyRows(Lowering &lowering, const LoadedBlock &block,
 BlockProduct multiplySums(Lowering &lowering, const BlockProduct &product,
                           MatrixFactor &factor);
 
+/// Whether `op` may store its bytes at a time.
+Value isStoreAligned(Lowering &lowering, StoreOp op);
 /// Stores alpha * sums + beta * addends as neighbours of type `type`.
 void storeSums(Lowering &lowering, const KernelScale &alpha,
                const KernelScale &beta, Type type, ArrayRef<Value> sums,

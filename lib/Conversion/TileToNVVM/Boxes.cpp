@@ -175,13 +175,14 @@ SmallVector<unsigned> tile::getWalk(std::optional<ArrayRef<int64_t>> order,
   return walk;
 }
 
-void Lowering::placeBoxes(ForBoxesOp loop, LoweredTurn &turn,
-                          ArrayRef<int64_t> sizes, ArrayRef<int64_t> along) {
-  turn.along.assign(along.begin(), along.end());
-  SmallVector<int64_t> extents(sizes), none(sizes.size(), 0);
-  for (int64_t axis : along)
-    extents[axis] = 1;
-  SmallVector<unsigned> walk = getWalk(loop.getOrder(), sizes.size());
+/// Fills in where the boxes of `turn` of `loop` are, of which there are
+/// `turn.extents` along each axis.
+static void placeTurn(Lowering &lowering, ForBoxesOp loop, LoweredTurn &turn) {
+  KernelBuilder &k = lowering.k;
+  int64_t threads = lowering.threads;
+  ArrayRef<int64_t> extents(turn.extents);
+  SmallVector<int64_t> none(extents.size(), 0);
+  SmallVector<unsigned> walk = getWalk(loop.getOrder(), extents.size());
   ArrayRef<unsigned> order(walk);
   if (loop.getParts()) {
     for (Int number : turn.numbers)
@@ -225,10 +226,14 @@ void Lowering::placeBoxes(ForBoxesOp loop, LoweredTurn &turn,
 LoweredTurn &Lowering::placeBoxes(Value boxes, ArrayRef<int64_t> sizes,
                                   ArrayRef<int64_t> along) {
   LoweredTurn &turn = turns[boxes];
-  if (turn.positions.empty() || ArrayRef(turn.along) != along) {
+  SmallVector<int64_t> extents(sizes);
+  for (int64_t axis : along)
+    extents[axis] = 1;
+  if (turn.positions.empty() || turn.extents != extents) {
     turn.positions.clear();
-    placeBoxes(cast<ForBoxesOp>(boxes.getParentBlock()->getParentOp()), turn,
-               sizes, along);
+    turn.extents = extents;
+    placeTurn(*this, cast<ForBoxesOp>(boxes.getParentBlock()->getParentOp()),
+              turn);
   }
   return turn;
 }

@@ -25,8 +25,6 @@ static constexpr int64_t kElementsInFlight = 8;
 /// The fewest bytes that an asynchronous copy has.
 static constexpr int64_t kLeastCopyBytes = 4;
 
-static int64_t getBytes(Type type) { return type.getIntOrFloatBitWidth() / 8; }
-
 //===----------------------------------------------------------------------===//
 // Tiles
 //===----------------------------------------------------------------------===//
@@ -37,7 +35,7 @@ GlobalTile tile::locateTile(Lowering &lowering, Value viewValue,
   KernelBuilder &k = lowering.k;
   const LoweredView &view = lowering.views.at(viewValue);
   Type type = cast<ViewType>(viewValue.getType()).getElementType();
-  int64_t bytes = getBytes(type);
+  int64_t bytes = getBytesOf(type);
   GlobalTile result{view.array.base, type, {}, {}, {}};
   SmallVector<int64_t> steps(view.sizes.size(), 1), dims(view.sizes.size(), -1);
   double span = 0;
@@ -98,11 +96,12 @@ GlobalTile tile::locateTile(Lowering &lowering, Value viewValue,
 }
 
 Value tile::isAligned(Lowering &lowering, ArrayRef<Value> views, int64_t bytes,
-                      Int size) {
+                      int64_t axis) {
   KernelBuilder &k = lowering.k;
-  Value &test = lowering.aligned[{views.front(), bytes}];
-  if (test)
-    return test;
+  for (const AlignmentTest &test : lowering.alignmentTests)
+    if (ArrayRef(test.views) == views && test.bytes == bytes &&
+        test.axis == axis)
+      return test.holds;
   Int bits = 0;
   int64_t elementBytes = 1;
   auto addNumber = [&](Int number) {
@@ -111,15 +110,19 @@ Value tile::isAligned(Lowering &lowering, ArrayRef<Value> views, int64_t bytes,
   };
   for (Value view : views) {
     const StageArray &array = lowering.views.at(view).array;
-    elementBytes = getBytes(cast<ViewType>(view.getType()).getElementType());
+    elementBytes = getBytesOf(cast<ViewType>(view.getType()).getElementType());
     Value address = LLVM::PtrToIntOp::create(
         k.builder, k.loc, k.builder.getI64Type(), array.base);
     bits = k.bitOr(bits, Int(address));
     for (Int stride : array.strides)
       addNumber(stride);
   }
-  addNumber(size);
-  return test = k.equal(k.bitAnd(bits, bytes - 1), 0);
+  if (axis >= 0)
+    addNumber(lowering.views.at(views.front()).sizes[axis]);
+  Value holds = k.equal(k.bitAnd(bits, bytes - 1), 0);
+  lowering.alignmentTests.push_back(
+      {SmallVector<Value>(views), bytes, axis, holds});
+  return holds;
 }
 
 //===----------------------------------------------------------------------===//
@@ -157,7 +160,7 @@ private:
 
 TileFill::TileFill(Lowering &lowering, const FilledCopy &copy, int64_t elements)
     : k(lowering.k), warp(lowering.getLanes().warp), copy(copy),
-      from(copy.from), elements(elements), bytes(getBytes(copy.from.type)),
+      from(copy.from), elements(elements), bytes(getBytesOf(copy.from.type)),
       rank(copy.sizes.size()), order(copy.order) {
   if (elements > 1)
     order = llvm::to_vector(llvm::seq<unsigned>(0, rank));
@@ -217,15 +220,17 @@ void TileFill::copyVector(ArrayRef<Int> position, ArrayRef<int64_t> offset) {
 
 /// Whether `threads` consecutive numbers, of which the first is a multiple of
 /// that, have the same positions in all but one digit of the mixed radix
-/// system.
-static bool splitsEvenly(ArrayRef<int64_t> counts, int64_t threads) {
+/// system. With `byBits`, that digit of threads and of their first number
+/// share no bits, as the parts of swizzled indices must.
+static bool splitsEvenly(ArrayRef<int64_t> counts, int64_t threads,
+                         bool byBits) {
   int64_t inside = 1;
   if (llvm::product_of(counts) % threads != 0)
     return false;
   for (int64_t count : llvm::reverse(counts)) {
     int64_t next = inside * count;
     if (threads % inside == 0 && next % threads == 0)
-      return true;
+      return !byBits || llvm::isPowerOf2_64(threads / inside);
     inside = next;
   }
   return false;
@@ -271,7 +276,8 @@ void TileFill::emit() {
   if (elements * bytes < kLeastCopyBytes && !copy.ofGroup)
     return copyThroughRegisters();
   int64_t perThread = llvm::divideCeil(total, copy.threads);
-  if (splitsEvenly(counts, copy.threads) && perThread <= kMaxUnrolledCopies) {
+  if (splitsEvenly(counts, copy.threads, !copy.to.layout.swizzles.empty()) &&
+      perThread <= kMaxUnrolledCopies) {
     SmallVector<Int> positions = getPositions(copy.thread);
     for (int64_t index = 0; index < perThread; ++index) {
       SmallVector<int64_t> offset;
@@ -332,7 +338,7 @@ void TileFill::copyRows() {
 
 void tile::emitFilledCopy(Lowering &lowering, const FilledCopy &copy,
                           Value isAligned) {
-  int64_t elements = copy.bytes / getBytes(copy.from.type);
+  int64_t elements = copy.bytes / getBytesOf(copy.from.type);
   while (copy.sizes.back() % elements != 0)
     elements /= 2;
   if (elements == 1)
@@ -347,7 +353,7 @@ void tile::fillTile(Lowering &lowering, CopyOp op, Int tile) {
   BufferType buffer = op.getBuffer().getType();
   Value aligned, exists;
   if (int64_t(op.getBytes()) > buffer.getElementBytes())
-    aligned = isAligned(lowering, {op.getView()}, op.getBytes(), 0);
+    aligned = isAligned(lowering, {op.getView()}, op.getBytes());
   // There are no more CTAs than tiles.
   if (op.getAhead()) {
     Int count = lowering.tileCount;

@@ -115,7 +115,7 @@ PieceCopy::PieceCopy(Lowering &lowering, Value view, RingType ring,
   if (groups > 1)
     group = k.floorDiv(lowering.getLanes().warp, blocks.warps);
   if (pieces.getBytes() > buffer.getElementBytes())
-    aligned = isAligned(lowering, {view}, pieces.getBytes(), 0);
+    aligned = isAligned(lowering, {view}, pieces.getBytes());
 }
 
 /// Starts copying the group's piece number `number` of `tile` to `slot`.

@@ -33,28 +33,64 @@ static void placeTiles(Lowering &lowering, ForBoxesOp op) {
   });
 }
 
+/// The tile that a tile.load or tile.store of boxes of a view is of, and the
+/// axes that its boxes are along.
+static Value getTile(Operation *op) {
+  if (auto load = dyn_cast<LoadOp>(op))
+    return load.getTile();
+  return cast<StoreOp>(op).getTile();
+}
+static ArrayRef<int64_t> getAlong(Operation *op) {
+  if (auto load = dyn_cast<LoadOp>(op))
+    return load.getAlong();
+  return *cast<StoreOp>(op).getAlong();
+}
+
 /// Finds out which boxes of a turn are inside of the views that they are loaded
-/// from or stored to.
-static void placeBoxes(Lowering &lowering, ForBoxesOp op, LoweredTurn &turn) {
-  auto place = [&](Operation *user, Value view, ArrayRef<int64_t> along) {
+/// from or stored to, once for all views and tiles of the same sizes.
+static void placeBoxes(Lowering &lowering, ForBoxesOp op) {
+  SmallVector<std::pair<Operation *, Value>> placed;
+  auto isSame = [&](Operation *user, Value view, Operation *other,
+                    Value otherView) {
+    auto areSame = [](Int lhs, Int rhs) {
+      return lhs.isConstant()
+                 ? rhs.is(lhs.getConstant())
+                 : !rhs.isConstant() && lhs.getValue() == rhs.getValue();
+    };
+    return getTile(user) == getTile(other) &&
+           getAlong(user) == getAlong(other) &&
+           lowering.tiles.at({user, view}).sizes ==
+               lowering.tiles.at({other, otherView}).sizes &&
+           llvm::equal(lowering.views.at(view).sizes,
+                       lowering.views.at(otherView).sizes, areSame);
+  };
+  auto place = [&](Operation *user, Value view) {
+    LoweredTurn &turn = lowering.turns[op.getBoxes()];
+    auto *same = llvm::find_if(placed, [&](auto &other) {
+      return isSame(user, view, other.first, other.second);
+    });
+    if (same != placed.end()) {
+      SmallVector<Value> found = turn.inside.at(same->first);
+      turn.inside[user] = found;
+      return;
+    }
+    placed.emplace_back(user, view);
     const LoweredTile &tile = lowering.tiles.at({user, view});
-    if (turn.positions.empty())
-      lowering.placeBoxes(op, turn, tile.sizes, along);
+    lowering.placeBoxes(op.getBoxes(), tile.sizes, getAlong(user));
     KernelBuilder &k = lowering.k;
+    SmallVector<Value> &inside = turn.inside[user];
     for (const BoxPosition &box : turn.positions) {
       Positions positions(box.base);
       for (auto [position, more] : llvm::zip_equal(positions, box.more))
         position = k.add(position, more);
-      turn.inside.push_back(lowering.isInside(view, tile, positions));
+      inside.push_back(lowering.isInside(view, tile, positions));
     }
   };
   for (Operation &user : *op.getBody()) {
-    if (!turn.inside.empty())
-      return;
     if (auto load = dyn_cast<LoadOp>(user); load && load.getTile())
-      place(load, load.getSource(), load.getAlong());
+      place(load, load.getSource());
     if (auto store = dyn_cast<StoreOp>(user); store && store.getBox())
-      place(store, store.getView(), *store.getAlong());
+      place(store, store.getView());
   }
 }
 
@@ -64,7 +100,7 @@ static void lowerParts(Lowering &lowering, ForBoxesOp op, Int first, Int part,
   KernelBuilder &k = lowering.k;
   int64_t count = op.getCount();
   LoweredTurn &turn = lowering.turns[op.getBoxes()];
-  turn = {};
+  turn = LoweredTurn();
   turn.part = part;
   for (int64_t box = 0; box < int64_t(op.getTogether()); ++box) {
     Int number = k.add(first, box * step);
@@ -72,7 +108,7 @@ static void lowerParts(Lowering &lowering, ForBoxesOp op, Int first, Int part,
     turn.valid.push_back(mayMiss ? k.lessOrNull(number, count) : Value());
     turn.numbers.push_back(mayMiss ? k.min(number, count - 1) : number);
   }
-  placeBoxes(lowering, op, turn);
+  placeBoxes(lowering, op);
   lowering.lower(*op.getBody());
 }
 
@@ -83,10 +119,10 @@ void tile::lowerForBoxes(Lowering &lowering, ForBoxesOp op) {
   placeTiles(lowering, op);
   auto lowerTurn = [&](ArrayRef<Int> numbers, ArrayRef<Value> valid) {
     LoweredTurn &turn = lowering.turns[op.getBoxes()];
-    turn = {};
+    turn = LoweredTurn();
     turn.numbers.assign(numbers.begin(), numbers.end());
     turn.valid.assign(valid.begin(), valid.end());
-    placeBoxes(lowering, op, turn);
+    placeBoxes(lowering, op);
     lowering.lower(*op.getBody());
   };
   if (op.getWarps()) {

@@ -96,7 +96,8 @@ static Boxes loadView(Lowering &lowering, LoadOp op) {
   LoweredTurn &turn =
       lowering.placeBoxes(op.getBoxes(), tile.sizes, op.getAlong());
   Boxes boxes;
-  for (auto [box, inside] : llvm::zip_equal(turn.positions, turn.inside)) {
+  for (auto [box, inside] :
+       llvm::zip_equal(turn.positions, turn.inside.at(op))) {
     for (auto [position, more] : llvm::zip_equal(box.base, box.more)) {
       if (!inside)
         break;

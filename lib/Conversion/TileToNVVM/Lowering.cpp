@@ -85,6 +85,7 @@ void Lowering::enter(BlockArgument value, Value hostValue) {
 }
 
 void Lowering::lower(Block &block) {
+  size_t tests = alignmentTests.size();
   for (Operation &op : block)
     TypeSwitch<Operation *>(&op)
         .Case([&](AllocOp alloc) { lowerAlloc(*this, alloc); })
@@ -110,6 +111,8 @@ void Lowering::lower(Block &block) {
         .Case([&](ExchangeOp exchange) { lowerExchange(*this, exchange); })
         .Case([&](MultiplyOp product) { lowerMultiply(*this, product); })
         .Case([&](StoreOp store) { lowerStore(*this, store); });
+  // Others that are behind the block do not see what is in there.
+  alignmentTests.resize(tests);
 }
 
 void Lowering::forThreads(int64_t count, function_ref<void(Int)> body) {

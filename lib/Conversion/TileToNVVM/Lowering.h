@@ -60,6 +60,14 @@ struct LoweredTile {
   Value base;
 };
 
+/// Whether views are aligned to `bytes`, and the size of the first one's axis
+/// `axis`, if it is one, is a multiple of these.
+struct AlignmentTest {
+  SmallVector<Value> views;
+  int64_t bytes, axis;
+  Value holds;
+};
+
 /// Where a box of a thread is in the tile. What is known of that is apart, so
 /// that it ends in the offsets of instructions.
 struct BoxPosition {
@@ -68,14 +76,15 @@ struct BoxPosition {
 };
 
 /// The boxes that a thread has in a turn: their numbers, and whether they are
-/// others than the first one (null: they are). With `along`, where they are,
-/// and whether that is inside of the view (null: it is).
+/// others than the first one (null: they are). With `extents`, the boxes along
+/// each axis, where they are; and of operations on views, whether that is
+/// inside (null: it is).
 struct LoweredTurn {
   SmallVector<Int> numbers;
   SmallVector<Value> valid;
-  SmallVector<int64_t> along;
+  SmallVector<int64_t> extents;
   SmallVector<BoxPosition> positions;
-  SmallVector<Value> inside;
+  DenseMap<Operation *, SmallVector<Value>> inside;
   /// Of boxes in parts, which one is this turn's.
   Int part;
   /// Of warps, which box of each is the turn's first one; whether it is the
@@ -226,8 +235,8 @@ public:
   /// Of warpgroups: operands, and sums of a tile.
   DenseMap<Value, std::shared_ptr<PackedFactor>> packed;
   DenseMap<Value, std::shared_ptr<WarpgroupSums>> warpgroupSums;
-  /// Whether views are aligned to some bytes.
-  DenseMap<std::pair<Value, int64_t>, Value> aligned;
+  /// What was tested where this operation is.
+  SmallVector<AlignmentTest> alignmentTests;
   /// From one tile of this CTA to its next one, and how many there are.
   Int step, tileCount;
   /// Bits that tiles are counted in.
@@ -280,11 +289,8 @@ public:
   Value isInside(Value view, const LoweredTile &tile,
                  const Positions &positions);
 
-  /// Fills in where the boxes of `turn` are in a tile of `sizes`, which they
-  /// have all positions of along `along`.
-  void placeBoxes(ForBoxesOp loop, LoweredTurn &turn, ArrayRef<int64_t> sizes,
-                  ArrayRef<int64_t> along);
-  /// The same for an operation on `boxes` of a buffer.
+  /// Finds where the boxes of this turn of `boxes` are in a tile of `sizes`,
+  /// which they have all positions of along `along`.
   LoweredTurn &placeBoxes(Value boxes, ArrayRef<int64_t> sizes,
                           ArrayRef<int64_t> along);
 

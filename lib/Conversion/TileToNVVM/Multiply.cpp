@@ -99,10 +99,14 @@ SmallVector<Scalar> FibreProduct::loadFactor(Int p) {
   unsigned axisN = op.getTile() ? op.getAlong() : 1;
   int64_t sizeK = view.sizes[axisK].getConstant();
   int64_t sizeN = view.sizes[axisN].getConstant();
+  int64_t parts =
+      cast<ForBoxesOp>(op.getBoxes().getParentBlock()->getParentOp())
+          .getParts();
   SmallVector<Scalar> values;
   for (int64_t index = 0; index < part; ++index) {
     Int result = k.add(first, index);
-    if (sizeN % part != 0)
+    // The last part, or all of some parts, may be behind the last result.
+    if (parts * part != sizeN)
       result = k.min(result, sizeN - 1);
     Int offset =
         getTileOffset(k, {p, result}, {sizeK, sizeN},

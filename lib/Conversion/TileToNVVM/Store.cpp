@@ -243,7 +243,7 @@ void TileStore::storeBoxes(const LoweredFragment &fragment) {
     for (unsigned index = 0; index < boxes.size(); ++index) {
       const BoxPosition &box = turn.positions[index];
       ArrayRef<Value> values = boxes[index];
-      Value exists = turn.inside[index];
+      Value exists = turn.inside.at(op)[index];
       if (index || hasParts)
         exists = k.both(turn.valid[index], exists);
       if (!hasParts) {

@@ -8,6 +8,7 @@
 #include "Lowering.h"
 #include "kron/CodeGen/FusedOperands.h"
 #include "kron/Conversion/Passes.h"
+#include "kron/Dialect/Tile/IR/TileBlocks.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -29,6 +30,23 @@ static bool converts(gpu::GPUFuncOp kernel) {
   return kernel
       .walk([](Operation *op) {
         return isa<ForBlocksOp, ForPiecesOp, ContractPiecesOp>(op)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Whether lanes of `kernel` have numbers: where it multiplies blocks, or moves
+/// what they are made of.
+static bool usesLanes(gpu::GPUFuncOp kernel) {
+  return kernel
+      .walk([](Operation *op) {
+        auto copy = dyn_cast<CopyOp>(op);
+        auto prepare = dyn_cast<PrepareOp>(op);
+        return isa<ForBlocksOp, ForPiecesOp, CopyPiecesOp>(op) ||
+                       (copy && copy.getFill()) ||
+                       (prepare &&
+                        isOfBlocks(prepare.getOperand().getType().getAtom()))
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })
@@ -163,7 +181,7 @@ static LogicalResult lowerKernel(OpBuilder &builder, LaunchOp launch,
   KernelBuilder k(host, gpuModule, name, element, /*isFree=*/true);
   auto shape = kernel->getAttrOfType<KernelAttr>(kKernelAttrName);
   Lowering lowering(k, shape);
-  if (isConverted)
+  if (usesLanes(kernel))
     lowering.blockLanes = {k.warpId(), k.floorDiv(k.laneId(), 4),
                            k.bitAnd(k.laneId(), 3)};
   kernel.walk([&](ForOp loop) {

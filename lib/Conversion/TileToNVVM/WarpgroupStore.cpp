@@ -141,8 +141,7 @@ void WarpgroupStore::emit() {
   if (int64_t(op.getBytes()) == getBytesOf(target.type))
     return storeAll(/*isVector=*/false);
   k.choose(
-      lowering.aligned.at({op.getView(), op.getBytes()}),
-      [&] { storeAll(/*isVector=*/true); },
+      isStoreAligned(lowering, op), [&] { storeAll(/*isVector=*/true); },
       [&] { storeAll(/*isVector=*/false); });
 }
 

@@ -73,6 +73,7 @@ private:
   std::optional<TimedLaunch> planLaunch(unsigned first, unsigned end,
                                         int64_t threads) const;
   std::optional<double> planThreads(SimtPlan &plan) const;
+  std::string getReason() const;
 
   const GPUMachine &machine;
   const SimtChain &chain;
@@ -169,7 +170,7 @@ std::optional<TimedLaunch> Planner::planLaunch(unsigned first, unsigned end,
 }
 
 /// Launches of CTAs of `plan.threads` threads that take the least time in all;
-/// nothing if one fibre of a factor does not fit.
+/// nothing if a factor fits in none.
 std::optional<double> Planner::planThreads(SimtPlan &plan) const {
   // Of the first products: the least time, and the last launch.
   struct Prefix {
@@ -199,6 +200,26 @@ std::optional<double> Planner::planThreads(SimtPlan &plan) const {
   return prefixes[count]->seconds;
 }
 
+/// Why no launch has room: what a thread multiplies takes more registers than
+/// there are, or a fibre of some factor more shared memory.
+std::string Planner::getReason() const {
+  int64_t threads = getGiven("threads"), ctas = getGiven("ctas_per_sm");
+  threads = threads ? threads : tiles.leastThreads;
+  for (unsigned number = 0; number < chain.products.size(); ++number) {
+    SimtLaunch launch = describeSimtLaunch(chain, number, number + 1);
+    launch.directStore = true;
+    launch.ctasPerSM = std::max<int64_t>(ctas, 1);
+    if (fits(launch, SmallVector<int64_t>(launch.after.size(), 1)) &&
+        !chooseSimtBlocks(launch, chain.element, threads, machine))
+      return ("one result of a fibre does not fit in the " +
+              Twine(machine.getRegistersPerThread(threads, launch.ctasPerSM)) +
+              " registers of a thread that " + Twine(threads) +
+              " threads and " + Twine(launch.ctasPerSM) + " CTAs per SM leave")
+          .str();
+  }
+  return "one fibre of a factor does not fit shared memory";
+}
+
 std::variant<SimtPlan, std::string> Planner::run() {
   std::optional<double> least;
   SimtPlan best;
@@ -216,7 +237,7 @@ std::variant<SimtPlan, std::string> Planner::run() {
       break;
   }
   if (!least)
-    return "one fibre of a factor does not fit shared memory";
+    return getReason();
   return best;
 }
 

@@ -124,7 +124,7 @@ func.func @stored_host(%py: !llvm.ptr, %pf: !llvm.ptr, %b: f64, %n: i64) {
 // CHECK-COUNT-2:     nvvm.cp.async.shared.global
 gpu.module @kron_gpu {
   llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
-  gpu.func @halves(%x: !tile.view<?x8x8x16xf64, [1024, 128, 16, 1]>, %f: !tile.view<8x8xf64, [8, 1]>, %tiles: i32) kernel
+  gpu.func @halves(%x: !tile.view<?x8x8x16xf64, [1024, 128, 16, 1]>, %y: !tile.view<?x8x8x16xf64, [1024, 128, 16, 1]>, %f: !tile.view<8x8xf64, [8, 1]>, %tiles: i32) kernel
       attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 1, cluster = 2>} {
     %p = tile.prepare %f : !tile.view<8x8xf64, [8, 1]> -> !tile.operand<8x8xf64, dmma.m16n8k8 halves>
     %r = tile.alloc : !tile.ring<7 of <1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>> along 1>
@@ -139,7 +139,7 @@ gpu.module @kron_gpu {
         %v = tile.load %s[%u] along [1] halves : !tile.buffer<1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>> -> !tile.fragment<1x8x16xf64, dmma.m16n8k8>
         tile.barrier cluster arrive
         %c = tile.contract %v, %p along 1 atom <dmma.m16n8k8> block [16, 8] whole : !tile.fragment<1x8x16xf64, dmma.m16n8k8>, !tile.operand<8x8xf64, dmma.m16n8k8 halves> -> !tile.fragment<1x8x16xf64, dmma.m16n8k8>
-        tile.store %c[%u] to %x[%t] along [1] box [1, 8, 8, 16] bytes 16 : !tile.fragment<1x8x16xf64, dmma.m16n8k8>, !tile.view<?x8x8x16xf64, [1024, 128, 16, 1]>
+        tile.store %c[%u] to %y[%t] along [1] box [1, 8, 8, 16] bytes 16 : !tile.fragment<1x8x16xf64, dmma.m16n8k8>, !tile.view<?x8x8x16xf64, [1024, 128, 16, 1]>
       }
       tile.release %s : !tile.buffer<1x4x8x16xf64, #tile.layout<[512, 128, 16, 1], swizzle = [4, 3]>>
       tile.barrier cluster wait
@@ -149,9 +149,10 @@ gpu.module @kron_gpu {
   }
 }
 
-func.func @halves_host(%px: !llvm.ptr, %pf: !llvm.ptr, %n: i64, %t: i32) {
+func.func @halves_host(%px: !llvm.ptr, %py: !llvm.ptr, %pf: !llvm.ptr, %n: i64, %t: i32) {
   %x = tile.view %px sizes(%n) : !llvm.ptr -> !tile.view<?x8x8x16xf64, [1024, 128, 16, 1]>
+  %y = tile.view %py sizes(%n) : !llvm.ptr -> !tile.view<?x8x8x16xf64, [1024, 128, 16, 1]>
   %f = tile.view %pf : !llvm.ptr -> !tile.view<8x8xf64, [8, 1]>
-  tile.launch @kron_gpu::@halves tiles(%n) args(%x, %f, %t : !tile.view<?x8x8x16xf64, [1024, 128, 16, 1]>, !tile.view<8x8xf64, [8, 1]>, i32)
+  tile.launch @kron_gpu::@halves tiles(%n) args(%x, %y, %f, %t : !tile.view<?x8x8x16xf64, [1024, 128, 16, 1]>, !tile.view<?x8x8x16xf64, [1024, 128, 16, 1]>, !tile.view<8x8xf64, [8, 1]>, i32)
   return
 }

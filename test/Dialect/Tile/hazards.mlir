@@ -600,3 +600,148 @@ gpu.module @kron_gpu {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c18(%x: !tile.view<?x8x8xf32>) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<3 of <4x8x8xf32>>
+    %a = tile.acquire %r : !tile.ring<3 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+    tile.copy %x[0] to %a rows 4 bytes 16 : !tile.view<?x8x8xf32>, !tile.buffer<4x8x8xf32>
+    // expected-error @+1 {{expects to fill each slot once, in the order of the ring}}
+    tile.copy %x[1] to %a rows 4 bytes 16 : !tile.view<?x8x8xf32>, !tile.buffer<4x8x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @release_c3(%x: !tile.view<?x8x8xf32>) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<3 of <4x8x8xf32>>
+    %a = tile.acquire %r : !tile.ring<3 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+    tile.copy %x[0] to %a rows 4 bytes 16 : !tile.view<?x8x8xf32>, !tile.buffer<4x8x8xf32>
+    %s = tile.wait %r pending 0 : !tile.ring<3 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+    tile.release %s : !tile.buffer<4x8x8xf32>
+    // expected-error @+1 {{expects to release each slot once, in the order of the ring}}
+    tile.release %s : !tile.buffer<4x8x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @release_c3_order(%x: !tile.view<?x8x8xf32>) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<3 of <4x8x8xf32>>
+    %a = tile.acquire %r : !tile.ring<3 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+    tile.copy %x[0] to %a rows 4 bytes 16 : !tile.view<?x8x8xf32>, !tile.buffer<4x8x8xf32>
+    %b = tile.acquire %r : !tile.ring<3 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+    tile.copy %x[1] to %b rows 4 bytes 16 : !tile.view<?x8x8xf32>, !tile.buffer<4x8x8xf32>
+    %s = tile.wait %r pending 1 : !tile.ring<3 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+    %t = tile.wait %r pending 0 : !tile.ring<3 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+    // expected-error @+1 {{expects to release each slot once, in the order of the ring}}
+    tile.release %t : !tile.buffer<4x8x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_c5(%x: !tile.view<?x8x8xf32>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<8 of <4x8x8xf32>>
+    %a = tile.acquire %r : !tile.ring<8 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+    tile.copy %x[0] to %a rows 4 bytes 16 : !tile.view<?x8x8xf32>, !tile.buffer<4x8x8xf32>
+    // expected-error @+1 {{expects a turn to acquire, fill, wait for and release as many slots of a ring, but it does 2, 2, 1 and 1}}
+    tile.for %t to %n {
+      %b = tile.acquire %r : !tile.ring<8 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+      tile.copy %x[%t + 1] to %b rows 4 bytes 16 : !tile.view<?x8x8xf32>, !tile.buffer<4x8x8xf32>
+      %c = tile.acquire %r : !tile.ring<8 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+      tile.copy %x[%t + 2] to %c rows 4 bytes 16 : !tile.view<?x8x8xf32>, !tile.buffer<4x8x8xf32>
+      %s = tile.wait %r pending 0 : !tile.ring<8 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+      tile.barrier
+      tile.release %s : !tile.buffer<4x8x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @prepare_c5(%f: !tile.view<8x8xf32, [8, 1]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    %a = tile.alloc : !tile.buffer<4x8x8xf32>
+    tile.for %t to %n {
+      // expected-error @+1 {{overwrites an operand that other threads may still multiply by: expects a tile.barrier in front}}
+      %p = tile.prepare %f : !tile.view<8x8xf32, [8, 1]> -> !tile.operand<8x8xf32>
+      tile.barrier
+      tile.for_boxes %u of 32 parts 2 {
+        %s = tile.multiply %a[%u], %p along 1 : !tile.buffer<4x8x8xf32>, !tile.operand<8x8xf32> -> !tile.fragment<1x4xf32>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @barrier_c5(%n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 256, ctas_per_sm = 1>} {
+    tile.barrier groups 4
+    // expected-error @+1 {{lets groups of 128 threads meet at barriers where others may still wait in groups of 64: expects a tile.barrier of all in between}}
+    tile.barrier groups 2
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @barrier_c5_all(%n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 256, ctas_per_sm = 1>} {
+    tile.barrier groups 4
+    tile.barrier
+    tile.barrier groups 2
+    tile.barrier groups 8
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @barrier_c5_block(%n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 256, ctas_per_sm = 1>} {
+    tile.for_blocks %b of [4, 16, 32] by [1, 16, 32] warps 2 {
+      tile.barrier of_block
+    }
+    // expected-error @+1 {{lets groups of 128 threads meet at barriers where others may still wait in groups of 64: expects a tile.barrier of all in between}}
+    tile.barrier groups 2
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @barrier_c5_pieces(%x: !tile.view<?x16x32xf32, [512, 32, 1]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 256, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<4 of <1x16x8xf32>>
+    tile.copy_pieces %x to %r pieces <sizes = [2, 16, 32], block = [1, 16, 8], axes = [0, 1, 2], warps = 2, bytes = 16> : !tile.view<?x16x32xf32, [512, 32, 1]>, !tile.ring<4 of <1x16x8xf32>>
+    tile.for %t to %n {
+      tile.for_pieces %b, %s of %x[%t] in %r pieces <sizes = [2, 16, 32], block = [1, 16, 8], axes = [0, 1, 2], warps = 2, bytes = 16> : !tile.view<?x16x32xf32, [512, 32, 1]>, !tile.ring<4 of <1x16x8xf32>> {
+      }
+      // expected-error @+1 {{lets groups of 128 threads meet at barriers where others may still wait in groups of 64: expects a tile.barrier of all in between}}
+      tile.barrier groups 2
+      tile.barrier
+    }
+    gpu.return
+  }
+}

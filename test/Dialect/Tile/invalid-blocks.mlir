@@ -27,8 +27,33 @@ func.func private @fragment_elements(!tile.fragment<1x16x32xf32, mma.m16n8k8.f64
 
 // -----
 
-// expected-error @+1 {{expects sizes that are multiples of a block's, with an axis each}}
+// expected-error @+1 {{expects sizes that are multiples of a block's, but got sizes 1, 32 and block 1, 5}}
 func.func private @pieces() attributes {pieces = #tile.pieces<sizes = [1, 32], block = [1, 5], axes = [0, 1], warps = 1, bytes = 4>}
+
+// -----
+
+// expected-error @+1 {{expects sizes that are multiples of a block's, but got sizes 65536, 65536 and block 1, 8}}
+func.func private @pieces_many() attributes {pieces = #tile.pieces<sizes = [65536, 65536], block = [1, 8], axes = [0, 1], warps = 1, bytes = 4>}
+
+// -----
+
+// expected-error @+1 {{expects 2 axes, one per size, but got 1}}
+func.func private @pieces_axes() attributes {pieces = #tile.pieces<sizes = [1, 32], block = [1, 8], axes = [0], warps = 1, bytes = 4>}
+
+// -----
+
+// expected-error @+1 {{expects warps to be positive, but got 0}}
+func.func private @pieces_warps() attributes {pieces = #tile.pieces<sizes = [1, 32], block = [1, 8], axes = [0, 1], warps = 0, bytes = 4>}
+
+// -----
+
+// expected-error @+1 {{expects bytes to be positive, but got 0}}
+func.func private @pieces_bytes() attributes {pieces = #tile.pieces<sizes = [1, 32], block = [1, 8], axes = [0, 1], warps = 1, bytes = 0>}
+
+// -----
+
+// expected-error @+1 {{expects split to be a dimension from 0 to 1, or -1, but got 2}}
+func.func private @pieces_split() attributes {pieces = #tile.pieces<sizes = [1, 32], block = [1, 8], axes = [0, 1], warps = 1, bytes = 4, split = 2>}
 
 // -----
 
@@ -289,7 +314,7 @@ gpu.module @kron_gpu {
       %g = tile.acquire %r : !tile.ring<2 of <2x16x32xf32, #tile.layout<[512, 32, 1]>>> -> !tile.buffer<2x16x32xf32, #tile.layout<[512, 32, 1]>>
       tile.copy %x[%t + 1] to %g bytes 16 fill axes [0, 1, 2] : !tile.view<?x16x32xf32, [512, 32, 1]>, !tile.buffer<2x16x32xf32, #tile.layout<[512, 32, 1]>>
       tile.for_blocks %b of [2, 16, 32] by [1, 16, 32] {
-        // expected-error @+1 {{folds that fill a tile of 8 columns, but got 2 and 2}}
+        // expected-error @+1 {{expects folds of positions of one axis outside that fill a tile of 8 columns, but got 2 of a block of 1, 16, 32 along 1}}
         %v = tile.load %s[%b] along [1] together 2 fold 2 : !tile.buffer<2x16x32xf32, #tile.layout<[512, 32, 1]>> -> !tile.fragment<1x1x16x32xf32, mma.m16n8k8.tf32>
       }
       tile.release %s : !tile.buffer<2x16x32xf32, #tile.layout<[512, 32, 1]>>

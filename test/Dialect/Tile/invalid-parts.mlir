@@ -248,21 +248,12 @@ gpu.module @kron_gpu {
 // -----
 
 gpu.module @kron_gpu {
-  gpu.func @exchange_c6_turn(%x: !tile.view<?x5x6xf32, [30, 6, 1]>, %y: !tile.view<?x8x6xf32, [48, 6, 1]>, %f: !tile.view<5x8xf32, [8, 1]>, %v: !tile.view<?x8x6x5xf32, [0, 1, 40, 8]>, %n: i64) kernel
+  gpu.func @exchange_c6_turn(%s: !tile.fragment<2x4xf32>, %n: i64) kernel
       attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
-    %a = tile.alloc : !tile.buffer<4x5x6xf32>
     %b = tile.alloc : !tile.buffer<4x8x6xf32>
-    %p = tile.prepare %f : !tile.view<5x8xf32, [8, 1]> -> !tile.operand<5x8xf32>
-    tile.barrier
-    tile.for %t to %n {
-      tile.for_boxes %u of 24 together 2 parts 2 {
-        %s = tile.multiply %a[%u], %p along 1 : !tile.buffer<4x5x6xf32>, !tile.operand<5x8xf32> -> !tile.fragment<2x4xf32>
-        tile.for_boxes %w of 24 parts 2 {
-          // expected-error @+1 {{expects parts of 1 fibres, as the loop takes, but got '!tile.fragment<2x4xf32>'}}
-          tile.exchange %s to %b[%w] along [1] : !tile.fragment<2x4xf32>, !tile.buffer<4x8x6xf32>
-        }
-      }
-      tile.barrier
+    tile.for_boxes %u of 24 parts 2 {
+      // expected-error @+1 {{expects parts of 1 fibres, as the loop takes, but got '!tile.fragment<2x4xf32>'}}
+      tile.exchange %s to %b[%u] along [1] : !tile.fragment<2x4xf32>, !tile.buffer<4x8x6xf32>
     }
     gpu.return
   }
@@ -459,7 +450,7 @@ gpu.module @kron_gpu {
     tile.for %t to %n {
       tile.for_boxes %u of 24 together 2 parts 2 {
       }
-      // expected-error @+1 {{expects an epilogue's arrays of the axes of '!tile.view<?x8x6xf32, [48, 6, 1]>', but got '!tile.view<5x8xf32, [8, 1]>'}}
+      // expected-error @+1 {{expects an epilogue's arrays of the sizes of '!tile.view<?x8x6xf32, [48, 6, 1]>', but got '!tile.view<5x8xf32, [8, 1]>'}}
       tile.store %b to %y[%t] bias %f : !tile.view<5x8xf32, [8, 1]> bytes 4 : !tile.buffer<4x8x6xf32>, !tile.view<?x8x6xf32, [48, 6, 1]>
       tile.barrier
     }

@@ -38,7 +38,7 @@ func.func private @pieces_order() attributes {pieces = #tile.pieces<sizes = [64,
 
 // -----
 
-// expected-error @+1 {{expects sizes that are multiples of a block's, with an axis each}}
+// expected-error @+1 {{expects ahead not to be negative, but got -1}}
 func.func private @pieces_ahead() attributes {pieces = #tile.pieces<sizes = [64, 128], block = [64, 32], axes = [0, 1], warps = 4, bytes = 16, ahead = -1>}
 
 // -----
@@ -242,7 +242,7 @@ gpu.module @kron_gpu {
 // -----
 
 gpu.module @kron_gpu {
-  gpu.func @prepare_c4_size(%x: !tile.view<?x128xf32, [128, 1]>, %y: !tile.view<?x128xf32, [128, 1]>, %f: !tile.view<128x128xf32, [128, 1]>, %n: i32, %g: !tile.view<128x264xf32, [264, 1]>) kernel
+  gpu.func @prepare_c6_size(%x: !tile.view<?x128xf32, [128, 1]>, %y: !tile.view<?x128xf32, [128, 1]>, %f: !tile.view<128x128xf32, [128, 1]>, %n: i32, %g: !tile.view<128x264xf32, [264, 1]>) kernel
       attributes {tile.kernel = #tile.kernel<threads = 512, ctas_per_sm = 1, groups = 4>} {
     %r = tile.alloc : !tile.ring<4 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>>
     tile.copy_pieces %x to %r pieces <sizes = [64, 128], block = [64, 32], axes = [0, 1], warps = 4, bytes = 16, ahead = 3> : !tile.view<?x128xf32, [128, 1]>, !tile.ring<4 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>>
@@ -258,7 +258,7 @@ gpu.module @kron_gpu {
 // -----
 
 gpu.module @kron_gpu {
-  gpu.func @prepare_c4_threads(%x: !tile.view<?x128xf32, [128, 1]>, %y: !tile.view<?x128xf32, [128, 1]>, %f: !tile.view<128x128xf32, [128, 1]>, %n: i32, %g: !tile.view<128x256xf32, [256, 1]>) kernel
+  gpu.func @prepare_c6_threads(%x: !tile.view<?x128xf32, [128, 1]>, %y: !tile.view<?x128xf32, [128, 1]>, %f: !tile.view<128x128xf32, [128, 1]>, %n: i32, %g: !tile.view<128x256xf32, [256, 1]>) kernel
       attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 1>} {
     %r = tile.alloc : !tile.ring<4 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>>
     tile.copy_pieces %x to %r pieces <sizes = [64, 128], block = [64, 32], axes = [0, 1], warps = 4, bytes = 16, ahead = 3> : !tile.view<?x128xf32, [128, 1]>, !tile.ring<4 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>>
@@ -274,7 +274,7 @@ gpu.module @kron_gpu {
 // -----
 
 gpu.module @kron_gpu {
-  gpu.func @prepare_c4_along_k(%x: !tile.view<?x128xf32, [128, 1]>, %y: !tile.view<?x128xf32, [128, 1]>, %f: !tile.view<128x128xf32, [128, 1]>, %n: i32, %g: !tile.view<160x64xf32, [1, 160]>) kernel
+  gpu.func @prepare_c6_along_k(%x: !tile.view<?x128xf32, [128, 1]>, %y: !tile.view<?x128xf32, [128, 1]>, %f: !tile.view<128x128xf32, [128, 1]>, %n: i32, %g: !tile.view<160x64xf32, [1, 160]>) kernel
       attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 1>} {
     %r = tile.alloc : !tile.ring<4 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>>
     tile.copy_pieces %x to %r pieces <sizes = [64, 128], block = [64, 32], axes = [0, 1], warps = 4, bytes = 16, ahead = 3> : !tile.view<?x128xf32, [128, 1]>, !tile.ring<4 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>>
@@ -290,7 +290,7 @@ gpu.module @kron_gpu {
 // -----
 
 gpu.module @kron_gpu {
-  gpu.func @prepare_c4_parts(%x: !tile.view<?x128xf32, [128, 1]>, %y: !tile.view<?x128xf32, [128, 1]>, %f: !tile.view<128x128xf32, [128, 1]>, %n: i32, %g: !tile.view<128x100xf32, [100, 1]>) kernel
+  gpu.func @prepare_c6_parts(%x: !tile.view<?x128xf32, [128, 1]>, %y: !tile.view<?x128xf32, [128, 1]>, %f: !tile.view<128x128xf32, [128, 1]>, %n: i32, %g: !tile.view<128x100xf32, [100, 1]>) kernel
       attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 1, shares = 2>} {
     %r = tile.alloc : !tile.ring<4 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>>
     tile.copy_pieces %x to %r pieces <sizes = [64, 128], block = [64, 32], axes = [0, 1], warps = 4, bytes = 16, ahead = 3> : !tile.view<?x128xf32, [128, 1]>, !tile.ring<4 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>>

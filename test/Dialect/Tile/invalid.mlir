@@ -550,7 +550,7 @@ gpu.module @kron_gpu {
 gpu.module @kron_gpu {
   gpu.func @store_c1(%b: !tile.buffer<4x8x8xf32>, %y: !tile.view<?x8x8xf32>, %z: !tile.view<?x8x8xf32, [64, 8, 1]>, %a: f32, %n: i64) kernel {
     tile.for %t to %n {
-      // expected-error @+1 {{expects an addend as its result lies, but got '!tile.view<?x8x8xf32, [64, 8, 1]>' for '!tile.view<?x8x8xf32>'}}
+      // expected-error @+1 {{expects an addend of the sizes of its result, and with strides where that has some, but got '!tile.view<?x8x8xf32, [64, 8, 1]>' for '!tile.view<?x8x8xf32>'}}
       tile.store %b to %y[%t] beta %a : f32 addend %z : !tile.view<?x8x8xf32, [64, 8, 1]> rows 4 bytes 4 : !tile.buffer<4x8x8xf32>, !tile.view<?x8x8xf32>
     }
     gpu.return

@@ -16,6 +16,9 @@ using namespace mlir::kron::tile;
 
 /// The most tiles that are read as one: 16 bytes of two rows of sums.
 static constexpr int64_t kMostTogether = 4;
+/// Bytes of the neighbours that a lane has of sums in front of a chained
+/// operand.
+static constexpr int64_t kPairBytes = 8;
 
 //===----------------------------------------------------------------------===//
 // How they lie
@@ -96,6 +99,7 @@ void ForPiecesOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn name) {
 /// Whether blocks of `block` positions are those of a tile of `sizes`.
 static bool areBlocks(ArrayRef<int64_t> sizes, ArrayRef<int64_t> block) {
   return !sizes.empty() && sizes.size() == block.size() &&
+         areTileSizes(sizes) &&
          llvm::all_of(llvm::zip_equal(sizes, block), [](auto pair) {
            auto [size, part] = pair;
            return part > 0 && part <= size;
@@ -148,16 +152,27 @@ LogicalResult PiecesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<int64_t> axes, int64_t warps,
                                  int64_t bytes, bool, int64_t split,
                                  int64_t ahead, ArrayRef<int64_t> order) {
-  bool divides = areBlocks(sizes, block) && axes.size() == sizes.size() &&
+  bool divides = areBlocks(sizes, block) &&
                  llvm::all_of(llvm::zip_equal(sizes, block), [](auto pair) {
                    auto [size, part] = pair;
                    return size % part == 0;
                  });
-  if (!divides || warps < 1 || bytes < 1 || split < -1 || ahead < 0 ||
-      split >= int64_t(sizes.size()))
-    return emitError() << "expects sizes that are multiples of a block's, with "
-                          "an axis each, but got sizes "
-                       << sizes << ", block " << block << " and axes " << axes;
+  if (!divides)
+    return emitError() << "expects sizes that are multiples of a block's, but "
+                          "got sizes "
+                       << sizes << " and block " << block;
+  if (axes.size() != sizes.size())
+    return emitError() << "expects " << sizes.size()
+                       << " axes, one per size, but got " << axes.size();
+  if (warps < 1)
+    return emitError() << "expects warps to be positive, but got " << warps;
+  if (bytes < 1)
+    return emitError() << "expects bytes to be positive, but got " << bytes;
+  if (split < -1 || split >= int64_t(sizes.size()))
+    return emitError() << "expects split to be a dimension from 0 to "
+                       << sizes.size() - 1 << ", or -1, but got " << split;
+  if (ahead < 0)
+    return emitError() << "expects ahead not to be negative, but got " << ahead;
   SmallVector<int64_t> sorted(order);
   llvm::sort(sorted);
   if (!order.empty() &&
@@ -165,36 +180,6 @@ LogicalResult PiecesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
           ArrayRef(llvm::to_vector(llvm::seq<int64_t>(0, sizes.size()))))
     return emitError() << "expects an order of " << sizes.size()
                        << " dimensions, each once, but got " << order;
-  return success();
-}
-
-/// Whether `axes` are axes of `view`, each once, or -1, one for each of `rank`
-/// dimensions; else an error.
-static LogicalResult verifyAxes(Operation *op, ViewType view,
-                                ArrayRef<int64_t> axes, int64_t rank) {
-  SmallVector<int64_t> sorted;
-  llvm::copy_if(axes, std::back_inserter(sorted),
-                [](int64_t axis) { return axis != -1; });
-  llvm::sort(sorted);
-  bool isOnce =
-      std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
-  // copy_c17, store_c11, copy_pieces_c3
-  if (int64_t(axes.size()) != rank || !isOnce ||
-      (!sorted.empty() &&
-       (sorted.front() < 0 || sorted.back() >= view.getRank())))
-    return op->emitOpError("expects an axis of ")
-           << view << ", or -1, for each of " << rank << " dimensions, but got "
-           << axes;
-  return success();
-}
-
-/// Whether `bytes` are whole elements of `view`, up to 16 bytes; else an error.
-static LogicalResult verifyBytes(Operation *op, ViewType view, int64_t bytes) {
-  int64_t element = getBytesOf(view.getElementType());
-  // copy_c3, copy_pieces_c4
-  if (!llvm::isPowerOf2_64(bytes) || bytes > 16 || bytes < element)
-    return op->emitOpError("expects bytes to be a power of two from ")
-           << element << " to 16, but got " << bytes;
   return success();
 }
 
@@ -209,6 +194,11 @@ static LogicalResult verifyPieces(Operation *op, ViewType view, RingType ring,
            << ring;
   if (failed(verifyGroups(op, pieces.getWarps())))
     return failure();
+  int64_t width = pieces.getBytes() / slot.getElementBytes();
+  // copy_pieces_c1
+  if (width > 1 && !lieTogether(slot, slot.getShape().size(), width))
+    return op->emitOpError("expects chunks of ")
+           << pieces.getBytes() << " bytes to lie together in " << slot;
   KernelAttr kernel = getKernel(op);
   int64_t threads = kernel ? kernel.getThreads() / kernel.getGroups() : 0;
   int64_t count =
@@ -228,34 +218,55 @@ static LogicalResult verifyPieces(Operation *op, ViewType view, RingType ring,
            << " groups and " << ring.getStages() << " slots";
   if (pieces.getSplit() >= 0 && !hasCluster(op))
     return op->emitOpError("expects split in a kernel of clusters");
-  return failure(failed(verifyAxes(op, view, pieces.getAxes(),
-                                   pieces.getSizes().size())) ||
-                 failed(verifyBytes(op, view, pieces.getBytes())));
+  return failure(
+      failed(verifyAxes(op, view, pieces.getAxes(), pieces.getSizes())) ||
+      failed(verifyBytes(op, view, pieces.getAxes(), pieces.getSizes(),
+                         pieces.getBytes(), /*isStored=*/false)));
+}
+
+/// Whether only `copy` and `loop` take slots of their ring; else an error.
+static LogicalResult verifyTakers(Operation *op, Value ring, Operation *copy,
+                                  Operation *loop) {
+  for (Operation *user : ring.getUsers())
+    // copy_pieces_c6
+    if (user != copy && user != loop)
+      return op->emitOpError("expects a ring that one tile.copy_pieces and one "
+                             "tile.for_pieces or tile.contract_pieces take "
+                             "slots of, but ")
+             << user->getName() << " does, too";
+  return success();
 }
 
 LogicalResult CopyPiecesOp::verify() {
   // copy_pieces_c5
   if (!isa<gpu::GPUFuncOp>((*this)->getParentOp()))
     return emitOpError("expects to be in no loop");
-  return verifyPieces(*this, getView().getType(), getRing().getType(),
-                      getPieces());
+  Operation *loop = nullptr;
+  for (Operation *user : getRing().getUsers())
+    loop = isa<ForPiecesOp, ContractPiecesOp>(user) ? user : loop;
+  return failure(failed(verifyTakers(*this, getRing(), *this, loop)) ||
+                 failed(verifyPieces(*this, getView().getType(),
+                                     getRing().getType(), getPieces())));
 }
 
 LogicalResult tile::verifyStartedPieces(Operation *op, Value view, Value ring,
                                         PiecesAttr pieces) {
-  bool isStarted = llvm::any_of(ring.getUsers(), [&](Operation *user) {
+  auto isStart = [&](Operation *user) {
     auto copy = dyn_cast<CopyPiecesOp>(user);
     Operation *outermost =
         copy ? copy->getBlock()->findAncestorOpInBlock(*op) : nullptr;
     return outermost && copy->isBeforeInBlock(outermost) &&
            copy->getOperand(0) == view && copy.getPiecesAttr() == pieces;
-  });
+  };
+  auto users = ring.getUsers();
+  auto start = llvm::find_if(users, isStart);
   // for_pieces_c3, contract_pieces_c3
-  if (!isStarted)
+  if (start == users.end())
     return op->emitOpError("expects a tile.copy_pieces of the same ring, view "
                            "and pieces in front of the loop over tiles");
-  return verifyPieces(op, cast<ViewType>(view.getType()),
-                      cast<RingType>(ring.getType()), pieces);
+  return failure(failed(verifyTakers(op, ring, *start, op)) ||
+                 failed(verifyPieces(op, cast<ViewType>(view.getType()),
+                                     cast<RingType>(ring.getType()), pieces)));
 }
 
 LogicalResult ForPiecesOp::verify() {
@@ -397,6 +408,53 @@ static bool hasRoom(BufferType buffer, ArrayRef<int64_t> sizes) {
   });
 }
 
+/// Whether products take all positions of blocks that `op` loads, each of them
+/// once; else an error.
+static LogicalResult verifyTaken(LoadOp op, const Blocks &blocks) {
+  ArrayRef<int64_t> along = op.getAlong();
+  int64_t last = blocks.block.size() - 1, fold = op.getFold();
+  bool isOfRows = along.back() == last;
+  int64_t pair = getColumnGroups(blocks.block[last], op.getTogether())[0].pair;
+  int64_t outer = -1;
+  for (int64_t axis = 0; axis <= last; ++axis) {
+    int64_t size = blocks.sizes[axis], part = blocks.block[axis];
+    bool isContracted = llvm::is_contained(along, axis);
+    bool isRow = isOfRows && along.size() == 1 && axis + 1 == last;
+    // load_c24
+    if (part > 1 && axis < last && !isContracted) {
+      if (outer >= 0 || (isOfRows && !isRow))
+        return op.emitOpError("expects several positions of a block along the "
+                              "contracted axes and the innermost one, and ")
+               << (isOfRows ? "of one contracted axis along the one outside"
+                            : "along one more")
+               << ", but got " << blocks.block << " along " << along;
+      outer = axis;
+    }
+    // load_c25
+    int64_t unit = axis == last ? kMmaSizeN * pair : isRow ? kMmaSizeM : 1;
+    bool mayReachOver = axis == last || isRow;
+    if (part < size &&
+        (part % unit != 0 || (!mayReachOver && size % part != 0)))
+      return op.emitOpError("expects parts of axis ")
+             << axis << " to "
+             << (mayReachOver ? "be multiples of "
+                              : "divide it, a multiple of ")
+             << unit << ", but got " << part << " of " << size;
+  }
+  // load_c22
+  if (fold > 1 && (isOfRows || outer < 0 || blocks.block[outer] % fold != 0 ||
+                   fold * blocks.block[last] != kMmaSizeN))
+    return op.emitOpError("expects folds of positions of one axis outside that "
+                          "fill a tile of 8 columns, but got ")
+           << fold << " of a block of " << blocks.block << " along " << along;
+  // load_c24
+  if (isOfRows && last == 0)
+    return op.emitOpError("expects an axis outside of the innermost one, along "
+                          "which rows are counted");
+  return verifyNeighbours(op, cast<BufferType>(op.getSource().getType()),
+                          blocks, isOfRows && along.size() == 1 ? 2 : pair);
+}
+
 LogicalResult tile::verifyLoadedBlock(LoadOp op) {
   auto buffer = dyn_cast<BufferType>(op.getSource().getType());
   Blocks blocks = *getBlocks(op.getBoxes());
@@ -420,11 +478,37 @@ LogicalResult tile::verifyLoadedBlock(LoadOp op) {
   int64_t together = op.getTogether(), fold = op.getFold();
   // load_c22
   if (!llvm::isPowerOf2_64(together) || together > kMostTogether ||
-      (fold > 1 && fold * sizes.back() != kMmaSizeN))
+      fold > kMmaSizeN)
     return op.emitOpError("expects 1, 2 or 4 tiles together, and folds that "
                           "fill a tile of 8 columns, but got ")
            << together << " and " << fold;
-  return success();
+  return verifyTaken(op, blocks);
+}
+
+/// The tiles of 8 columns of which lanes have neighbouring sums in `fragment`,
+/// results of blocks of `blocks`; nothing, with an error, if these are no sums.
+static std::optional<int64_t> getTilesTogether(Operation *op, Value fragment,
+                                               const Blocks &blocks) {
+  // What is not in front of `op` is not verified yet.
+  auto product = fragment.getDefiningOp<ContractOp>();
+  auto get = [&](unsigned number) {
+    return product && product->getNumOperands() == 2
+               ? product->getOperand(number)
+               : Value();
+  };
+  auto prepare = get(1) ? get(1).getDefiningOp<PrepareOp>() : PrepareOp();
+  auto type = prepare ? dyn_cast<OperandType>(get(1).getType()) : OperandType();
+  bool isOfRows = type && type.getOrder() == OperandOrder::Rows;
+  auto load = type ? get(0).getDefiningOp<LoadOp>() : LoadOp();
+  // exchange_c7
+  if (!type || (isOfRows && !load)) {
+    op->emitOpError("expects a block's sums from tile.contract, but got ")
+        << fragment.getType() << " of no product";
+    return std::nullopt;
+  }
+  int64_t columns = isOfRows ? blocks.block.back() : prepare.getWarpResults();
+  int64_t together = isOfRows ? load.getTogether() : prepare.getTogether();
+  return getColumnGroups(columns, together).front().pair;
 }
 
 LogicalResult tile::verifyExchangedBlock(ExchangeOp op) {
@@ -441,6 +525,21 @@ LogicalResult tile::verifyExchangedBlock(ExchangeOp op) {
   if (!hasRoom(buffer, sizes))
     return op.emitOpError("expects a buffer with room for ")
            << sizes << " elements, but got " << buffer;
+  std::optional<int64_t> tiles = getTilesTogether(op, op.getFragment(), blocks);
+  if (!tiles)
+    return failure();
+  // Lanes have two sums of each tile, and write them if there is room for all.
+  int64_t width = 2 * *tiles;
+  bool isMerged = buffer.getShape().size() > sizes.size();
+  int64_t room = isMerged ? sizes.back() : buffer.getShape().back();
+  // exchange_c8
+  if (room < int64_t(llvm::alignTo(sizes.back(), width)))
+    return op.emitOpError("expects room for whole vectors of ")
+           << width << " sums behind the " << sizes.back()
+           << " of the innermost axis, but got " << buffer;
+  int64_t vector = 16 / buffer.getElementBytes();
+  if (failed(verifyNeighbours(op, buffer, blocks, std::min(width, vector))))
+    return failure();
   // load_c6
   if (fragment.getElementType() != buffer.getElementType())
     return op.emitOpError("expects elements of type ")
@@ -448,16 +547,24 @@ LogicalResult tile::verifyExchangedBlock(ExchangeOp op) {
   return success();
 }
 
-LogicalResult tile::verifyAxesAndBytes(StoreOp op, int64_t rank) {
+LogicalResult tile::verifyAxesAndBytes(StoreOp op, ArrayRef<int64_t> box,
+                                       size_t firstMerged) {
   for (Value array : {Value(op.getView()), Value(op.getAddend())}) {
     if (!array)
       continue;
     auto view = cast<ViewType>(array.getType());
+    // store_c1
+    if (view.getElementType() != op.getView().getType().getElementType())
+      return op.emitOpError("expects an addend of elements of ")
+             << op.getView().getType() << ", but got " << view;
     // store_c11
-    if (!op.getAxes() || failed(verifyAxes(op, view, *op.getAxes(), rank)) ||
-        failed(verifyBytes(op, view, op.getBytes())))
-      return op.getAxes() ? failure()
-                          : op.emitOpError("expects axes of a block's box");
+    if (!op.getAxes())
+      return op.emitOpError("expects axes of a block's box");
+    if (failed(verifyAxes(op, view, *op.getAxes(), box)) ||
+        failed(verifyBytes(op, view, *op.getAxes(), box, op.getBytes(),
+                           /*isStored=*/true)) ||
+        failed(verifyMerged(op, view, *op.getAxes(), box, firstMerged)))
+      return failure();
   }
   return success();
 }
@@ -469,18 +576,22 @@ LogicalResult tile::verifyStoredBlock(StoreOp op) {
   if (op.getBias() || op.getResidual() || op.getScaleAttr() ||
       op.getActivation() != Activation::Identity)
     return op.emitOpError("expects no epilogue of blocks");
-  if (failed(verifyBlock(op, fragment, blocks, *op.getAlong(), false)))
+  if (failed(verifyBlock(op, fragment, blocks, *op.getAlong(), false)) ||
+      !getTilesTogether(op, op.getSource(), blocks))
     return failure();
   SmallVector<int64_t> box(*op.getBox());
-  if (failed(verifyAxesAndBytes(op, box.size())))
+  // store_c7
+  if (!areTileSizes(box) || box.size() < blocks.sizes.size())
+    return op.emitOpError("expects the blocks of a tile of ")
+           << blocks.sizes << " elements, but got a box of " << box;
+  if (failed(verifyAxesAndBytes(op, box, blocks.sizes.size() - 1)))
     return failure();
   SmallVector<int64_t> sizes(blocks.sizes);
   ArrayRef<int64_t> along = *op.getAlong();
   for (int64_t axis : along)
     sizes[axis] = fragment.getShape()[axis + 1];
   SmallVector<int64_t> merged(ArrayRef(box).take_front(sizes.size()));
-  if (box.size() >= sizes.size())
-    merged.back() *= llvm::product_of(ArrayRef(box).drop_front(sizes.size()));
+  merged.back() *= llvm::product_of(ArrayRef(box).drop_front(sizes.size()));
   // store_c7
   if (merged != sizes)
     return op.emitOpError("expects the blocks of a tile of ")
@@ -510,13 +621,15 @@ LogicalResult tile::verifyFilled(CopyOp op) {
   if (view.getElementType() != buffer.getElementType())
     return op.emitOpError("expects elements of type ")
            << buffer.getElementType() << ", but got " << view;
-  if (failed(verifyAxes(op, view, *op.getAxes(), rank)) ||
-      failed(verifyBytes(op, view, op.getBytes())))
+  ArrayRef<int64_t> shape = buffer.getShape();
+  if (failed(verifyAxes(op, view, *op.getAxes(), shape)) ||
+      failed(verifyBytes(op, view, *op.getAxes(), shape, op.getBytes(),
+                         /*isStored=*/false)))
     return failure();
   int64_t width = op.getBytes() / buffer.getElementBytes();
   // copy_c6
-  if (width > 1 && (buffer.getShape().back() % width != 0 ||
-                    buffer.getTileLayout().strides.back() != 1))
+  if (width > 1 &&
+      (shape.back() % width != 0 || !lieTogether(buffer, rank, width)))
     return op.emitOpError("expects chunks of ")
            << op.getBytes() << " bytes to lie together in " << buffer;
   return success();
@@ -539,13 +652,28 @@ LogicalResult tile::verifyBlockProduct(ContractOp op) {
                                        : OperandOrder::Rows;
   bool isChained = order == OperandOrder::Chained;
   // contract_c10
+  bool hasSums = before && before->getNumOperands() == 2 &&
+                 before.getAlongAttr() && blocks && blocks->warps == 1;
   if (!prepare || !blocks || operand.getOrder() != order ||
-      (isChained ? !before || before->getNumOperands() < 2 || blocks->warps != 1
-                 : !load))
+      (isChained ? !hasSums : !load))
     return op.emitOpError("expects an operand of order ")
            << stringifyOperandOrder(order)
            << " for a block that was loaded, or one warp's sums, but got "
            << operand;
+  LoadOp loaded =
+      isChained ? before->getOperand(0).getDefiningOp<LoadOp>() : load;
+  DenseI64ArrayAttr axes = loaded ? loaded.getAlongAttr() : nullptr;
+  // contract_c10
+  if (!axes || axes.size() <= isChained || axes[isChained] + 1 != along ||
+      (isChained && int64_t(before.getAlong()) + 1 != along))
+    return op.emitOpError("expects a block that was loaded along axis ")
+           << along - 1 << ", which is contracted";
+  // What a lane has of sums is what it has of the next product's data.
+  int64_t pair = kPairBytes / getBytesOf(operand.getElementType());
+  if (isChained && int64_t(loaded.getTogether()) != pair)
+    return op.emitOpError("expects a block of ")
+           << pair << " tiles together in front of a chained operand, but got "
+           << loaded.getTogether();
   if (static_cast<int64_t>(prepare.getWarps()) != blocks->warps ||
       prepare.getSplit() != blocks->isSplit)
     return op.emitOpError("expects an operand for ")

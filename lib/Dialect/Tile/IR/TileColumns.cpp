@@ -60,6 +60,11 @@ LogicalResult ForColumnsOp::verify() {
   if (getAtom() != AtomKind::Fma && getAtom() != AtomKind::MmaM16N8K16)
     return emitOpError("expects atom fma or mma.m16n8k16, but got ")
            << stringifyAtomKind(getAtom());
+  // for_columns_c6
+  for (uint64_t number : {getCount(), getPerCta(), getBeside()})
+    if (number > uint64_t(kMostElements))
+      return emitOpError("expects numbers of columns up to ")
+             << kMostElements << ", but got " << number;
   int64_t threads = getThreads(*this), perCTA = getPerCta();
   int64_t beside = getBeside();
   // for_columns_c3
@@ -130,8 +135,7 @@ static LogicalResult verifyColumns(Operation *op, ViewType view,
                                    size_t rank) {
   // load_columns_c2
   if (view.isContiguous() || view.getShape().size() != rank ||
-      llvm::any_of(view.getShape().take_back(3),
-                   [](int64_t size) { return size < 1; }))
+      !areTileSizes(view.getShape().take_back(3)))
     return op->emitOpError("expects a view with strides and ")
            << rank << " axes, three of known sizes, but got " << view;
   ArrayRef<int64_t> shape = fragment.getShape();
@@ -150,7 +154,7 @@ static LogicalResult verifyColumns(Operation *op, ViewType view,
            << count << " columns of " << layout.width
            << " results each to be those of " << view;
   bool takesTiles = layout.width % 32 == 0 && layout.sizeN % 8 == 0 &&
-                    view.getElementType().getIntOrFloatBitWidth() == 16;
+                    getBytesOf(view.getElementType()) == 2;
   // load_columns_c7
   if (loop.isOfWarps() && !takesTiles)
     return op->emitOpError(
@@ -184,7 +188,7 @@ LogicalResult LoadColumnsOp::verify() {
                         loop.getOperation()))
     return emitOpError("expects a tile of a tile.for in its tile.for_columns");
   ColumnLayout layout(view, fragment.getShape()[2]);
-  int64_t elementBytes = view.getElementType().getIntOrFloatBitWidth() / 8;
+  int64_t elementBytes = getBytesOf(view.getElementType());
   int64_t bytes = getBytes();
   // load_columns_c5
   if (!layout.isShared && !layout.isDense && bytes != elementBytes)
@@ -193,7 +197,7 @@ LogicalResult LoadColumnsOp::verify() {
            << bytes << " bytes, but got " << view;
   auto divides = [&](int64_t elements) {
     return ShapedType::isDynamic(elements) ||
-           elements * elementBytes % bytes == 0;
+           elements % (bytes / elementBytes) == 0;
   };
   // load_columns_c6
   if (!llvm::isPowerOf2_64(bytes) || bytes > 16 || bytes < elementBytes ||
@@ -227,12 +231,12 @@ LogicalResult tile::verifyStoredColumns(StoreOp op) {
     return failure();
   ColumnLayout layout(view, fragment.getShape()[2]);
   ArrayRef<int64_t> strides = view.getStrides();
-  int64_t elementBytes = view.getElementType().getIntOrFloatBitWidth() / 8;
+  int64_t elementBytes = getBytesOf(view.getElementType());
   int64_t rows = fragment.getShape().front() * loop.getBeside();
   bool isDense = strides[3] == 1 && strides[2] == layout.sizeN &&
                  layout.width * elementBytes % 16 == 0 &&
                  (ShapedType::isDynamic(strides[0]) ||
-                  strides[0] * elementBytes % 16 == 0);
+                  strides[0] % (16 / elementBytes) == 0);
   // store_c9
   if (*op.getAlong() != ArrayRef<int64_t>{1} || layout.sizeK != 1 ||
       op.getRows() != rows || op.getBytes() != 16 || op.getBeta() || !isDense)
@@ -265,6 +269,12 @@ LogicalResult DotOp::verify() {
            << stringifyAtomKind(getAtom());
   FragmentType fragment = getFragment().getType();
   FragmentType weights = getWeights().getType();
+  Type element = fragment.getElementType();
+  // dot_c5
+  if (!element.isF16() && !element.isBF16() && !element.isF32() &&
+      !element.isF64())
+    return emitOpError("expects elements of f16, bf16, f32 or f64, but got ")
+           << fragment;
   // dot_c2
   if (fragment.getElementType() != weights.getElementType() ||
       weights.getShape().front() != 1 ||

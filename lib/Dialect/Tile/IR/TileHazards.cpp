@@ -123,6 +123,11 @@ struct Slots {
   /// `freeGroups`, which have met.
   SmallVector<Groups> readGroups;
   int64_t freeInGroups = 0, freeGroups = 0;
+
+  /// What a turn of a loop must do as often as each other, and leave as it was.
+  std::array<int64_t, 5> getState() const {
+    return {acquired, filled, waited, released, started};
+  }
 };
 
 class HazardCheck {
@@ -139,9 +144,12 @@ private:
   LogicalResult wait(WaitOp op);
   LogicalResult read(Operation *op, Value buffer, const Access &access);
   LogicalResult write(ExchangeOp op);
+  LogicalResult prepare(PrepareOp op);
   LogicalResult multiply(Operation *op, Value operand);
   LogicalResult release(ReleaseOp op);
   LogicalResult meet(BarrierOp op);
+  LogicalResult meetByNumber(Operation *op, int64_t groupThreads);
+  LogicalResult checkTurns(ForOp loop);
   LogicalResult checkArrived(Operation *op);
   void meet();
   void meetInCluster();
@@ -168,10 +176,13 @@ private:
   Operation *arrived = nullptr;
   /// The last one that reads buffers of both CTAs, or null.
   Operation *lastOfBoth = nullptr;
+  /// Threads of the groups that have met at barriers with numbers since all
+  /// have; 0 if none have.
+  int64_t numberedThreads = 0;
   llvm::MapVector<Value, Memory> memory;
   llvm::MapVector<Value, Slots> rings;
-  /// Numbers of buffers that were acquired.
-  DenseMap<Value, int64_t> acquired;
+  /// Numbers of buffers that were acquired, and waited for.
+  DenseMap<Value, int64_t> acquired, waited;
 };
 
 } // namespace
@@ -322,7 +333,8 @@ LogicalResult HazardCheck::fill(CopyOp op) {
       free = std::max(free, slots.freeInGroups);
     if (ring && ring.getAlong()) {
       int64_t size = buffer.getShape()[*ring.getAlong()], first = 0, end = size;
-      if (DenseI64ArrayAttr part = op.getPartAttr(); part && part.size() == 2)
+      if (DenseI64ArrayAttr part = op.getPartAttr();
+          part && part.size() == 2 && part[0] >= 0 && part[1] <= size)
         first = part[0], end = part[1];
       int64_t perBuffer = ring.getSlotsPerBuffer();
       // copy_c12
@@ -338,6 +350,10 @@ LogicalResult HazardCheck::fill(CopyOp op) {
       if (end < size)
         continue;
     } else if (ring) {
+      // copy_c18
+      if (number != slots.filled)
+        return op.emitOpError("expects to fill each slot once, in the order of "
+                              "the ring");
       // copy_c12
       if (number - free >= ring.getStages())
         return op.emitOpError("fills what threads of other groups may still "
@@ -364,7 +380,7 @@ LogicalResult HazardCheck::wait(WaitOp op) {
     return op.emitOpError("lets ")
            << op.getPendingAttr().getInt() << " copies be pending, but only "
            << behind << " were started behind the one that it waits for";
-  ++slots.waited;
+  waited[op->getResult(0)] = slots.waited++;
   Memory &found = memory[op->getResult(0)] = Memory();
   found.isApart = found.isLocal = true;
   auto ring = dyn_cast<RingType>(op->getOperand(0).getType());
@@ -436,8 +452,25 @@ LogicalResult HazardCheck::write(ExchangeOp op) {
   return success();
 }
 
+LogicalResult HazardCheck::prepare(PrepareOp op) {
+  // What lanes have in registers is their own.
+  auto type = dyn_cast<OperandType>(op->getResult(0).getType());
+  if (type && type.getAtom() != AtomKind::Fma &&
+      type.getAtom() != AtomKind::WgmmaTF32)
+    return success();
+  Memory &found = memory[op->getResult(0)];
+  // prepare_c5
+  if (!found.readers.empty())
+    return op.emitOpError("overwrites an operand that other threads may still "
+                          "multiply by: expects a tile.barrier in front");
+  found.isApart = true;
+  return checkArrived(op);
+}
+
 LogicalResult HazardCheck::multiply(Operation *op, Value operand) {
-  if (!get(operand).isApart)
+  Memory &found = get(operand);
+  found.readers.push_back(Access());
+  if (!found.isApart)
     return success();
   // contract_c7, multiply_c9, contract_pieces_c6
   return op->emitOpError(
@@ -446,6 +479,7 @@ LogicalResult HazardCheck::multiply(Operation *op, Value operand) {
 }
 
 void HazardCheck::meet() {
+  numberedThreads = 0;
   for (auto &[value, found] : memory) {
     found.isApart = false;
     found.readers.clear();
@@ -489,15 +523,19 @@ void HazardCheck::meet(int64_t groups) {
 
 LogicalResult HazardCheck::release(ReleaseOp op) {
   Value slot = op->getOperand(0);
-  auto waited = slot.getDefiningOp<WaitOp>();
+  auto wait = slot.getDefiningOp<WaitOp>();
   // release_c1
-  if (!waited)
+  if (!wait)
     return op.emitOpError("expects a slot from tile.wait");
   Memory &found = memory[slot];
+  Slots &slots = rings[wait->getOperand(0)];
+  // release_c3
+  if (found.isReleased || waited.lookup(slot) != slots.released)
+    return op.emitOpError("expects to release each slot once, in the order of "
+                          "the ring");
   found.isReleased = true;
-  Slots &slots = rings[waited->getOperand(0)];
   ++slots.released;
-  auto ring = dyn_cast<RingType>(waited->getOperand(0).getType());
+  auto ring = dyn_cast<RingType>(wait->getOperand(0).getType());
   slots.isReadByOther |= found.isReadByOther;
   Groups groups;
   if (ring && !found.readers.empty())
@@ -512,8 +550,30 @@ LogicalResult HazardCheck::release(ReleaseOp op) {
   return success();
 }
 
+/// Groups of `groupThreads` threads meet, each at the barrier of its number.
+LogicalResult HazardCheck::meetByNumber(Operation *op, int64_t groupThreads) {
+  // Warps meet by themselves, without a number.
+  if (groupThreads <= 32)
+    return success();
+  // barrier_c5
+  if (numberedThreads && numberedThreads != groupThreads)
+    return op->emitOpError("lets groups of ")
+           << groupThreads
+           << " threads meet at barriers where others may still wait in groups "
+              "of "
+           << numberedThreads << ": expects a tile.barrier of all in between";
+  numberedThreads = groupThreads;
+  return success();
+}
+
 LogicalResult HazardCheck::meet(BarrierOp op) {
   if (op.getOfBlock()) {
+    std::optional<Blocks> blocks =
+        op->getBlock()->getNumArguments()
+            ? getBlocks(op->getBlock()->getArgument(0))
+            : std::nullopt;
+    if (blocks && failed(meetByNumber(op, 32 * blocks->warps)))
+      return failure();
     for (auto &[value, found] : memory)
       for (SmallVector<Access> *accesses : {&found.readers, &found.writers})
         for (Access &access : *accesses)
@@ -530,8 +590,12 @@ LogicalResult HazardCheck::meet(BarrierOp op) {
     meetInCluster();
   else if (op.getGroups() == 1)
     meet();
-  else
+  else {
+    if (failed(
+            meetByNumber(op, threads / std::max<int64_t>(op.getGroups(), 1))))
+      return failure();
     meet(op.getGroups());
+  }
   if (op.getWait())
     arrived = nullptr;
   return success();
@@ -542,15 +606,7 @@ LogicalResult HazardCheck::check(Operation *op) {
       .Case([&](AcquireOp acquireOp) { return acquire(acquireOp); })
       .Case([&](CopyOp copy) { return fill(copy); })
       .Case([&](WaitOp waitOp) { return wait(waitOp); })
-      .Case([&](PrepareOp prepare) {
-        // What lanes have in registers is their own.
-        auto type = dyn_cast<OperandType>(prepare->getResult(0).getType());
-        if (type && type.getAtom() != AtomKind::Fma &&
-            type.getAtom() != AtomKind::WgmmaTF32)
-          return success();
-        memory[prepare->getResult(0)].isApart = true;
-        return checkArrived(prepare);
-      })
+      .Case([&](PrepareOp prepareOp) { return prepare(prepareOp); })
       .Case([&](LoadOp load) {
         // What is in global memory is nobody else's.
         if (!isa<BufferType>(load->getOperand(0).getType()))
@@ -579,14 +635,38 @@ LogicalResult HazardCheck::check(Operation *op) {
       })
       .Case([&](BarrierOp barrier) { return meet(barrier); })
       .Case([&](ReleaseOp releaseOp) { return release(releaseOp); })
-      .Case([&](ForOp loop) {
-        // Its second turn meets what the first one leaves.
-        Block &body = loop->getRegion(0).front();
-        return failure(failed(check(body)) || failed(check(body)));
+      .Case([&](ForOp loop) { return checkTurns(loop); })
+      .Case([&](ForPiecesOp loop) {
+        // Its groups meet in front of the body and behind it.
+        return failure(
+            failed(meetByNumber(loop, 32 * loop.getPieces().getWarps())) ||
+            failed(check(loop->getRegion(0).front())));
       })
-      .Case<ForBoxesOp, ForColumnsOp, ForBlocksOp, ForPiecesOp>(
+      .Case<ForBoxesOp, ForColumnsOp, ForBlocksOp>(
           [&](auto loop) { return check(loop->getRegion(0).front()); })
       .Default([](Operation *) { return success(); });
+}
+
+/// The second turn of `loop` meets what the first one leaves. What either takes
+/// of rings is what all others do.
+LogicalResult HazardCheck::checkTurns(ForOp loop) {
+  llvm::MapVector<Value, Slots> before = rings;
+  Block &body = loop->getRegion(0).front();
+  if (failed(check(body)) || failed(check(body)))
+    return failure();
+  for (auto &[value, slots] : rings) {
+    std::array<int64_t, 5> first = before[value].getState(),
+                           end = slots.getState();
+    int64_t taken = (end[0] - first[0]) / 2;
+    // for_c5
+    for (unsigned index = 0; index < 4; ++index)
+      if (end[index] - first[index] != 2 * taken || end[4] != first[4])
+        return loop.emitOpError("expects a turn to acquire, fill, wait for and "
+                                "release as many slots of a ring, but it does ")
+               << taken << ", " << (end[1] - first[1]) / 2 << ", "
+               << (end[2] - first[2]) / 2 << " and " << (end[3] - first[3]) / 2;
+  }
+  return success();
 }
 
 LogicalResult HazardCheck::check(Block &block) {
@@ -633,8 +713,8 @@ LogicalResult tile::verifyHazards(gpu::GPUFuncOp kernel) {
     if (auto loop = dyn_cast<ForBlocksOp>(op))
       hasBody &= loop.getSizesAttr() && loop.getBlockAttr() &&
                  op->getRegion(0).getNumArguments() > 0 &&
-                 loop.getWarps() > 0 &&
-                 llvm::all_of(loop.getBlock(), [](int64_t n) { return n > 0; });
+                 loop.getWarps() > 0 && loop.getWarps() <= kMostElements &&
+                 areTileSizes(loop.getSizes()) && areTileSizes(loop.getBlock());
     if (auto loop = dyn_cast<ForPiecesOp>(op))
       hasBody &= loop.getPiecesAttr() && op->getRegion(0).getNumArguments() > 0;
     return op->getNumOperands() >= least && hasBody ? WalkResult::advance()

@@ -48,6 +48,13 @@ static LogicalResult verifyRows(Operation *op, ViewType view,
       view.getShape().take_back(row.size()) != row)
     return op->emitOpError("expects a view of rows of ")
            << row << " elements, but got " << view;
+  SmallVector<int64_t> tile{rows};
+  llvm::append_range(tile, row);
+  // copy_c2
+  if (!areTileSizes(tile))
+    return op->emitOpError("expects rows of known sizes and up to ")
+           << kMostElements << " elements in all, but got " << rows
+           << " rows of " << view;
   int64_t elementBytes = getBytesOf(element);
   if (bytes == elementBytes)
     return success();
@@ -96,7 +103,7 @@ static LogicalResult verifyBoxes(Operation *op, ViewType view,
     return op->emitOpError("expects elements of type ")
            << element << ", but got " << view;
   // copy_c2
-  if (view.getShape().size() != sizes.size() || llvm::product_of(sizes) < 1)
+  if (view.getShape().size() != sizes.size() || !areTileSizes(sizes))
     return op->emitOpError("expects a view of ")
            << sizes.size() << " axes, which boxes of " << sizes
            << " elements have, but got " << view;
@@ -565,9 +572,9 @@ static LogicalResult verifyEpilogue(StoreOp op) {
     return op.emitOpError("expects an epilogue of a box that is stored element "
                           "by element");
   for (Value array : {op.getBias(), op.getResidual()})
-    if (array && cast<ViewType>(array.getType()).getRank() !=
-                     op.getView().getType().getRank())
-      return op.emitOpError("expects an epilogue's arrays of the axes of ")
+    if (array && cast<ViewType>(array.getType()).getShape() !=
+                     op.getView().getType().getShape())
+      return op.emitOpError("expects an epilogue's arrays of the sizes of ")
              << op.getView().getType() << ", but got " << array.getType();
   return success();
 }
@@ -576,12 +583,20 @@ LogicalResult StoreOp::verify() {
   ViewType view = getView().getType();
   // store_c1
   if (getAddend() &&
-      getAddend().getType().isContiguous() != view.isContiguous())
-    return emitOpError("expects an addend as its result lies, but got ")
+      (getAddend().getType().isContiguous() != view.isContiguous() ||
+       getAddend().getType().getShape() != view.getShape()))
+    return emitOpError("expects an addend of the sizes of its result, and with "
+                       "strides where that has some, but got ")
            << getAddend().getType() << " for " << view;
   // store_c2
   if (!isTile(getTile()))
     return emitOpError("expects a tile of a tile.for");
+  for (Operation *user : getView().getUsers())
+    // store_c12
+    if (user != *this)
+      return emitOpError("expects no other operation to read or write what it "
+                         "stores to, but ")
+             << user->getName() << " does";
   for (Value scale : {getAlpha(), getBeta()})
     // store_c3
     if (scale && scale.getType() != getSumType(view.getElementType()))

@@ -245,8 +245,8 @@ LogicalResult BarrierOp::verify() {
     return success();
   }
   // barrier_c2
-  if (getThreads(*this) % (32 * groups) != 0 ||
-      (groups > 15 && getThreads(*this) != 32 * groups))
+  if (getThreads(*this) % 32 != 0 || getThreads(*this) / 32 % groups != 0 ||
+      (groups > 15 && getThreads(*this) / 32 != groups))
     return emitOpError("expects at most 15 groups of whole warps, or one per "
                        "warp, but got ")
            << groups << " of " << getThreads(*this) << " threads";
@@ -265,6 +265,10 @@ LogicalResult BarrierOp::verify() {
 LogicalResult PrepareOp::verify() {
   ViewType view = getFactor().getType();
   OperandType operand = getOperand().getType();
+  // prepare_c4
+  if (isa<ForBlocksOp, ForPiecesOp>((*this)->getParentOp()))
+    return emitOpError("expects not to be in a loop over blocks, which warps "
+                       "leave at different times");
   if (operand.getAtom() == AtomKind::WgmmaTF32)
     return verifyPackedFactor(*this);
   if (failed(verifyBlockFactor(*this)))
@@ -337,6 +341,14 @@ LogicalResult ForOp::verify() {
 }
 
 LogicalResult ForBoxesOp::verify() {
+  // for_boxes_c5
+  if (!isa_and_nonnull<gpu::GPUFuncOp, ForOp>((*this)->getParentOp()))
+    return emitOpError("expects to be in a gpu.func itself, or in a tile.for");
+  // for_boxes_c6
+  for (uint64_t number : {getCount(), getTogether(), getParts(), getWarps()})
+    if (number > uint64_t(kMostElements))
+      return emitOpError("expects numbers of boxes up to ")
+             << kMostElements << ", but got " << number;
   // for_boxes_c2
   if (getRepeat() && getExcess())
     return emitOpError("expects repeat or excess, but got both");
@@ -512,7 +524,12 @@ LogicalResult ContractOp::verify() {
   // contract_c5
   if (getBlock().size() != 2 || getBlock()[0] < 1 || getBlock()[1] < 1)
     return emitOpError("expects a block of fibres and of results");
-  int64_t chunk = 16 / getBytesOf(from.getElementType());
+  Type element = from.getElementType();
+  // contract_c11
+  if (getAtom() == AtomKind::Fma && !element.isF32() && !element.isF64())
+    return emitOpError("expects elements of f32 or f64 with atom fma, but got ")
+           << from;
+  int64_t chunk = 16 / getBytesOf(element);
   // contract_c6
   if (getBlock()[1] < operand.getSizeN() && getBlock()[1] % chunk != 0)
     return emitOpError("expects a block of all results or a multiple of ")

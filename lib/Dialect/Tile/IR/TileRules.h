@@ -8,7 +8,7 @@
 #ifndef KRON_LIB_DIALECT_TILE_IR_TILERULES_H
 #define KRON_LIB_DIALECT_TILE_IR_TILERULES_H
 
-#include "kron/Dialect/Tile/IR/TileOps.h"
+#include "kron/Dialect/Tile/IR/TileBlocks.h"
 
 namespace mlir::kron::tile {
 
@@ -57,9 +57,10 @@ LogicalResult verifyStoredBlock(StoreOp op);
 LogicalResult verifyBlockProduct(ContractOp op);
 LogicalResult verifyBlockFactor(PrepareOp op);
 
-/// Whether `axes` and `bytes` of `op`, if it has these, are those of a box of
-/// `rank` dimensions in each of its views; else an error.
-LogicalResult verifyAxesAndBytes(StoreOp op, int64_t rank);
+/// Whether `op` has axes and bytes of a `box` of each of its views, whose
+/// dimensions from `firstMerged` on count as one; else an error.
+LogicalResult verifyAxesAndBytes(StoreOp op, ArrayRef<int64_t> box,
+                                 size_t firstMerged);
 
 /// Whether a tile.copy_pieces of `view` to `ring`, in `pieces`, is in front of
 /// the loop that `op` is in, and these go together; else an error.
@@ -76,6 +77,31 @@ LogicalResult verifyDivision(gpu::GPUFuncOp kernel);
 
 /// Those of a copy that fills a buffer up with zeros.
 LogicalResult verifyFilled(CopyOp op);
+
+/// Whether `axes` are axes of `view`, each once, or -1 for dimensions of one
+/// position, one for each of `sizes`; else an error.
+LogicalResult verifyAxes(Operation *op, ViewType view, ArrayRef<int64_t> axes,
+                         ArrayRef<int64_t> sizes);
+
+/// Whether boxes of `sizes` along `axes` of `view` move by `bytes` where a
+/// launch finds what it is asked to test aligned; else an error.
+LogicalResult verifyBytes(Operation *op, ViewType view, ArrayRef<int64_t> axes,
+                          ArrayRef<int64_t> sizes, int64_t bytes,
+                          bool isStored);
+
+/// Whether dimensions `first` and behind of a box, along `axes` of `view`, lie
+/// without a gap, so that they count as one; else an error.
+LogicalResult verifyMerged(Operation *op, ViewType view, ArrayRef<int64_t> axes,
+                           ArrayRef<int64_t> sizes, size_t first);
+
+/// Whether dimensions `rank - 1` and behind of `buffer` lie without a gap, and
+/// others by multiples of `width`.
+bool lieTogether(BufferType buffer, size_t rank, int64_t width);
+
+/// Whether lanes find `width` neighbours of `blocks` together in `buffer`; else
+/// an error.
+LogicalResult verifyNeighbours(Operation *op, BufferType buffer,
+                               const Blocks &blocks, int64_t width);
 
 } // namespace mlir::kron::tile
 

@@ -35,21 +35,47 @@ int64_t tile::getBytesOf(Type element) {
   return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
 }
 
-/// Whether all sizes are positive and there are at least `least` of them; else
-/// an error.
+bool tile::areTileSizes(ArrayRef<int64_t> sizes) {
+  int64_t left = kMostElements;
+  for (int64_t size : sizes) {
+    if (size < 1)
+      return false;
+    left /= size;
+  }
+  return left > 0;
+}
+
+/// Whether elements of type `element` can be moved; else an error.
+static LogicalResult verifyElement(function_ref<InFlightDiagnostic()> emitError,
+                                   Type element) {
+  auto complex = dyn_cast<ComplexType>(element);
+  Type part = complex ? complex.getElementType() : element;
+  if (!part.isIntOrFloat())
+    return emitError() << "expects integer, float or complex elements, but got "
+                       << element;
+  unsigned bits = part.getIntOrFloatBitWidth() * (complex ? 2 : 1);
+  if (bits < 8 || bits > 128 || !llvm::isPowerOf2_32(bits))
+    return emitError() << "expects elements of 1, 2, 4, 8 or 16 bytes, but got "
+                       << element;
+  return success();
+}
+
+/// Whether all sizes are positive, there are at least `least` of them, and not
+/// too many elements; else an error.
 static LogicalResult verifySizes(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<int64_t> sizes, size_t least,
                                  Type element) {
-  auto complex = dyn_cast<ComplexType>(element);
-  if (!(complex ? complex.getElementType() : element).isIntOrFloat())
-    return emitError() << "expects integer, float or complex elements, but got "
-                       << element;
+  if (failed(verifyElement(emitError, element)))
+    return failure();
   if (sizes.size() < least)
     return emitError() << "expects at least " << least << " sizes, but got "
                        << sizes.size();
   for (int64_t size : sizes)
     if (size < 1)
-      return emitError() << "expects sizes to be positive";
+      return emitError() << "expects sizes to be positive, but got " << size;
+  if (!areTileSizes(sizes))
+    return emitError() << "expects at most " << kMostElements
+                       << " elements, but got sizes " << sizes;
   return success();
 }
 
@@ -190,8 +216,10 @@ void FragmentType::print(AsmPrinter &printer) const {
 //===----------------------------------------------------------------------===//
 
 LogicalResult ViewType::verify(function_ref<InFlightDiagnostic()> emitError,
-                               ArrayRef<int64_t> shape, Type,
+                               ArrayRef<int64_t> shape, Type element,
                                ArrayRef<int64_t> strides) {
+  if (failed(verifyElement(emitError, element)))
+    return failure();
   if (!strides.empty() && strides.size() != shape.size())
     return emitError() << "expects " << shape.size()
                        << " strides, one per dimension, but got "
@@ -221,6 +249,10 @@ LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "expects elements to have places of their own, but "
                             "stride "
                          << strides[dim] << " is less than " << room;
+    if (strides[dim] > kMostElements / shape[dim])
+      return emitError() << "expects at most " << kMostElements
+                         << " elements, gaps included, but got " << shape[dim]
+                         << " positions " << strides[dim] << " apart";
     if (shape[dim] > 1)
       room = strides[dim] * shape[dim];
   }
@@ -236,11 +268,18 @@ LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError,
 LogicalResult RingType::verify(function_ref<InFlightDiagnostic()> emitError,
                                int64_t stages, BufferType buffer,
                                std::optional<int64_t> along) {
+  auto verifyBytes = [&](int64_t slotBytes) -> LogicalResult {
+    if (stages <= kMostElements / slotBytes)
+      return success();
+    return emitError() << "expects at most " << kMostElements
+                       << " bytes, but got " << stages << " slots of "
+                       << slotBytes;
+  };
   if (!along) {
     if (stages < 1)
       return emitError() << "expects at least 1 pipeline stage, but got "
                          << stages;
-    return success();
+    return verifyBytes(buffer.getBytes());
   }
   ArrayRef<int64_t> shape = buffer.getShape();
   if (*along < 0 || *along >= static_cast<int64_t>(shape.size()) ||
@@ -262,7 +301,7 @@ LogicalResult RingType::verify(function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "expects a swizzle within the " << slot
                          << " elements of a slot, but it flips bit "
                          << swizzle[pair] << " of an index";
-  return success();
+  return verifyBytes(slot * buffer.getElementBytes());
 }
 
 /// Whether operands and fragments may be of `atom`; else an error.

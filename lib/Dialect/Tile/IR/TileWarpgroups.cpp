@@ -96,7 +96,7 @@ LogicalResult tile::verifyPackedFactor(PrepareOp op) {
   int64_t least = isAlongK ? llvm::alignTo(sizeK, kWarpgroupLoadedK)
                            : llvm::alignTo(sizeN, unit);
   least = llvm::PowerOf2Ceil(least);
-  // prepare_c4
+  // prepare_c6
   if (sizeK > kMostColumns || sizeN > kMostColumns ||
       (shares > 1 && sizeN % unit != 0) ||
       (kernel && kernel.getThreads() < least))
@@ -198,5 +198,5 @@ LogicalResult tile::verifyStoredPieces(StoreOp op) {
     return op.emitOpError("expects a box of ")
            << own << " elements, of which " << shares
            << " CTAs have a part along " << along << ", but got " << box;
-  return verifyAxesAndBytes(op, box.size());
+  return verifyAxesAndBytes(op, box, box.size());
 }

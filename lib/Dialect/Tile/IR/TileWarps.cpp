@@ -152,7 +152,8 @@ LogicalResult tile::verifyShares(CopyOp op) {
   int64_t groups = op.getGroups(), threads = getThreads(op);
   int64_t slots = ring ? ring.getSlotsPerBuffer() : 1;
   int64_t width = op.getBytes() / buffer.getElementBytes();
-  bool isEqual = threads % groups == 0 && groups % slots == 0 &&
+  bool isEqual = int64_t(op.getTogether()) <= kMostElements &&
+                 threads % groups == 0 && groups % slots == 0 &&
                  llvm::product_of(buffer.getShape()) ==
                      threads * width * int64_t(op.getTogether());
   // copy_c14

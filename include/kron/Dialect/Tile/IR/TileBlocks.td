@@ -58,12 +58,14 @@ def Tile_CopyPiecesOp : Tile_Op<"copy_pieces"> {
 
     Constraints:
 
-    1. A slot is a piece, of the view's elements.
+    1. A slot is a piece, of the view's elements, in which what a copy moves lies together.
     2. The ring has slots for as many groups as there are, and as many for each; or all
        pieces are of one group, with one slot more than go `ahead`.
     3. `axes` are the view's.
-    4. `bytes` are a power of two up to 16, and at least those of an element.
+    4. `bytes`, and the view, are as of `tile.copy` with `fill`.
     5. It is in no loop.
+    6. No other operation takes slots of the ring, but one `tile.for_pieces` or
+       `tile.contract_pieces`.
 
     Example: `tile.copy_pieces %x to %ring pieces #tile.pieces<...> : !tile.view<?x32x32xf32, [1024, 32, 1]>, !tile.ring<16 of <1x32x8xf32>>`
   }];

@@ -38,6 +38,7 @@ def Tile_ForColumnsOp
        warps it has `per_cta` warps, and `beside` is 1.
     4. Its body works on views and registers only: some threads skip it.
     5. The atom is `fma` or `mma.m16n8k16`.
+    6. There are less than 2^31 columns.
 
     Example: `tile.for_columns %c of 250 by 100 beside 2 atom <fma> { ... }`
   }];
@@ -129,6 +130,7 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, Tile_NamesResult]> {
     3. The sums have one position instead of K, of the accumulation type.
     4. With an atom of warps, fragment and weights are from `tile.load_columns`, or
        carried, and the fragment has tiles of 16 rows.
+    5. Elements are f16, bf16, f32 or f64.
 
     Example:
 

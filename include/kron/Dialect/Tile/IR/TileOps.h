@@ -53,6 +53,12 @@ Type getSumType(Type element);
 bool areSummedIn(Type element, Type sums);
 /// Bytes of an element, which may be complex.
 int64_t getBytesOf(Type element);
+/// The most elements of a tile, and bytes of shared memory: offsets in either
+/// have 32 bits.
+inline constexpr int64_t kMostElements = (int64_t(1) << 31) - 1;
+/// Whether `sizes` are those of a tile: known, positive, and not of more
+/// elements than that.
+bool areTileSizes(ArrayRef<int64_t> sizes);
 
 /// Checks that no thread of `kernel` reads what is not there yet, or writes
 /// where others read or write.

@@ -186,6 +186,7 @@ def Tile_ReleaseOp : Tile_Op<"release"> {
 
     1. The slot is one from `tile.wait`.
     2. In `tile.for_boxes`, all threads take it once (`tile.barrier`).
+    3. Each slot is released once, in the order of the ring.
 
     Example: `tile.release %slot : !tile.buffer<4x4x4x4xf32>`
   }];
@@ -219,6 +220,8 @@ def Tile_BarrierOp : Tile_Op<"barrier"> {
        `wait` are of it, one of them.
     4. Each `arrive` has one `wait` behind it, and nothing reads or writes shared
        memory in between.
+    5. Between groups of several warps that meet and others of another size, all
+       threads meet: barriers have the numbers of groups.
 
     Example: `tile.barrier groups 4`, `tile.barrier cluster`
   }];
@@ -263,10 +266,12 @@ def Tile_CopyOp : Tile_Op<"copy"> {
 
     1. View and buffer have the same element type, or the buffer has no slot and the
         accumulation type.
-    2. They have rows of the same sizes, or are of the same rank.
+    2. They have rows of the same known sizes, or are of the same rank.
     3. `bytes` are those of an element; 16 of rows of a view without gaps; or in a
        box up to 16, with elements that lie together along the innermost axis:
-       known sizes of that and known strides are multiples of them.
+       known sizes of that and known strides are multiples of them. With `fill`,
+       they are a power of two, of elements of f16, bf16, f32 or f64 with stride 1
+       along the innermost dimension's axis, and sizes may be any.
     4. The rows of a tile are then a multiple of 16 bytes.
     5. The buffer has room for `rows`.
     6. Chunks of `bytes` lie together in it.
@@ -290,6 +295,7 @@ def Tile_CopyOp : Tile_Op<"copy"> {
         and by all threads.
     17. `axes` and `lines` are of `fill`, which has no `part`, `groups`, `split` and ring
         `along` an axis; `axes` are the view's, one for each dimension.
+    18. Each slot is filled once, in the order of the ring.
 
     Example:
 
@@ -341,7 +347,9 @@ def Tile_PrepareOp : Tile_Op<"prepare", [Tile_NamesResult]> {
     3. `warps`, `together`, `residuals`, `split` and `streamed` are of the atoms
        `mma.m16n8k8`, `residuals` of `mma.m16n8k8.tf32` and `wgmma.m64k8.tf32`, `together`
        is a power of two up to 4, `split` of `rows`, and K then a multiple of 16.
-    4. Of `wgmma.m64k8.tf32`, K and N are at most 256, the CTA has a thread for each
+    4. It is in no loop over blocks.
+    5. A `tile.barrier` is behind what other threads have multiplied by it.
+    6. Of `wgmma.m64k8.tf32`, K and N are at most 256, the CTA has a thread for each
        position, padded to a power of two, of the dimension whose elements are neighbours,
        and CTAs that share results have multiples of 8 of these, or of 16 with `quads`.
 
@@ -385,6 +393,7 @@ def Tile_ForOp
        carried fragment.
     3. Fragments of the same types are carried on.
     4. They are from `tile.load_columns`, of the same view and by as many bytes.
+    5. A turn acquires, fills, waits for and releases as many slots of a ring.
 
     Example:
 
@@ -444,6 +453,8 @@ def Tile_ForBoxesOp
     3. `warps` are those of the CTA or of its cluster, with whole turns of each,
        without excess, repeat and order.
     4. Boxes in parts are of threads, and not in excess.
+    5. It is in the kernel itself, or in `tile.for`.
+    6. There are less than 2^31 boxes.
 
     Example: `tile.for_boxes %u of 729 together 7 excess { ... }`
   }];
@@ -463,7 +474,7 @@ def Tile_ForBoxesOp
     /// Whether all of `threads` threads go through the body once.
     bool isOnce(int64_t threads) {
       return getWarps() == 0 && getParts() == 0 &&
-             int64_t(getCount()) == int64_t(getTogether()) * threads;
+             getCount() == getTogether() * uint64_t(threads);
     }
   }];
 }
@@ -533,7 +544,16 @@ def Tile_LoadOp : Tile_Op<"load", [Tile_NamesResult]> {
     21. A block has the sizes that its loop says, whole along `along`, in a buffer with
         room for the tile; a piece is all of its slot.
     22. `together` and `fold` are of a block; the former is a power of two up to 4, the
-        latter fills a tile of 8 columns.
+        latter fills a tile of 8 columns with positions of an axis that is not contracted,
+        if the innermost one is not, either.
+    23. Of a block, the innermost axis has stride 1, and what is read as one begins at a
+        multiple of that; a swizzled buffer's strides, and parts of axes, are powers of two.
+    24. A block has several positions along the axes that are contracted, the innermost
+        one, and one more; if the innermost one is contracted by itself, along the one
+        outside, and if two are, along no other.
+    25. Parts of an axis divide it, but of the innermost one they are multiples of the
+        columns that are read as one, and of the one outside, if the innermost one is
+        contracted by itself, of 16.
 
     Example:
 
@@ -588,7 +608,9 @@ def Tile_ContractOp : Tile_Op<"contract", [Pure, Tile_NamesResult]> {
     10. With the atoms `mma.m16n8k8`, the sums are of the type that is computed with; the
         operand is of `rows` for a block that was loaded and an axis that is not the
         innermost one, of `columns` if it is, and `chained` for sums by `rows` of one
-        warp; and its `warps` and `split` are those of the loop.
+        warp; and its `warps` and `split` are those of the loop. The axis is that along
+        which the block was loaded, in front of `chained` with 8 bytes together.
+    11. With atom `fma`, elements are f32 or f64.
 
     Example:
 
@@ -626,6 +648,9 @@ def Tile_ExchangeOp : Tile_Op<"exchange"> {
     5. A `tile.barrier cluster` is behind what the other CTA has read.
     6. Of a loop in parts, the boxes are these along one axis of the buffer, of all
        its fibres; the last part may reach over the axis' end.
+    7. A block is sums of a `tile.contract`.
+    8. The buffer has room for whole vectors of a lane's sums of a block, and they lie
+       together in it.
 
     Example:
 
@@ -665,7 +690,8 @@ def Tile_StoreOp
     Constraints, beside those of `tile.copy` about view, addend and buffer, of
     `tile.load` about boxes, and of what it reads of a buffer:
 
-    1. The addend lies as the view does, with or without gaps.
+    1. The addend has the view's sizes, and of blocks its elements, and lies as that
+       does, with or without gaps.
     2. The tile is that of a `tile.for`.
     3. `alpha` and `beta` have the accumulation type of the elements.
     4. A buffer has no boxes.
@@ -677,10 +703,12 @@ def Tile_StoreOp
     9. Columns are along axis 1, have as many rows as the fragments of all threads
        of a column, or the warp's, and go to dense rows by 16 bytes, without `beta`.
     10. An epilogue is of a box that is stored element by element; its arrays have
-        the elements of the view, and the scale has their accumulation type.
+        the elements and sizes of the view, and the scale has their accumulation type.
         Complex elements have no activation, integers neither gelu nor silu.
     11. `axes` are of blocks and of `tile.contract_pieces`, and as the rules of `tile.copy`
-        say.
+        say; `bytes` divide known sizes along the innermost axis, too. Dimensions that count
+        as one have no gap.
+    12. No other operation of the kernel reads or writes the view.
 
     Example:
 

@@ -108,8 +108,9 @@ def Tile_PiecesAttr : AttrDef<Tile_Dialect, "Pieces"> {
     read; with `ahead`, so many pieces are copied in front of the one that is read. Single
     elements are copied in the `order` of dimensions, the innermost one last.
 
-    Constraints: as many sizes, positions and axes; sizes are multiples of the block's; an
-    order has each dimension once.
+    Constraints: as many sizes, positions and axes; sizes are multiples of the block's;
+    positive `warps` and `bytes`; `split` is a dimension, or -1 for none; `ahead` is not
+    negative; an order has each dimension once.
 
     Example: `#tile.pieces<sizes = [1, 32, 32], block = [1, 32, 8], axes = [0, 1, 2], warps = 1, bytes = 16>`
   }];
@@ -187,7 +188,7 @@ def Tile_View : Tile_Type<"View", "view"> {
     the array has no gaps and begins at a multiple of 16 bytes; with them,
     elements are found one by one, and `?` is a stride that a launch knows.
 
-    Constraints: as many strides as dimensions.
+    Constraints: as many strides as dimensions; elements of 1, 2, 4, 8 or 16 bytes.
 
     Example: `!tile.view<?x8x8x8xf32>`, `!tile.view<?x4x4xf64, [40, 10, ?]>`
   }];
@@ -211,8 +212,9 @@ def Tile_Buffer : Tile_Type<"Buffer", "buffer"> {
     excess (`tile.for_boxes`, `excess`). Without a layout the elements lie in
     row-major order. A buffer begins at a multiple of 16 bytes.
 
-    Constraints: positive sizes; a layout has a stride per dimension, and two
-    elements have two places.
+    Constraints: positive sizes of less than 2^31 elements in all, gaps included, of 1, 2,
+    4, 8 or 16 bytes; a layout has a stride per dimension, and two elements have two
+    places.
 
     Example: `!tile.buffer<13x9x9x9xf32>`,
     `!tile.buffer<4x8x8x8xf32, #tile.layout<[544, 68, 8, 1]>>`
@@ -244,7 +246,7 @@ def Tile_Ring : Tile_Type<"Ring", "ring"> {
     of the buffer before on, and goes on with the first slot behind the last one.
     So a part of the next tile has room beside this one where all of it has not.
 
-    Constraints: at least one pipeline stage; with `along`, an axis of the
+    Constraints: at least one pipeline stage, less than 2^31 bytes; with `along`, an axis of the
     buffer that no other one with several positions is outside of, slots for all
     of its positions, and no bit of a slot's number that a swizzle flips.
 
@@ -286,7 +288,7 @@ def Tile_Operand : Tile_Type<"Operand", "operand"> {
     positions K are such that a lane has neighbours of a fibre: of `quads`, along the
     innermost axis, 4t to 4t + 3 of 16; of `pairs`, along others, 2t and 2t + 1 of 8.
 
-    Constraints: two positive sizes; 8 x 8 of f64, `apart`, in `pairs` or `halves`, with
+    Constraints: two positive sizes, elements as of a buffer; 8 x 8 of f64, `apart`, in `pairs` or `halves`, with
     atom `dmma.m16n8k8`; `rows`, `columns` or `chained` with those of `mma.m16n8k8`;
     `quads` or `pairs` of f32 with `wgmma.m64k8.tf32`.
 
@@ -327,7 +329,7 @@ def Tile_Fragment : Tile_Type<"Fragment", "fragment"> {
     those of `mma.m16n8k8`, it is one block of `tile.for_blocks`; with `wgmma.m64k8.tf32`
     a tile of up to 64 fibres.
 
-    Constraints: at least two sizes, all positive; with atom `dmma.m16n8k8`, boxes of 8
+    Constraints: at least two sizes, all positive, elements as of a buffer; with atom `dmma.m16n8k8`, boxes of 8
     positions and 16 fibres of f64, what is innermost in the tile last; with those of
     `mma.m16n8k8`, one block, of f16, bf16 or f32, or of f64; with `wgmma.m64k8.tf32`, one
     tile of f32.
