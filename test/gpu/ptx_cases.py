@@ -41,6 +41,11 @@ def mma(fields):
     return dict(attributes=[f"plan = #kron.gpu_plan<kernel = mma, {fields}>"])
 
 
+def pieces(fields, *more):
+    """A plan of tiles that arrive in pieces, and attributes beside it."""
+    return dict(attributes=[f"plan = #kron.gpu_plan<kernel = wgmma, {fields}>", *more])
+
+
 def simt(*launches):
     """A plan of launches of these fields, of 96 threads."""
     text = ", ".join(f"{{{fields}}}" for fields in launches)
@@ -161,6 +166,16 @@ FIXED = (
     ("wgmma", HOPPER, product("mkm", "f32", [(64, 64)] * 2, 5, **TF32)),
     ("wgmma", HOPPER, product("kmm", "f32", [(32, 32)] * 2, 40, op_x="T")),
     ("wgmma", HOPPER, product("mkm", "f32", [(256, 256)], 300)),
+    # Pieces: several tiles of each group, the last one of which has few rows; columns, and K that ends in a piece.
+    ("wgmma", HOPPER, product("mkm", "f32", [(128, 128)], 530, **pieces("k_piece = 32, tile = 32"))),
+    ("wgmma", HOPPER, product("kmm", "f32", [(100, 70)], 90, **SCALED, **pieces("k_piece = 32"))),
+    ("wgmma", HOPPER, product("kmm", "f32", [(70, 100)], 9, dynamic=(), **UNREAD, **pieces("k_piece = 48, columns = 9"))),
+    # Single elements along either side; more CTAs than share the columns evenly; more turns ahead than one.
+    ("wgmma", HOPPER, product("mkm", "f32", [(200, 130)], 150, op_x="T", ops=["T"], **UNREAD)),
+    ("wgmma", HOPPER, product("mkm", "f32", [(96, 50)], 333, memref_layout="any", **SCALED, **pieces(
+        "k_piece = 64, stages = 6, threads = 128", TF32["attributes"][0]))),
+    ("wgmma", HOPPER, product("kmm", "f32", [(160, 31)], 66, ops=["T"], **pieces("stages = 5, columns = 8"))),
+    ("wgmma", HOPPER, product("mkm", "f32", [(40, 129)], 200, **pieces("tile = 5, stages = 3"))),
     ("sparse", CHIPS, sparse("f32", (1, 64, 64, 16), 70)),
     ("sparse", CHIPS, sparse("f16", (6, 64, 64, 1), 150)),
     ("sparse", CHIPS, sparse("bf16", (3, 17, 9, 5), 70, "batch_last")),

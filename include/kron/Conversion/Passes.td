@@ -150,7 +150,8 @@ def KronTile : Pass<"kron-tile", "::mlir::ModuleOp"> {
   let summary = "Make kernels of tile operations from kron.fused";
   let description = [{
     Replaces every `kron.fused` on memrefs that has a plan for kernel `batched`,
-    `dmma`, `ffma`, `mma`, `simt` or `small_groups` by the launch of a `gpu.func` of
+    `dmma`, `ffma`, `mma`, `simt` or `small_groups`, or for `wgmma` with `k_piece`, by
+    the launch of a `gpu.func` of
     `tile` operations (`simt`: one per launch of the plan), as the complete plan says;
     nothing is chosen here, and no
     instruction is written. Of a `#kron.dispatch` every plan becomes a kernel, and

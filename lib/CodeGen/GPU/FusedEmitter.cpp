@@ -20,12 +20,20 @@ StringRef kron::getKernelBaseName(FusedOp fused) {
   return "kron";
 }
 
+/// Says that `plan` is for tile operations.
+static LogicalResult refuseTiles(FusedOp fused, GPUPlanAttr plan) {
+  return fused.emitOpError("has a plan for kernel ")
+         << stringifyGPUKernel(plan.getKernel()) << ": run --kron-tile first";
+}
+
 /// Builds the launch of the kernel of `plan`, and the kernel.
 static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                                 FusedOp fused, GPUPlanAttr plan,
                                 const GPUMachine &machine) {
   switch (plan.getKernel()) {
   case GPUKernel::Wgmma:
+    if (plan.get("k_piece"))
+      return refuseTiles(fused, plan);
     return emitWgmmaKernel(builder, gpuModule, fused, plan, machine);
   case GPUKernel::Sparse:
     return emitSparseKernel(builder, gpuModule, fused, plan, machine);
@@ -37,8 +45,7 @@ static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
   case GPUKernel::Mma:
   case GPUKernel::SmallGroups:
   case GPUKernel::Simt:
-    return fused.emitOpError("has a plan for kernel ")
-           << stringifyGPUKernel(plan.getKernel()) << ": run --kron-tile first";
+    return refuseTiles(fused, plan);
   case GPUKernel::Auto:
   case GPUKernel::Gradient:
   case GPUKernel::Cublas:

@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "WgmmaInstruction.h"
+#include "kron/CodeGen/GPU/WgmmaInstruction.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -44,42 +44,43 @@ static Int moveBits(KernelBuilder &kernel, Int number,
   return result;
 }
 
-Int kron::getWgmmaK(KernelBuilder &kernel, const WgmmaStage &stage, Int slot) {
-  if (stage.kind == WgmmaKind::Half) {
-    if (stage.innermost)
+Int kron::getWgmmaK(KernelBuilder &kernel, const WgmmaOperand &operand,
+                    Int slot) {
+  if (operand.kind == WgmmaKind::Half) {
+    if (operand.innermost)
       return slot;
     // Slots 8h + 2t + e <-> positions 4t + 2h + e of 16.
     return moveBits(kernel, slot,
                     {{4, -1, 4}, {1, 3, 2}, {3, 1, 1}, {0, 1, 0}});
   }
   // Slots 8s + 4h + t <-> positions 4t + 2s + h of 16.
-  if (stage.innermost)
+  if (operand.innermost)
     return moveBits(kernel, slot,
                     {{4, -1, 4}, {0, 3, 2}, {3, 1, 1}, {2, 1, 0}});
   // Slots 4h + t <-> positions 2t + h of 8.
   return moveBits(kernel, slot, {{3, -1, 3}, {0, 3, 1}, {2, 1, 0}});
 }
 
-Int kron::getWgmmaSlot(KernelBuilder &kernel, const WgmmaStage &stage,
+Int kron::getWgmmaSlot(KernelBuilder &kernel, const WgmmaOperand &operand,
                        Int positionK) {
-  if (stage.innermost)
+  if (operand.innermost)
     return moveBits(kernel, positionK,
                     {{4, -1, 4}, {2, 3, 0}, {1, 1, 3}, {0, 1, 2}});
   return moveBits(kernel, positionK, {{3, -1, 3}, {1, 3, 0}, {0, 1, 2}});
 }
 
-Int kron::getWgmmaHalfSlot(KernelBuilder &kernel, const WgmmaStage &stage,
+Int kron::getWgmmaHalfSlot(KernelBuilder &kernel, const WgmmaOperand &operand,
                            Int positionK) {
   // Positions 4t + 2h + e <-> slots 8h + 2t + e of 16.
-  if (stage.innermost)
+  if (operand.innermost)
     return moveBits(kernel, positionK,
                     {{4, -1, 4}, {2, 3, 1}, {1, 1, 3}, {0, 1, 0}});
   return positionK;
 }
 
-Int kron::getWgmmaResult(KernelBuilder &kernel, const WgmmaStage &stage,
+Int kron::getWgmmaResult(KernelBuilder &kernel, const WgmmaOperand &operand,
                          Int slot) {
-  if (!stage.innermost)
+  if (!operand.innermost)
     return slot;
   // Slots 8h + 2t + e <-> columns 4t + 2h + e of 16.
   return moveBits(kernel, slot, {{4, -1, 4}, {1, 3, 2}, {3, 1, 1}, {0, 1, 0}});
@@ -93,7 +94,7 @@ namespace {
 /// change places on the way to an address: it is the sum of what each adds.
 class FactorCopier {
 public:
-  FactorCopier(KernelBuilder &kernel, const WgmmaStage &stage,
+  FactorCopier(KernelBuilder &kernel, const WgmmaOperand &operand,
                const WgmmaFactor &factor, const StageFactor &source,
                Int firstResult, Type element, int64_t threads);
 
@@ -114,7 +115,7 @@ private:
   void store(Value value, const Part &round);
 
   KernelBuilder &kernel;
-  const WgmmaStage &stage;
+  const WgmmaOperand &operand;
   const WgmmaFactor &factor;
   const StageFactor &source;
   Int firstResult;
@@ -129,15 +130,15 @@ private:
 
 } // namespace
 
-FactorCopier::FactorCopier(KernelBuilder &kernel, const WgmmaStage &stage,
+FactorCopier::FactorCopier(KernelBuilder &kernel, const WgmmaOperand &operand,
                            const WgmmaFactor &factor, const StageFactor &source,
                            Int firstResult, Type element, int64_t threads)
-    : kernel(kernel), stage(stage), factor(factor), source(source),
+    : kernel(kernel), operand(operand), factor(factor), source(source),
       firstResult(firstResult), element(element),
       f32(kernel.builder.getF32Type()), threads(threads) {
   slotsInside = source.strideK.is(1) && !source.resultStride.is(1);
-  innerSize = slotsInside ? stage.paddedK : stage.paddedResults;
-  outerSize = slotsInside ? stage.paddedResults : stage.paddedK;
+  innerSize = slotsInside ? operand.paddedK : operand.paddedResults;
+  outerSize = slotsInside ? operand.paddedResults : operand.paddedK;
   innerThreads = llvm::PowerOf2Ceil(innerSize);
   // A power of two that divides the size, so that no round is partial.
   outerThreads =
@@ -149,10 +150,10 @@ FactorCopier::Part FactorCopier::makePart(Int inner, Int outer) {
   Part part;
   part.column = slotsInside ? outer : inner;
   part.slot = slotsInside ? inner : outer;
-  part.positionK = getWgmmaK(kernel, stage, part.slot);
-  part.result = getWgmmaResult(kernel, stage, part.column);
-  if (stage.kind == WgmmaKind::Split)
-    part.halfSlot = getWgmmaHalfSlot(kernel, stage, part.positionK);
+  part.positionK = getWgmmaK(kernel, operand, part.slot);
+  part.result = getWgmmaResult(kernel, operand, part.column);
+  if (operand.kind == WgmmaKind::Split)
+    part.halfSlot = getWgmmaHalfSlot(kernel, operand, part.positionK);
   return part;
 }
 
@@ -177,7 +178,7 @@ Int FactorCopier::offsetGlobal(const Part &part) {
 Int FactorCopier::offsetShared(const Part &part, Int slot, int64_t bytes) {
   int64_t coreK = 16 / bytes;
   Int core = kernel.add(
-      kernel.mul(kernel.floorDiv(slot, coreK), stage.paddedResults / 8),
+      kernel.mul(kernel.floorDiv(slot, coreK), operand.paddedResults / 8),
       kernel.floorDiv(part.column, 8));
   Int inside = kernel.add(kernel.mul(kernel.bitAnd(part.column, 7), 16),
                           kernel.mul(kernel.bitAnd(slot, coreK - 1), bytes));
@@ -191,27 +192,27 @@ void FactorCopier::store(Value value, const Part &round) {
                  kernel.offsetBytes(
                      base, kernel.add(offsetShared(round, slot, bytes), copy)));
   };
-  if (stage.kind == WgmmaKind::Half)
+  if (operand.kind == WgmmaKind::Half)
     return put(value, main, round.slot, 2, 0);
   if (!element.isF32())
     value = LLVM::FPExtOp::create(kernel.builder, kernel.loc, f32, value);
   auto [high, low] = kernel.splitTF32(value);
   put(high, main, round.slot, 4, 0);
-  if (stage.kind != WgmmaKind::Split)
+  if (operand.kind != WgmmaKind::Split)
     return;
   auto toHalf = [&](Value number) -> Value {
     return LLVM::FPTruncOp::create(kernel.builder, kernel.loc,
                                    kernel.builder.getBF16Type(), number);
   };
-  put(toHalf(low), half, round.halfSlot, 2, stage.factorBytes);
+  put(toHalf(low), half, round.halfSlot, 2, operand.factorBytes);
   put(toHalf(value), half, round.halfSlot, 2,
-      stage.factorBytes + stage.factorBytes / 2);
+      operand.factorBytes + operand.factorBytes / 2);
 }
 
 /// Rounds `first` to `first + count` of the chunk at `loop`: all loads are on
 /// their way together.
 void FactorCopier::emitRounds(const Part &loop, int64_t first, int64_t count) {
-  bool is16BitFloat = stage.kind == WgmmaKind::Half;
+  bool is16BitFloat = operand.kind == WgmmaKind::Half;
   Part share;
   share.result = firstResult;
   global = kernel.offsetBytes(
@@ -225,7 +226,7 @@ void FactorCopier::emitRounds(const Part &loop, int64_t first, int64_t count) {
                    factor.offset));
   };
   main = placeOf(&Part::slot, is16BitFloat ? 2 : 4);
-  if (stage.kind == WgmmaKind::Split)
+  if (operand.kind == WgmmaKind::Split)
     half = placeOf(&Part::halfSlot, 2);
   SmallVector<Part> rounds;
   SmallVector<Value> values;
@@ -235,11 +236,11 @@ void FactorCopier::emitRounds(const Part &loop, int64_t first, int64_t count) {
                        part.positionK);
     Int q = kernel.add(kernel.add(thread.result, loop.result), part.result);
     Value exists;
-    if (stage.sizeK != stage.paddedK)
-      exists = kernel.less(p, stage.sizeK);
-    if (stage.sizeN % stage.paddedResults != 0)
+    if (operand.sizeK != operand.paddedK)
+      exists = kernel.less(p, operand.sizeK);
+    if (operand.sizeN % operand.paddedResults != 0)
       exists = kernel.both(
-          exists, kernel.less(kernel.add(firstResult, q), stage.sizeN));
+          exists, kernel.less(kernel.add(firstResult, q), operand.sizeN));
     Value pointer = kernel.offsetBytes(global, offsetGlobal(part));
     // Elsewhere the first element stands in, so that loads need no branches.
     if (exists)
@@ -278,10 +279,14 @@ void FactorCopier::emit() {
   });
 }
 
-void kron::emitWgmmaFactor(KernelBuilder &kernel, const WgmmaStage &stage,
+void kron::fenceProxy(KernelBuilder &kernel) {
+  kernel.inlinePTX({}, "fence.proxy.async;", "~{memory}", {});
+}
+
+void kron::emitWgmmaFactor(KernelBuilder &kernel, const WgmmaOperand &operand,
                            const WgmmaFactor &factor, const StageFactor &source,
                            Int firstResult, Type element, int64_t threads) {
-  FactorCopier(kernel, stage, factor, source, firstResult, element, threads)
+  FactorCopier(kernel, operand, factor, source, firstResult, element, threads)
       .emit();
 }
 
@@ -290,11 +295,11 @@ namespace {
 /// Writes the text of a series.
 class SeriesText {
 public:
-  SeriesText(const WgmmaStage &stage, const WgmmaFactor &factor,
+  SeriesText(const WgmmaOperand &operand, const WgmmaFactor &factor,
              const WgmmaSeries &series)
-      : stage(stage), factor(factor),
-        coreStride(stage.paddedResults / 8 * kCoreBytes),
-        numSums(stage.paddedResults / 2), continues(!series.sums.empty()) {}
+      : operand(operand), factor(factor),
+        coreStride(operand.paddedResults / 8 * kCoreBytes),
+        numSums(operand.paddedResults / 2), continues(!series.sums.empty()) {}
 
   /// One instruction: rows in the operands from `rows` on, the factor from
   /// position `positionK` on, in a copy that starts `copy` bytes after the
@@ -308,7 +313,7 @@ public:
     text += "add.s64 d, $" + std::to_string(descriptor) + ", " +
             std::to_string(fields + (offset >> 4)) + ";\n";
     text += "wgmma.mma_async.sync.aligned.m64n" +
-            std::to_string(stage.paddedResults) + "k" + std::to_string(step) +
+            std::to_string(operand.paddedResults) + "k" + std::to_string(step) +
             ".f32." + (type + "." + type).str() + " " + list(0, numSums) + "," +
             list(rows, 4) + ",d," + (continues ? "1" : "0") +
             // Only 16-bit types can have their factor transposed.
@@ -326,7 +331,7 @@ private:
     return "{" + llvm::join(names, ",") + "}";
   }
 
-  const WgmmaStage &stage;
+  const WgmmaOperand &operand;
   const WgmmaFactor &factor;
   int64_t coreStride, numSums;
   bool continues;
@@ -335,27 +340,28 @@ private:
 } // namespace
 
 SmallVector<Value> kron::emitWgmma(KernelBuilder &kernel,
-                                   const WgmmaStage &stage,
+                                   const WgmmaOperand &operand,
                                    const WgmmaFactor &factor,
                                    Value descriptorBase, const WgmmaRows &rows,
                                    Type element, const WgmmaSeries &series) {
-  int64_t numSums = stage.paddedResults / 2;
+  int64_t numSums = operand.paddedResults / 2;
   int64_t first = numSums + series.sums.size();
   int64_t half = first + rows.main.size(), rest = half + rows.half.size();
   int64_t descriptor = rest + rows.rest.size();
-  SeriesText writer(stage, factor, series);
-  int64_t step = stage.getStep();
+  SeriesText writer(operand, factor, series);
+  int64_t step = operand.getStep();
   int64_t numSteps = rows.main.size() / 4;
-  if (stage.kind == WgmmaKind::Split && series.addsCross)
+  if (operand.kind == WgmmaKind::Split && series.addsCross)
     for (int64_t index = 0; index < numSteps; index += 2) {
       int64_t positionK = series.firstK + index * step;
       writer.addProduct("bf16", 16, rest + index * 2, positionK,
-                        stage.factorBytes + stage.factorBytes / 2, descriptor);
+                        operand.factorBytes + operand.factorBytes / 2,
+                        descriptor);
       writer.addProduct("bf16", 16, half + index * 2, positionK,
-                        stage.factorBytes, descriptor);
+                        operand.factorBytes, descriptor);
     }
   StringRef type = "tf32";
-  if (stage.kind == WgmmaKind::Half)
+  if (operand.kind == WgmmaKind::Half)
     type = element.isBF16() ? "bf16" : "f16";
   for (int64_t index = 0; series.addsMain && index < numSteps; ++index)
     writer.addProduct(type, step, first + index * 4,

@@ -74,7 +74,8 @@ void WgmmaKernel::numberThreads() {
 void WgmmaKernel::copyFactors() {
   for (auto [index, stage] : llvm::enumerate(plan.stages))
     emitWgmmaFactor(k, stage, factors[index], k.enter(arrays.factors[index]),
-                    firstResult, arrays.factorElements[index], plan.threads);
+                    /*firstResult=*/0, arrays.factorElements[index],
+                    plan.threads);
   fenceProxy(k);
   k.barrier();
 }
@@ -103,7 +104,7 @@ void WgmmaKernel::emit() {
   shape.threads = plan.threads;
   shape.ctasPerSM = plan.ctasPerSM;
   shape.sharedBytes = k.getSharedBytes();
-  k.launch(shape, host.mul(count, plan.getShares()));
+  k.launch(shape, count);
 }
 
 void WgmmaKernel::syncGroup() {
@@ -124,32 +125,16 @@ Int WgmmaKernel::advance(Int buffer, int64_t by) {
 }
 
 void WgmmaKernel::emitTiles(Int tiles) {
-  int64_t numGroups = plan.getNumGroups();
   // Groups of different CTAs come first: few tiles spread over all SMs.
-  int64_t shares = plan.getShares();
-  Int ctas = k.floorDiv(k.gridSize(), shares);
-  Int cta = k.floorDiv(k.blockId(), shares);
-  Int first = k.add(k.mul(ctas, group), cta);
-  Int step = k.mul(ctas, numGroups);
-  if (shares > 1) {
-    firstResult =
-        k.mul(k.rem(k.blockId(), shares), plan.stages.front().paddedResults);
-    // What is left over when CTAs are dealt out takes no tile.
-    first = Int(k.select(k.less(cta, ctas), k.materialize(first),
-                         k.materialize(tiles)));
-  }
-  // Loads are this many tiles (or pieces) ahead.
+  Int ctas = k.gridSize();
+  Int first = k.add(k.mul(ctas, group), k.blockId());
+  Int step = k.mul(ctas, plan.getNumGroups());
+  // Loads are this many tiles ahead.
   int64_t ahead = plan.buffers - 1;
   auto issue = [&](Int tile, Int number, Int buffer) {
-    issueTile(k.add(tile, k.mul(step, k.floorDiv(number, plan.pieces))), tiles,
-              buffer, k.rem(number, plan.pieces));
+    issueTile(k.add(tile, k.mul(step, number)), tiles, buffer);
   };
-  if (plan.pieces == 1 || plan.stages.front().sizeK % plan.pieceK == 0)
-    k.rolledLoop(0, ahead, 1,
-                 [&](Int number) { issue(first, number, number); });
-  else
-    for (int64_t number = 0; number < ahead; ++number)
-      issue(first, number, number);
+  k.rolledLoop(0, ahead, 1, [&](Int number) { issue(first, number, number); });
   if (refills())
     issueTile(first, tiles, 0);
   copyFactors();
@@ -163,29 +148,7 @@ void WgmmaKernel::emitTiles(Int tiles) {
           initTile = offsetArray(init, start);
         if (addend.base)
           addendTile = offsetArray(addend, start);
-        auto waitForPiece = [&](int64_t piece) {
-          if (ahead > 0) {
-            k.waitCopies(ahead - 1);
-            syncGroup();
-            issue(tile, piece + ahead, advance(buffer, piece + ahead));
-            return getTileBuffer(advance(buffer, piece));
-          }
-          Int next = k.add(tile, step);
-          if (refills()) {
-            startNext(next, tiles);
-          } else {
-            syncGroup();
-            issueTile(tile, tiles, 0);
-          }
-          prefetchTile(next, tiles);
-          k.waitCopies(0);
-          syncGroup();
-          return getTileBuffer(0);
-        };
-        if (plan.pieces > 1)
-          emitPieces(waitForPiece);
-        else
-          emitStages(waitForPiece(0));
+        emitStages(waitForTile(tile, tiles, step, buffer));
         if (refills())
           ifAligned(
               true, [&] { k.commitCopies(); },
@@ -193,8 +156,31 @@ void WgmmaKernel::emitTiles(Int tiles) {
                 syncGroup();
                 issueTile(k.add(tile, step), tiles, 0);
               });
-        return SmallVector<Value>{k.materialize(advance(buffer, plan.pieces))};
+        return SmallVector<Value>{k.materialize(advance(buffer, 1))};
       });
+}
+
+/// Where `tile` is, once it is there; starts to load what comes later.
+Value WgmmaKernel::waitForTile(Int tile, Int tiles, Int step, Int buffer) {
+  int64_t ahead = plan.buffers - 1;
+  if (ahead > 0) {
+    k.waitCopies(ahead - 1);
+    syncGroup();
+    Int free = advance(buffer, ahead);
+    issueTile(k.add(tile, k.mul(step, ahead)), tiles, free);
+    return getTileBuffer(buffer);
+  }
+  Int next = k.add(tile, step);
+  if (refills()) {
+    startNext(next, tiles);
+  } else {
+    syncGroup();
+    issueTile(tile, tiles, 0);
+  }
+  prefetchTile(next, tiles);
+  k.waitCopies(0);
+  syncGroup();
+  return getTileBuffer(0);
 }
 
 /// What refilling with tile `next` needs.

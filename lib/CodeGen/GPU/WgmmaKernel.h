@@ -9,7 +9,8 @@
 #define KRON_LIB_CODEGEN_GPU_WGMMAKERNEL_H
 
 #include "QuantizedRows.h"
-#include "WgmmaInstruction.h"
+#include "kron/CodeGen/GPU/WgmmaRows.h"
+#include "kron/Plan/GPU/WgmmaPlan.h"
 
 namespace mlir::kron {
 
@@ -101,8 +102,8 @@ public:
               const WgmmaArrays &arrays, const WgmmaPlan &plan)
       : arrays(arrays), plan(plan), host(host),
         k(host, gpuModule, name, host.builder.getF32Type()),
-        stagesStores(plan.pieces == 1 && (plan.stages.size() > 1 ||
-                                          plan.landing.elementBytes == 4)) {}
+        stagesStores(plan.stages.size() > 1 ||
+                     plan.landing.elementBytes == 4) {}
 
   void emit();
 
@@ -112,6 +113,7 @@ private:
   void numberThreads();
   void copyFactors();
   void emitTiles(Int tiles);
+  Value waitForTile(Int tile, Int tiles, Int step, Int buffer);
   void startNext(Int next, Int tiles);
   void emitStages(Value landing);
   Int advance(Int buffer, int64_t by);
@@ -122,9 +124,8 @@ private:
   // Loads.
   std::pair<WgmmaLinear, WgmmaLinear> split(WgmmaLinear number,
                                             int64_t divisor);
-  void issueTile(Int tile, Int tiles, Int buffer, Int piece = 0);
-  void issueCopies(const WgmmaPosition &position, Int buffer, Int piece,
-                   bool vectors);
+  void issueTile(Int tile, Int tiles, Int buffer);
+  void issueCopies(const WgmmaPosition &position, Int buffer, bool vectors);
   void prefetchTile(Int tile, Int tiles);
   void refillBlock(const WgmmaStage &stage, Int block);
   bool refills() const {
@@ -161,33 +162,18 @@ private:
                         Int block, Value source);
   WgmmaRows loadRows(unsigned index, const WgmmaThreadRows &rows, Int block,
                      Value source);
-  WgmmaRows loadSingle(const WgmmaStage &stage, const WgmmaThreadRows &rows,
-                       Value source, int64_t first, int64_t sizeK);
   SmallVector<Value> loadValues(const WgmmaStage &stage,
-                                const WgmmaThreadRows &rows, Value source,
-                                int64_t first, int64_t sizeK);
+                                const WgmmaThreadRows &rows, Value source);
   SmallVector<Value> loadInnermost(const WgmmaStage &stage,
-                                   const WgmmaThreadRows &rows, Value source,
-                                   int64_t start, int64_t sizeK);
+                                   const WgmmaThreadRows &rows, Value source);
   Value getPairs(const WgmmaStage &stage, const WgmmaThreadRows &rows,
                  const WgmmaLayout &layout, Int position, Value memory);
   SmallVector<Value> loadPairs(const WgmmaStage &stage,
-                               const WgmmaThreadRows &rows, Value source,
-                               int64_t start, int64_t sizeK);
+                               const WgmmaThreadRows &rows, Value source);
   SmallVector<Value> loadHalfInnermost(const WgmmaStage &stage, Int block,
                                        Value source);
   SmallVector<Value> loadHalfPairs(const WgmmaStage &stage,
                                    const WgmmaThreadRows &rows, Value source);
-  WgmmaRows convertRows(const WgmmaStage &stage, ArrayRef<Value> values);
-  Value maskK(const WgmmaStage &stage, Value value, Int position,
-              int64_t largest);
-  SmallVector<Value>
-  repairSums(unsigned index, const WgmmaThreadRows &rows, ArrayRef<Value> sums,
-             function_ref<Value(const WgmmaPosition &, Int)> loadElement);
-  SmallVector<Value> loadFactor(unsigned index, Int p);
-  Value loadGlobalElement(const WgmmaStage &stage, const WgmmaPosition &row,
-                          Int p);
-  void emitPieces(function_ref<Value(int64_t)> waitForPiece);
   /// Where a step reads from.
   const WgmmaLayout &getSource(const WgmmaStage &stage) const {
     return &stage == &plan.stages.front() ? plan.landing : plan.work;
@@ -244,8 +230,6 @@ private:
   /// 8-bit rows, and where warps leave what they know of a row.
   QuantizedRows quantized;
   int64_t maximaOffset = 0;
-  /// Column of the factor that is this CTA's first.
-  Int firstResult = 0;
   /// Of the tile at hand.
   WgmmaPosition start;
   Value initTile, addendTile;

@@ -106,20 +106,20 @@ void WgmmaKernel::ifAligned(bool canBe, function_ref<void()> aligned,
   k.choose(isAligned, aligned, other);
 }
 
-void WgmmaKernel::issueTile(Int tile, Int tiles, Int buffer, Int piece) {
+void WgmmaKernel::issueTile(Int tile, Int tiles, Int buffer) {
   k.ifThen(k.less(tile, tiles), [&] {
     WgmmaPosition position = startTile(tile);
     ifAligned(
         arrays.vectorLoads,
-        [&] { issueCopies(position, buffer, piece, /*vectors=*/true); },
-        [&] { issueCopies(position, buffer, piece, /*vectors=*/false); });
+        [&] { issueCopies(position, buffer, /*vectors=*/true); },
+        [&] { issueCopies(position, buffer, /*vectors=*/false); });
   });
   k.commitCopies();
 }
 
 /// Copies of the tile that starts at `position`.
 void WgmmaKernel::issueCopies(const WgmmaPosition &position, Int buffer,
-                              Int piece, bool vectors) {
+                              bool vectors) {
   int64_t elementBytes = plan.landing.elementBytes;
   WgmmaCopy copy;
   copy.array = &input;
@@ -130,22 +130,8 @@ void WgmmaKernel::issueCopies(const WgmmaPosition &position, Int buffer,
   copy.global = offsetArray(input, position);
   copy.shared = getTileBuffer(buffer);
   SmallVector<int64_t> extents;
-  for (const WgmmaAxis &axis : plan.axes) {
+  for (const WgmmaAxis &axis : plan.axes)
     extents.push_back(axis.tile);
-    if (axis.stage < 0 || plan.pieces == 1)
-      continue;
-    // Pieces whose number is not known are all of the same size.
-    extents.back() = plan.pieceK;
-    if (piece.isConstant())
-      extents.back() =
-          std::min(plan.pieceK, axis.tile - piece.getConstant() * plan.pieceK);
-  }
-  if (plan.pieces > 1) {
-    Int stride = input.strides[plan.stages.front().axis];
-    copy.global =
-        k.offsetBytes(copy.global, k.mul(k.mul(stride, k.extend(piece)),
-                                         plan.pieceK * elementBytes));
-  }
   emitCopies(copy, extents, position,
              [&](Value condition, Value from, Value to, Value) {
                k.ifThen(condition, [&] {

@@ -212,13 +212,11 @@ void WgmmaKernel::storeGlobal(const WgmmaStage &stage,
     return k.offsetBytes(pointer, by);
   };
   auto hasResult = [&](Int column, int64_t largest) -> Value {
-    bool isCertain = stage.shares > 1 ? stage.sizeN % stage.paddedResults == 0
-                                      : largest < stage.sizeN;
-    return isCertain ? Value() : k.less(column, stage.sizeN);
+    return largest < stage.sizeN ? Value() : k.less(column, stage.sizeN);
   };
   SmallVector<WgmmaSegment> segments;
   if (!stage.innermost) {
-    Int column = k.add(k.mul(laneColumn, 2), firstResult);
+    Int column = k.mul(laneColumn, 2);
     Value base = pointerOf(init, initTile, rows.first, column);
     Value addendBase = pointerOf(addend, addendTile, rows.first, column);
     Int step = init.strides.back();
@@ -239,7 +237,7 @@ void WgmmaKernel::storeGlobal(const WgmmaStage &stage,
       }
     return storeSegments(segments);
   }
-  Int column = k.add(k.mul(laneColumn, 4), firstResult);
+  Int column = k.mul(laneColumn, 4);
   for (unsigned number = 0; number < 2; ++number) {
     const WgmmaPosition &row = number ? rows.second : rows.first;
     Value exists = number ? secondExists : firstExists;

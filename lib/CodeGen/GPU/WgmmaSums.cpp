@@ -18,10 +18,6 @@ std::string kron::listOperands(int64_t first, int64_t count) {
   return "{" + llvm::join(names, ",") + "}";
 }
 
-void kron::fenceProxy(KernelBuilder &k) {
-  k.inlinePTX({}, "fence.proxy.async;", "~{memory}", {});
-}
-
 void kron::addToSums(KernelBuilder &k, MutableArrayRef<MmaC> sums,
                      StringRef text, ValueRange operands,
                      StringRef constraint) {

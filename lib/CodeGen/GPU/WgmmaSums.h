@@ -14,15 +14,12 @@
 
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/CodeGen/GPU/MmaProducts.h"
+#include "kron/CodeGen/GPU/WgmmaInstruction.h"
 
 namespace mlir::kron {
 
 /// "{$first,...}", `count` operands of inline PTX.
 std::string listOperands(int64_t first, int64_t count);
-
-/// Orders what this thread has written before what the matrix unit reads behind
-/// a barrier.
-void fenceProxy(KernelBuilder &kernel);
 
 /// Runs `text`, which adds to the sums: they are its first operands, four for
 /// each, twice; then `operands` of `constraint` follow.

@@ -35,6 +35,11 @@ LogicalResult tileMma(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                       FusedOp fused, GPUPlanAttr plan,
                       const GPUMachine &machine);
 
+/// The same of a plan of kind `wgmma` whose tiles are loaded in pieces.
+LogicalResult tileWgmma(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                        FusedOp fused, GPUPlanAttr plan,
+                        const GPUMachine &machine);
+
 /// The same of a plan of kind `small_groups`.
 LogicalResult tileSmallGroups(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                               FusedOp fused, GPUPlanAttr plan,

@@ -27,9 +27,9 @@ namespace mlir::kron {
 using namespace mlir;
 using namespace mlir::kron;
 
-/// What makes kernels of this kind of tile operations, or null.
-static decltype(&tileBatched) getFamily(GPUKernel kernel) {
-  switch (kernel) {
+/// What makes kernels of `plan` of tile operations, or null.
+static decltype(&tileBatched) getFamily(GPUPlanAttr plan) {
+  switch (plan.getKernel()) {
   case GPUKernel::Batched:
     return tileBatched;
   case GPUKernel::Ffma:
@@ -40,6 +40,9 @@ static decltype(&tileBatched) getFamily(GPUKernel kernel) {
     return tileMma;
   case GPUKernel::SmallGroups:
     return tileSmallGroups;
+  case GPUKernel::Wgmma:
+    // Whole tiles are for --convert-kron-to-nvvm.
+    return plan.get("k_piece") ? tileWgmma : nullptr;
   case GPUKernel::Simt:
     return tileSimt;
   default:
@@ -66,7 +69,7 @@ struct KronTilePass : kron::impl::KronTileBase<KronTilePass> {
     });
     module.walk([&](FusedOp fused) {
       if (llvm::any_of(getGPUPlans(fused), [](GPUPlanAttr plan) {
-            return getFamily(plan.getKernel()) != nullptr;
+            return getFamily(plan) != nullptr;
           }))
         tiled.push_back(fused);
     });
@@ -110,14 +113,14 @@ LogicalResult KronTilePass::tile(OpBuilder &builder, FusedOp fused,
     return success();
   };
   auto emit = [&](OpBuilder &at, GPUPlanAttr plan) -> LogicalResult {
-    if (auto *family = getFamily(plan.getKernel()))
+    if (auto *family = getFamily(plan))
       return family(at, gpuModule, fused, plan, machine);
     return leave(at, plan.without("min_rows"));
   };
   // Plans behind the last one of tiles stay together: what one of them takes
   // may depend on those in front of it.
   ArrayRef<GPUPlanAttr> tiled(plans), others;
-  while (!getFamily(tiled.back().getKernel()))
+  while (!getFamily(tiled.back()))
     tiled = tiled.drop_back();
   others = ArrayRef(plans).drop_front(tiled.size());
   auto emitOthers = [&](OpBuilder &at) {

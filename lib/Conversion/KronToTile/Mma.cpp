@@ -319,7 +319,8 @@ tile::PiecesAttr MmaTiles::getPieces() {
   return tile::PiecesAttr::get(
       b.getContext(), step.sizes, plan.stream->sizes, axes, step.warps,
       getCopyElements() * bytes, wholeLines,
-      plan.cluster > 1 ? int64_t(plan.steps.back().dim) : -1);
+      plan.cluster > 1 ? int64_t(plan.steps.back().dim) : -1, /*ahead=*/0,
+      /*order=*/{});
 }
 
 //===----------------------------------------------------------------------===//

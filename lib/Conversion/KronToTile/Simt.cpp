@@ -106,13 +106,13 @@ void SimtTiles::enterArrays(const GlobalArray &input,
 
 /// What is done to the results of the last launch.
 void SimtTiles::enterEnd() {
-  kernel.enterScales(operands, arguments);
-  if (!operands.epilogue)
-    return;
-  const FusedEpilogue &epilogue = *operands.epilogue;
   auto enter = [&](const StageArray &array) {
     return kernel.enter(kernel.makeView(array.base, sizes, array.strides));
   };
+  kernel.enterScales(operands, arguments, enter);
+  if (!operands.epilogue)
+    return;
+  const FusedEpilogue &epilogue = *operands.epilogue;
   if (epilogue.bias.base)
     arguments.bias = enter(epilogue.bias);
   if (epilogue.residual.base)

@@ -69,21 +69,22 @@ BoxArguments TileKernel::enterBoxes(FusedOp fused, ArrayRef<int64_t> extents,
   arguments.input =
       enter(makeView(all.input.base, inputSizes, all.input.strides));
   arguments.init = enter(makeView(all.init.base, all.sizes, all.init.strides));
-  enterScales(all, arguments);
+  enterScales(all, arguments, [&](const StageArray &array) {
+    return enter(makeView(array.base, all.sizes, array.strides));
+  });
   return arguments;
 }
 
-void TileKernel::enterScales(const FusedOperands &all,
-                             BoxArguments &arguments) {
+void TileKernel::enterScales(
+    const FusedOperands &all, BoxArguments &arguments,
+    function_ref<unsigned(const StageArray &)> enterAddend) {
   if (!all.alpha.isOne())
     arguments.alpha = enter(all.alpha.materialize(host.builder, loc));
   if (!all.addend.base)
     return;
   arguments.beta = enter(all.beta.materialize(host.builder, loc));
-  arguments.addend =
-      all.addend.base == all.init.base
-          ? arguments.init
-          : enter(makeView(all.addend.base, all.sizes, all.addend.strides));
+  arguments.addend = all.addend.base == all.init.base ? arguments.init
+                                                      : enterAddend(all.addend);
 }
 
 DenseI64ArrayAttr TileKernel::getOrder(ArrayRef<Int> strides,

@@ -62,8 +62,9 @@ public:
   BoxArguments enterBoxes(FusedOp fused, ArrayRef<int64_t> extents,
                           const llvm::SmallBitVector &contracted);
   /// Enters alpha, beta and what is added of `all`, for a result that has been
-  /// entered.
-  void enterScales(const FusedOperands &all, BoxArguments &arguments);
+  /// entered; `enterAddend` enters an addend that is another array.
+  void enterScales(const FusedOperands &all, BoxArguments &arguments,
+                   function_ref<unsigned(const StageArray &)> enterAddend);
   void enterFactor(FusedOp fused, ModeProductOp product, int64_t sizeK,
                    int64_t sizeN, BoxArguments &arguments);
   /// In as many bits.

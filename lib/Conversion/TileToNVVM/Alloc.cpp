@@ -25,7 +25,7 @@ void tile::lowerAlloc(Lowering &lowering, AllocOp op) {
     LoweredRing ring;
     ring.slotBytes = type.getSlotBytes();
     ring.stages = type.getStages();
-    ring.begin = lowering.k.allocateShared(type.getBytes(),
+    ring.begin = lowering.k.allocateShared(lowering.groups * type.getBytes(),
                                            getAlignment(type.getBuffer()));
     ring.full = ring.begin;
     if (type.getAlong()) {

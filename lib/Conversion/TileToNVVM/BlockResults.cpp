@@ -102,12 +102,42 @@ void tile::exchangeBlock(Lowering &lowering, ExchangeOp op) {
 // Global memory
 //===----------------------------------------------------------------------===//
 
-/// Whether `op` may store its bytes at a time: whole vectors exist or do not.
-static Value isStoreAligned(Lowering &lowering, StoreOp op) {
+/// Whole vectors exist or do not.
+Value tile::isStoreAligned(Lowering &lowering, StoreOp op) {
   SmallVector<Value> views{op.getView()};
   if (op.getAddend() && op.getAddend() != op.getView())
     views.push_back(op.getAddend());
   return isAligned(lowering, views, op.getBytes(), op.getAxes()->back());
+}
+
+void tile::storeSums(Lowering &lowering, const KernelScale &alpha,
+                     const KernelScale &beta, Type type, ArrayRef<Value> sums,
+                     Value address, Value addendAddress) {
+  KernelBuilder &k = lowering.k;
+  ScalarOps ops(k, k.element);
+  int64_t count = sums.size();
+  auto convert = [&](Value value, Type to) -> Value {
+    if (value.getType() == to)
+      return value;
+    if (to == k.element)
+      return LLVM::FPExtOp::create(k.builder, k.loc, to, value);
+    return LLVM::FPTruncOp::create(k.builder, k.loc, to, value);
+  };
+  SmallVector<Scalar> values = llvm::map_to_vector(sums, [](Value sum) {
+    return Scalar{sum, nullptr};
+  });
+  values = ops.scaledSums(alpha, beta, values, [&] {
+    Type loaded = count == 1 ? type : Type(VectorType::get({count}, type));
+    SmallVector<Scalar> addends;
+    for (Value value : k.unpack(k.load(loaded, addendAddress)))
+      addends.push_back({convert(value, k.element), nullptr});
+    return addends;
+  });
+  SmallVector<Value> parts;
+  for (const Scalar &value : values)
+    parts.push_back(convert(value.re, type));
+  k.store(count == 1 ? parts.front() : k.makeVector(parts), address,
+          CacheHint::Streaming);
 }
 
 namespace {
@@ -124,11 +154,10 @@ private:
   Value getElement(const GlobalTile &tile, Value base,
                    ArrayRef<int64_t> offset);
   Value getRowExists(const BlockSums &group, unsigned half);
-  void storeSums(ArrayRef<Value> sums, Value address, Value addendAddress);
 
+  Lowering &lowering;
   KernelBuilder &k;
   LaneNumbers lanes;
-  ScalarOps ops;
   StoreOp op;
   const BlockProduct &product;
   BlockPlace place;
@@ -143,7 +172,7 @@ private:
 } // namespace
 
 BlockStore::BlockStore(Lowering &lowering, StoreOp op)
-    : k(lowering.k), lanes(lowering.getLanes()), ops(k, k.element), op(op),
+    : lowering(lowering), k(lowering.k), lanes(lowering.getLanes()), op(op),
       product(*lowering.products.at(op.getSource())), place(product.place),
       target(*lowering.globalTiles.at({op, op.getView()})),
       alpha(getScale(lowering, op.getAlpha())),
@@ -201,34 +230,6 @@ Value BlockStore::getRowExists(const BlockSums &group, unsigned half) {
   return exist;
 }
 
-void BlockStore::storeSums(ArrayRef<Value> sums, Value address,
-                           Value addendAddress) {
-  int64_t count = sums.size();
-  Type type = target.type;
-  auto convert = [&](Value value, Type to) -> Value {
-    if (value.getType() == to)
-      return value;
-    if (to == k.element)
-      return LLVM::FPExtOp::create(k.builder, k.loc, to, value);
-    return LLVM::FPTruncOp::create(k.builder, k.loc, to, value);
-  };
-  SmallVector<Scalar> values = llvm::map_to_vector(sums, [](Value sum) {
-    return Scalar{sum, nullptr};
-  });
-  values = ops.scaledSums(alpha, beta, values, [&] {
-    Type loaded = count == 1 ? type : Type(VectorType::get({count}, type));
-    SmallVector<Scalar> addends;
-    for (Value value : k.unpack(k.load(loaded, addendAddress)))
-      addends.push_back({convert(value, k.element), nullptr});
-    return addends;
-  });
-  SmallVector<Value> parts;
-  for (const Scalar &value : values)
-    parts.push_back(convert(value.re, type));
-  k.store(count == 1 ? parts.front() : k.makeVector(parts), address,
-          CacheHint::Streaming);
-}
-
 void BlockStore::emitGroups(bool vectors) {
   int64_t elementBytes = getBytesOf(target.type);
   DenseMap<int64_t, std::pair<Value, Value>> bases;
@@ -259,7 +260,8 @@ void BlockStore::emitGroups(bool vectors) {
           exists = k.both(exists, k.less(k.add(laneColumn, first + most - 1),
                                          target.limits[last]));
         k.ifThen(exists, [&, base = base, addendBase = addendBase] {
-          storeSums(ArrayRef(values).slice(first, most),
+          storeSums(lowering, alpha, beta, target.type,
+                    ArrayRef(values).slice(first, most),
                     getElement(target, base, element),
                     addend ? getElement(*addend, addendBase, element)
                            : Value());

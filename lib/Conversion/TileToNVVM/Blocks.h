@@ -115,6 +115,33 @@ struct FilledCopy {
 void emitFilledCopy(Lowering &lowering, const FilledCopy &copy,
                     Value isAligned);
 
+/// Pieces as a warp group copies them to its ring.
+struct PieceCopy {
+  PieceCopy(Lowering &lowering, Value view, RingType ring, PiecesAttr pieces);
+
+  GlobalTile locate(Int tile) const {
+    return locateTile(lowering, view, pieces.getSizes(), pieces.getAxes(), tile,
+                      pieces.getSplit());
+  }
+  void copy(const GlobalTile &tile, Int number, Int slot) const;
+  int64_t getAhead() const { return pieces.getAhead(); }
+  /// Byte offset of the ring of this thread's group, of rings from `begin` on.
+  Int getRing(int64_t begin) const {
+    return k.add(k.mul(lowering.getGroup(), ringBytes), begin);
+  }
+
+  Lowering &lowering;
+  KernelBuilder &k;
+  Value view;
+  PiecesAttr pieces;
+  BufferType buffer;
+  Blocks blocks;
+  /// Of each group.
+  int64_t count, slots, ringBytes;
+  Int group = 0;
+  Value aligned;
+};
+
 //===----------------------------------------------------------------------===//
 // Factors
 //===----------------------------------------------------------------------===//
@@ -269,6 +296,13 @@ BlockProduct multiplyRows(Lowering &lowering, const LoadedBlock &block,
                           MatrixFactor &factor);
 BlockProduct multiplySums(Lowering &lowering, const BlockProduct &product,
                           MatrixFactor &factor);
+
+/// Whether `op` may store its bytes at a time.
+Value isStoreAligned(Lowering &lowering, StoreOp op);
+/// Stores alpha * sums + beta * addends as neighbours of type `type`.
+void storeSums(Lowering &lowering, const KernelScale &alpha,
+               const KernelScale &beta, Type type, ArrayRef<Value> sums,
+               Value address, Value addendAddress);
 
 } // namespace mlir::kron::tile
 

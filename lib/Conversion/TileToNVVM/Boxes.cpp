@@ -80,14 +80,29 @@ LoweredTile Lowering::placeTile(Value viewValue, Int tile,
   return placed;
 }
 
-Int Lowering::getFirstTile() {
-  Int first = k.floorDiv(k.blockId(), cluster);
-  return countBits == 64 ? k.extend(first) : first;
+Int Lowering::getGroup() {
+  return groups == 1 ? Int(0) : k.floorDiv(k.threadId(), threads / groups);
+}
+
+Int Lowering::getFirstTile(Int count) {
+  Int first = k.floorDiv(k.blockId(), cluster * shares);
+  Int ctas = k.floorDiv(k.gridSize(), cluster * shares);
+  Int own = first;
+  // Groups of different CTAs come first: few tiles spread over all SMs.
+  if (groups > 1)
+    own = k.add(k.mul(ctas, getGroup()), first);
+  if (countBits == 64)
+    own = k.extend(own);
+  // What is left over when CTAs are dealt out takes no tile.
+  if (shares > 1)
+    own = k.select(k.less(first, ctas), k.materialize(own, countBits),
+                   k.materialize(count, countBits));
+  return own;
 }
 
 Int Lowering::getTileStep() {
-  Int ctas = k.floorDiv(k.gridSize(), cluster);
-  return countBits == 64 ? k.extend(ctas) : ctas;
+  Int ctas = k.floorDiv(k.gridSize(), cluster * shares);
+  return k.mul(countBits == 64 ? k.extend(ctas) : ctas, groups);
 }
 
 Int Lowering::getTileCount(CopyOp copy) {

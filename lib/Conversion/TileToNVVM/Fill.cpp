@@ -53,6 +53,13 @@ GlobalTile tile::locateTile(Lowering &lowering, Value viewValue,
     }
   }
   result.isWide |= span * 8 >= double(1u << 31);
+  // An axis may end within the only tile of it.
+  for (auto [axis, size] : llvm::enumerate(view.sizes))
+    if (dims[axis] >= 0 && size.isConstant() &&
+        size.getConstant() < steps[axis]) {
+      result.mayExceed[dims[axis]] = true;
+      result.limits[dims[axis]] = size;
+    }
   // Axes that several tiles share.
   SmallVector<unsigned> grid;
   for (auto [axis, size] : llvm::enumerate(view.sizes))

@@ -69,12 +69,13 @@ void tile::lowerFor(Lowering &lowering, ForOp op) {
     // Few tiles are counted in 32 bits.
     if (count.isConstant() && count.getConstant() <= (int64_t(1) << 30))
       lowering.countBits = 32;
-    first = lowering.getFirstTile();
+    first = lowering.getFirstTile(count);
     lowering.step = lowering.getTileStep();
   }
   lowering.tileCount = count;
   op.walk([&](StoreOp store) {
-    if (getBlocks(store.getBoxes()))
+    if (getBlocks(store.getBoxes()) ||
+        store.getSource().getDefiningOp<ContractPiecesOp>())
       testStore(lowering, store);
   });
   setValues(k.rolledLoop(first, count, lowering.step, getValues(op.getInits()),

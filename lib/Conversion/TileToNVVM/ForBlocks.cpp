@@ -100,32 +100,6 @@ void tile::meetOfBlock(Lowering &lowering, BarrierOp op) {
 // Pieces
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-/// Pieces as a warp group copies them to its ring.
-struct PieceCopy {
-  PieceCopy(Lowering &lowering, Value view, RingType ring, PiecesAttr pieces);
-
-  GlobalTile locate(Int tile) const {
-    return locateTile(lowering, view, pieces.getSizes(), pieces.getAxes(), tile,
-                      pieces.getSplit());
-  }
-  void copy(const GlobalTile &tile, Int number, Int slot) const;
-
-  Lowering &lowering;
-  KernelBuilder &k;
-  Value view;
-  PiecesAttr pieces;
-  BufferType buffer;
-  Blocks blocks;
-  /// Of each group.
-  int64_t count, slots, ringBytes;
-  Int group;
-  Value aligned;
-};
-
-} // namespace
-
 PieceCopy::PieceCopy(Lowering &lowering, Value view, RingType ring,
                      PiecesAttr pieces)
     : lowering(lowering), k(lowering.k), view(view), pieces(pieces),
@@ -134,11 +108,12 @@ PieceCopy::PieceCopy(Lowering &lowering, Value view, RingType ring,
   blocks.block.assign(pieces.getBlock().begin(), pieces.getBlock().end());
   blocks.warps = pieces.getWarps();
   blocks.arePieces = true;
-  int64_t groups = blocks.getGroups(lowering.threads);
+  int64_t groups = blocks.getGroups(lowering.threads / lowering.groups);
   count = blocks.getCount() / groups;
   slots = ring.getStages() / groups;
   ringBytes = slots * ring.getSlotBytes();
-  group = k.floorDiv(lowering.getLanes().warp, blocks.warps);
+  if (groups > 1)
+    group = k.floorDiv(lowering.getLanes().warp, blocks.warps);
   if (pieces.getBytes() > buffer.getElementBytes())
     aligned = isAligned(lowering, {view}, pieces.getBytes());
 }
@@ -148,22 +123,53 @@ void PieceCopy::copy(const GlobalTile &tile, Int number, Int slot) const {
   SmallVector<Int> start =
       getPositions(k, blocks, k.add(k.mul(group, count), number));
   GlobalTile piece = tile;
+  SmallVector<int64_t> sizes(blocks.block);
   Int offset = 0;
   for (auto [dim, position] : llvm::enumerate(start)) {
     offset = k.add(offset, tile.scale(k, position, tile.strides[dim]));
-    if (tile.mayExceed[dim])
-      piece.limits[dim] = k.sub(tile.limits[dim], position);
+    if (!tile.mayExceed[dim])
+      continue;
+    Int limit = k.sub(tile.limits[dim], position);
+    piece.limits[dim] = limit;
+    if (!limit.isConstant())
+      continue;
+    // K ends within the last piece: lanes load no more than they have to.
+    sizes[dim] = std::min<int64_t>(
+        sizes[dim], llvm::alignTo(limit.getConstant(), kWarpgroupLoadedK));
+    piece.mayExceed[dim] = limit.getConstant() < sizes[dim];
   }
   piece.base =
       k.offsetBytes(tile.base, k.mul(offset, buffer.getElementBytes()));
   int64_t threads = 32 * blocks.warps;
   auto order = llvm::to_vector(llvm::seq<unsigned>(0, blocks.block.size()));
+  if (!pieces.getOrder().empty())
+    order.assign(pieces.getOrder().begin(), pieces.getOrder().end());
   SharedTile to(k, buffer, slot);
   emitFilledCopy(lowering,
-                 {piece, to, blocks.block, order, pieces.getBytes(), threads,
+                 {piece, to, sizes, order, pieces.getBytes(), threads,
                   k.rem(k.threadId(), threads), /*ofGroup=*/true,
                   pieces.getLines()},
                  aligned);
+}
+
+/// Those that go ahead of the first one that is read, of tiles that exist.
+static void startPieces(Lowering &lowering, const PieceCopy &pieces,
+                        const LoweredRing &ring, CopyPiecesOp op) {
+  KernelBuilder &k = lowering.k;
+  Int count = 0;
+  for (ForOp loop : op->getBlock()->getOps<ForOp>())
+    count = lowering.numbers.at(loop.getTiles());
+  Int tile = lowering.getFirstTile(count);
+  Int slot = pieces.getRing(ring.begin);
+  for (int64_t number = 0; number < pieces.getAhead(); ++number) {
+    if (number > 0 && number % pieces.count == 0)
+      tile = k.add(tile, lowering.getTileStep());
+    k.ifThen(k.less(tile, count), [&] {
+      pieces.copy(pieces.locate(tile), number % pieces.count,
+                  k.add(slot, number * ring.slotBytes));
+    });
+    k.commitCopies();
+  }
 }
 
 void tile::lowerCopyPieces(Lowering &lowering, CopyPiecesOp op) {
@@ -171,6 +177,8 @@ void tile::lowerCopyPieces(Lowering &lowering, CopyPiecesOp op) {
   PieceCopy pieces(lowering, op.getView(), op.getRing().getType(),
                    op.getPieces());
   LoweredRing &ring = lowering.rings[op.getRing()];
+  if (pieces.getAhead())
+    return startPieces(lowering, pieces, ring, op);
   // Of this group, from now on.
   ring.full = k.add(k.mul(pieces.group, pieces.ringBytes), ring.begin);
   GlobalTile tile = pieces.locate(lowering.getFirstTile());

@@ -100,6 +100,9 @@ void Lowering::lower(Block &block) {
         .Case([&](ForBlocksOp loop) { lowerForBlocks(*this, loop); })
         .Case([&](ForPiecesOp loop) { lowerForPieces(*this, loop); })
         .Case([&](CopyPiecesOp copy) { lowerCopyPieces(*this, copy); })
+        .Case([&](ContractPiecesOp product) {
+          lowerContractPieces(*this, product);
+        })
         .Case([&](ForColumnsOp loop) { lowerForColumns(*this, loop); })
         .Case([&](LoadOp load) { lowerLoad(*this, load); })
         .Case([&](LoadColumnsOp load) { lowerLoadColumns(*this, load); })

@@ -161,6 +161,8 @@ private:
 
 class Lowering;
 struct BlockProduct;
+struct PackedFactor;
+struct WarpgroupSums;
 struct GlobalTile;
 struct LoadedBlock;
 struct LoweredBlock;
@@ -192,14 +194,15 @@ private:
 class Lowering {
 public:
   Lowering(KernelBuilder &k, KernelAttr kernel)
-      : k(k), threads(kernel.getThreads()), cluster(kernel.getCluster()) {}
+      : k(k), threads(kernel.getThreads()), cluster(kernel.getCluster()),
+        groups(kernel.getGroups()), shares(kernel.getShares()) {}
 
   /// Gives argument `value` of the kernel the host's `hostValue`.
   void enter(BlockArgument value, Value hostValue);
   void lower(Block &block);
 
   KernelBuilder &k;
-  const int64_t threads, cluster;
+  const int64_t threads, cluster, groups, shares;
   /// Of a kernel that multiplies blocks, found once, at its start.
   std::optional<LaneNumbers> blockLanes;
   const LaneNumbers &getLanes() const { return *blockLanes; }
@@ -231,6 +234,9 @@ public:
   DenseMap<Value, std::shared_ptr<BlockProduct>> products;
   /// Tiles that tile.place has found.
   DenseMap<Value, LoweredTile> places;
+  /// Of warpgroups: operands, and sums of a tile.
+  DenseMap<Value, std::shared_ptr<PackedFactor>> packed;
+  DenseMap<Value, std::shared_ptr<WarpgroupSums>> warpgroupSums;
   /// What was tested where this operation is.
   SmallVector<AlignmentTest> alignmentTests;
   /// From one tile of this CTA to its next one, and how many there are.
@@ -272,10 +278,13 @@ public:
 
   /// The box of `sizes` that is tile `tile` of `view`.
   LoweredTile placeTile(Value view, Int tile, ArrayRef<int64_t> sizes);
-  /// First tile of this CTA, and from one to the next, in as many bits as tiles
-  /// are counted in.
-  Int getFirstTile();
+  /// First tile of this CTA, or of this thread's group, and from one to the
+  /// next, in as many bits as tiles are counted in. CTAs that share the results
+  /// of fewer than `count` tiles may have none.
+  Int getFirstTile(Int count = 0);
   Int getTileStep();
+  /// The number of this thread's group, of those that have tiles of their own.
+  Int getGroup();
   /// Tiles of the loop that `copy` is in, or that its view has.
   Int getTileCount(CopyOp copy);
   /// Whether `positions` of `tile` are within `view`; null if they always are.
@@ -324,6 +333,7 @@ void lowerStore(Lowering &lowering, StoreOp op);
 void lowerForBlocks(Lowering &lowering, ForBlocksOp op);
 void lowerForPieces(Lowering &lowering, ForPiecesOp op);
 void lowerCopyPieces(Lowering &lowering, CopyPiecesOp op);
+void lowerContractPieces(Lowering &lowering, ContractPiecesOp op);
 
 /// The same of operations on blocks of tile.for_blocks or tile.for_pieces.
 void prepareBlock(Lowering &lowering, PrepareOp op);
@@ -332,6 +342,10 @@ void multiplyBlock(Lowering &lowering, ContractOp op);
 void exchangeBlock(Lowering &lowering, ExchangeOp op);
 void storeBlock(Lowering &lowering, StoreOp op);
 void meetOfBlock(Lowering &lowering, BarrierOp op);
+
+/// The same of what warpgroups multiply.
+void packFactor(Lowering &lowering, PrepareOp op);
+void storeWarpgroupSums(Lowering &lowering, StoreOp op);
 
 /// Starts a copy that fills the tile up with zeros.
 void fillTile(Lowering &lowering, CopyOp op, Int tile);

@@ -46,6 +46,8 @@ void tile::lowerPrepare(Lowering &lowering, PrepareOp op) {
     return loadRegisters(lowering, op);
   if (isOfBlocks(type.getAtom()))
     return prepareBlock(lowering, op);
+  if (type.getAtom() == AtomKind::WgmmaTF32)
+    return packFactor(lowering, op);
   int64_t sizeN = type.getSizeN(), pitch = type.getPitch();
   int64_t offset = k.allocateShared(type.getBytes());
   lowering.operands[op.getOperand()] = offset;

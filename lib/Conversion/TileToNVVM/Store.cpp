@@ -437,6 +437,8 @@ void TileStore::storeChunks(BufferType type) {
 void tile::lowerStore(Lowering &lowering, StoreOp op) {
   if (getBlocks(op.getBoxes()))
     return storeBlock(lowering, op);
+  if (op.getSource().getDefiningOp<ContractPiecesOp>())
+    return storeWarpgroupSums(lowering, op);
   TileStore store(lowering, op);
   auto buffer = dyn_cast<BufferType>(op.getSource().getType());
   auto columns = getColumnsLoop(op.getBoxes());

@@ -29,7 +29,7 @@ using namespace mlir::kron::tile;
 static bool converts(gpu::GPUFuncOp kernel) {
   return kernel
       .walk([](Operation *op) {
-        return isa<ForBlocksOp, ForPiecesOp, PairsOp>(op)
+        return isa<ForBlocksOp, ForPiecesOp, PairsOp, ContractPiecesOp>(op)
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })
@@ -206,6 +206,7 @@ static LogicalResult lowerKernel(OpBuilder &builder, LaunchOp launch,
   APInt constant;
   if (matchPattern(launch.getTiles(), m_ConstantInt(&constant)))
     tiles = constant.getSExtValue();
+  tiles = host.mul(tiles, shape.getShares());
   k.launch({shape.getThreads(), shape.getCtasPerSm(), shape.getCluster(),
             k.getSharedBytes()},
            tiles);

@@ -213,16 +213,10 @@ static void buildStages(FusedOp fused, WgmmaPlan &plan) {
     stage.sizeK = factor.getDimSize(product.getContractedFactorDim());
     stage.sizeN = factor.getDimSize(product.getResultingFactorDim());
     stage.innermost = stage.axis + 1 == plan.axes.size();
-    // Innermost, a thread has four neighbours of 16 at a time; bf16 takes 16.
-    bool isWide = stage.innermost || stage.kind == WgmmaKind::Split;
-    stage.paddedK = llvm::alignTo(stage.sizeK, isWide ? 16 : stage.getStep());
-    stage.paddedResults = llvm::alignTo(stage.sizeN, stage.innermost ? 16 : 8);
-    if (std::max(stage.sizeK, stage.sizeN) > kWgmmaMaxWholeSide) {
-      stage.paddedResults = std::min(stage.paddedResults, kShareResults);
+    bool isWhole = std::max(stage.sizeK, stage.sizeN) <= kWgmmaMaxWholeSide;
+    stage.pad(isWhole ? stage.sizeN : std::min(stage.sizeN, kShareResults));
+    if (!isWhole)
       stage.shares = llvm::divideCeil(stage.sizeN, stage.paddedResults);
-    }
-    stage.factorBytes = stage.paddedK * stage.paddedResults *
-                        (stage.kind == WgmmaKind::Half ? 2 : 4);
     plan.factorBytes += stage.getNumCopies() * stage.factorBytes;
     plan.stages.push_back(stage);
   }
@@ -264,7 +258,9 @@ static void setLayout(WgmmaLayout &layout, const WgmmaPlan &plan) {
     }
   }
   int64_t period = 128 / layout.elementBytes, unit = 16 / layout.elementBytes;
-  layout.swizzled = extents.back() % period == 0;
+  // Of pieces, it is one of bits.
+  layout.swizzled = extents.back() % period == 0 &&
+                    (plan.pieces == 1 || llvm::isPowerOf2_64(extents.back()));
   int64_t pitch = 1;
   for (unsigned number = numAxes; number-- > 0;) {
     if (extents[number] == 1 && plan.axes[number].stage < 0)

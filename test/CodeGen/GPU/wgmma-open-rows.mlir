@@ -1,4 +1,5 @@
-// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --convert-kron-to-nvvm=chip=sm_90a --canonicalize --cse | FileCheck %s
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a \
+// RUN:   --convert-tile-to-nvvm --canonicalize --cse | FileCheck %s
 
 // Verify that tiles of 64 rows lie on axes of known sizes, 128 x 128 = 256 tiles for each of the
 // outermost positions, where the outermost stride is only known at run time: there may be one

@@ -91,7 +91,7 @@ func.func @narrow(%x: memref<64x8000xf16>, %f: memref<20x20xf16>, %y: memref<64x
 // CHECK-LABEL: gpu.func @stream_0(
 // CHECK:         %[[RING:.*]] = tile.alloc : !tile.ring<48 of <{{.*}}xf32, {{.*}}>>
 // CHECK:         %[[WORK:.*]] = tile.alloc
-// CHECK:         tile.copy_pieces %{{.*}} to %[[RING]] pieces <sizes = [16, 16, 16, 8], block = [1, 4, 16, 8], {{.*}}, warps = 1, bytes = 16 lines = true>
+// CHECK:         tile.copy_pieces %{{.*}} to %[[RING]] pieces <sizes = [16, 16, 16, 8], block = [1, 4, 16, 8], {{.*}}, warps = 1, bytes = 16, lines = true>
 // CHECK:         tile.for %[[TILE:.*]] to
 // CHECK-NEXT:      tile.for_pieces %[[B:.*]], %[[P:.*]] of %{{.*}}[%[[TILE]]] in %[[RING]]
 // CHECK-NEXT:        tile.load %[[P]][%[[B]]] along [2]

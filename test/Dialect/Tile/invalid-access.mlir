@@ -806,7 +806,7 @@ gpu.module @kron_gpu {
   gpu.func @copy_pieces_c6(%x: !tile.view<?x16x32xf32, [512, 32, 1]>, %n: i64) kernel
       attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
     %r = tile.alloc : !tile.ring<4 of <1x16x8xf32>>
-    // expected-error @+1 {{expects a ring that one tile.copy_pieces and one tile.for_pieces take slots of, but tile.for_pieces does, too}}
+    // expected-error @+1 {{expects a ring that one tile.copy_pieces and one tile.for_pieces or tile.contract_pieces take slots of, but tile.for_pieces does, too}}
     tile.copy_pieces %x to %r pieces <sizes = [2, 16, 32], block = [1, 16, 8], axes = [0, 1, 2], warps = 1, bytes = 16> : !tile.view<?x16x32xf32, [512, 32, 1]>, !tile.ring<4 of <1x16x8xf32>>
     tile.for %t to %n {
       tile.for_pieces %b, %s of %x[%t] in %r pieces <sizes = [2, 16, 32], block = [1, 16, 8], axes = [0, 1, 2], warps = 1, bytes = 16> : !tile.view<?x16x32xf32, [512, 32, 1]>, !tile.ring<4 of <1x16x8xf32>> {

@@ -53,7 +53,7 @@ func.func private @pieces_bytes() attributes {pieces = #tile.pieces<sizes = [1, 
 // -----
 
 // expected-error @+1 {{expects split to be a dimension from 0 to 1, or -1, but got 2}}
-func.func private @pieces_split() attributes {pieces = #tile.pieces<sizes = [1, 32], block = [1, 8], axes = [0, 1], warps = 1, bytes = 4 split = 2>}
+func.func private @pieces_split() attributes {pieces = #tile.pieces<sizes = [1, 32], block = [1, 8], axes = [0, 1], warps = 1, bytes = 4, split = 2>}
 
 // -----
 

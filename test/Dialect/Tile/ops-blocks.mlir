@@ -86,9 +86,9 @@ gpu.module @kron_gpu {
 }
 
 // CHECK-LABEL: func.func private @split_pieces()
-// CHECK-SAME:    #tile.pieces<sizes = [2, 16], block = [1, 8], axes = [0, 1], warps = 1, bytes = 16 split = 1>
-func.func private @split_pieces() attributes {pieces = #tile.pieces<sizes = [2, 16], block = [1, 8], axes = [0, 1], warps = 1, bytes = 16 split = 1>}
+// CHECK-SAME:    #tile.pieces<sizes = [2, 16], block = [1, 8], axes = [0, 1], warps = 1, bytes = 16, split = 1>
+func.func private @split_pieces() attributes {pieces = #tile.pieces<sizes = [2, 16], block = [1, 8], axes = [0, 1], warps = 1, bytes = 16, split = 1>}
 
 // CHECK-LABEL: func.func private @split_lines()
-// CHECK-SAME:    #tile.pieces<sizes = [2, 16], block = [1, 8], axes = [0, 1], warps = 1, bytes = 16 lines = true split = 1>
-func.func private @split_lines() attributes {pieces = #tile.pieces<sizes = [2, 16], block = [1, 8], axes = [0, 1], warps = 1, bytes = 16 lines = true split = 1>}
+// CHECK-SAME:    #tile.pieces<sizes = [2, 16], block = [1, 8], axes = [0, 1], warps = 1, bytes = 16, lines = true, split = 1>
+func.func private @split_lines() attributes {pieces = #tile.pieces<sizes = [2, 16], block = [1, 8], axes = [0, 1], warps = 1, bytes = 16, lines = true, split = 1>}

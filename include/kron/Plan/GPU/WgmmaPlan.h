@@ -21,6 +21,7 @@
 #define KRON_PLAN_GPU_WGMMAPLAN_H
 
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Plan/GPU/WgmmaOperand.h"
 #include <string>
 #include <variant>
 
@@ -67,39 +68,16 @@ struct WgmmaLayout {
   int64_t getBytes() const { return elements * elementBytes; }
 };
 
-/// How products are computed.
-enum class WgmmaKind {
-  /// f32 as the sum of a TF32 value and a residual: the product of the TF32
-  /// values, and the products with the residuals in bf16. These are small
-  /// enough for bf16 to lose no more than f32 does.
-  Split,
-  /// f32 rounded to TF32.
-  TF32,
-  /// f16 or bf16 as they are.
-  Half
-};
-
 /// One factor.
-struct WgmmaStage {
+struct WgmmaStage : WgmmaOperand {
   unsigned axis;
-  WgmmaKind kind;
-  /// Rows and columns of the factor, and what a CTA takes of them, padded.
-  int64_t sizeK, sizeN;
-  int64_t paddedK, paddedResults;
   /// CTAs that share the columns of a large factor. Each has its own.
   int64_t shares = 1;
-  /// Whether the contracted axis is the innermost one.
-  bool innermost;
   /// Positions of every axis that the rows run over: 1 for `axis` itself.
   SmallVector<int64_t> radix;
   int64_t rows;
-  /// Bytes of one copy of the factor in shared memory.
-  int64_t factorBytes;
 
-  int64_t getNumCopies() const { return kind == WgmmaKind::Split ? 2 : 1; }
   int64_t getBlocks() const { return (rows + kWgmmaRows - 1) / kWgmmaRows; }
-  /// K of one instruction.
-  int64_t getStep() const { return kind == WgmmaKind::Half ? 16 : 8; }
 };
 
 /// What a plan says.

@@ -14,8 +14,6 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
-/// Barriers that a CTA has beside the one of all its threads.
-static constexpr int64_t kNamedBarriers = 15;
 /// The most tiles that are read as one: 16 bytes of two rows of sums.
 static constexpr int64_t kMostTogether = 4;
 /// Bytes of the neighbours that a lane has of sums in front of a chained
@@ -152,7 +150,8 @@ LogicalResult PiecesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<int64_t> sizes,
                                  ArrayRef<int64_t> block,
                                  ArrayRef<int64_t> axes, int64_t warps,
-                                 int64_t bytes, bool, int64_t split) {
+                                 int64_t bytes, bool, int64_t split,
+                                 int64_t ahead, ArrayRef<int64_t> order) {
   bool divides = areBlocks(sizes, block) &&
                  llvm::all_of(llvm::zip_equal(sizes, block), [](auto pair) {
                    auto [size, part] = pair;
@@ -172,6 +171,15 @@ LogicalResult PiecesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (split < -1 || split >= int64_t(sizes.size()))
     return emitError() << "expects split to be a dimension from 0 to "
                        << sizes.size() - 1 << ", or -1, but got " << split;
+  if (ahead < 0)
+    return emitError() << "expects ahead not to be negative, but got " << ahead;
+  SmallVector<int64_t> sorted(order);
+  llvm::sort(sorted);
+  if (!order.empty() &&
+      ArrayRef(sorted) !=
+          ArrayRef(llvm::to_vector(llvm::seq<int64_t>(0, sizes.size()))))
+    return emitError() << "expects an order of " << sizes.size()
+                       << " dimensions, each once, but got " << order;
   return success();
 }
 
@@ -191,17 +199,23 @@ static LogicalResult verifyPieces(Operation *op, ViewType view, RingType ring,
   if (width > 1 && !lieTogether(slot, slot.getShape().size(), width))
     return op->emitOpError("expects chunks of ")
            << pieces.getBytes() << " bytes to lie together in " << slot;
-  int64_t threads = getThreads(op);
+  KernelAttr kernel = getKernel(op);
+  int64_t threads = kernel ? kernel.getThreads() / kernel.getGroups() : 0;
   int64_t count =
       llvm::product_of(pieces.getSizes()) / llvm::product_of(pieces.getBlock());
   int64_t groups = std::max<int64_t>(1, threads / 32 / pieces.getWarps());
-  int64_t warps = threads / 32;
+  int64_t warps = threads / 32, ahead = pieces.getAhead();
   // copy_pieces_c2
   if (threads && (warps % pieces.getWarps() != 0 || count % groups != 0 ||
-                  ring.getStages() % groups != 0 || ring.getStages() > count))
+                  ring.getStages() % groups != 0 ||
+                  (ahead == 0 && ring.getStages() > count)))
     return op->emitOpError("expects as many slots and pieces for each of ")
            << groups << " groups, and no more slots than pieces, but got "
            << ring.getStages() << " slots and " << count << " pieces";
+  if (threads && ahead > 0 && (groups > 1 || ring.getStages() != ahead + 1))
+    return op->emitOpError("expects one group, with a slot more than the ")
+           << ahead << " pieces that go ahead, but got " << groups
+           << " groups and " << ring.getStages() << " slots";
   if (pieces.getSplit() >= 0 && !hasCluster(op))
     return op->emitOpError("expects split in a kernel of clusters");
   return failure(
@@ -217,7 +231,8 @@ static LogicalResult verifyTakers(Operation *op, Value ring, Operation *copy,
     // copy_pieces_c6
     if (user != copy && user != loop)
       return op->emitOpError("expects a ring that one tile.copy_pieces and one "
-                             "tile.for_pieces take slots of, but ")
+                             "tile.for_pieces or tile.contract_pieces take "
+                             "slots of, but ")
              << user->getName() << " does, too";
   return success();
 }
@@ -228,16 +243,38 @@ LogicalResult CopyPiecesOp::verify() {
     return emitOpError("expects to be in no loop");
   Operation *loop = nullptr;
   for (Operation *user : getRing().getUsers())
-    loop = isa<ForPiecesOp>(user) ? user : loop;
+    loop = isa<ForPiecesOp, ContractPiecesOp>(user) ? user : loop;
   return failure(failed(verifyTakers(*this, getRing(), *this, loop)) ||
                  failed(verifyPieces(*this, getView().getType(),
                                      getRing().getType(), getPieces())));
 }
 
+LogicalResult tile::verifyStartedPieces(Operation *op, Value view, Value ring,
+                                        PiecesAttr pieces) {
+  auto isStart = [&](Operation *user) {
+    auto copy = dyn_cast<CopyPiecesOp>(user);
+    Operation *outermost =
+        copy ? copy->getBlock()->findAncestorOpInBlock(*op) : nullptr;
+    return outermost && copy->isBeforeInBlock(outermost) &&
+           copy->getOperand(0) == view && copy.getPiecesAttr() == pieces;
+  };
+  auto users = ring.getUsers();
+  auto start = llvm::find_if(users, isStart);
+  // for_pieces_c3, contract_pieces_c3
+  if (start == users.end())
+    return op->emitOpError("expects a tile.copy_pieces of the same ring, view "
+                           "and pieces in front of the loop over tiles");
+  return failure(failed(verifyTakers(op, ring, *start, op)) ||
+                 failed(verifyPieces(op, cast<ViewType>(view.getType()),
+                                     cast<RingType>(ring.getType()), pieces)));
+}
+
 LogicalResult ForPiecesOp::verify() {
   // for_pieces_c1
-  if (!isTile(getTile()) || !isa<ForOp>((*this)->getParentOp()))
-    return emitOpError("expects a tile of the tile.for that it is in");
+  if (!isTile(getTile()) || !isa<ForOp>((*this)->getParentOp()) ||
+      getPieces().getAhead() > 0)
+    return emitOpError("expects a tile of the tile.for that it is in, whose "
+                       "pieces do not go ahead");
   RingType ring = getRing().getType();
   // for_pieces_c2
   if (getBody()->getArgumentTypes() !=
@@ -245,24 +282,7 @@ LogicalResult ForPiecesOp::verify() {
     return emitOpError("expects a body with an argument of type index and one "
                        "of type ")
            << ring.getBuffer();
-  auto isStart = [&](Operation *user) {
-    auto copy = dyn_cast<CopyPiecesOp>(user);
-    Operation *outermost =
-        copy ? copy->getBlock()->findAncestorOpInBlock(*getOperation())
-             : nullptr;
-    return outermost && copy->isBeforeInBlock(outermost) &&
-           copy->getOperand(0) == getView() &&
-           copy.getPiecesAttr() == getPieces();
-  };
-  auto users = getRing().getUsers();
-  auto start = llvm::find_if(users, isStart);
-  // for_pieces_c3
-  if (start == users.end())
-    return emitOpError("expects a tile.copy_pieces of the same ring, view and "
-                       "pieces in front of the loop over tiles");
-  return failure(
-      failed(verifyTakers(*this, getRing(), *start, *this)) ||
-      failed(verifyPieces(*this, getView().getType(), ring, getPieces())));
+  return verifyStartedPieces(*this, getView(), getRing(), getPiecesAttr());
 }
 
 //===----------------------------------------------------------------------===//
@@ -527,6 +547,28 @@ LogicalResult tile::verifyExchangedBlock(ExchangeOp op) {
   return success();
 }
 
+LogicalResult tile::verifyAxesAndBytes(StoreOp op, ArrayRef<int64_t> box,
+                                       size_t firstMerged) {
+  for (Value array : {Value(op.getView()), Value(op.getAddend())}) {
+    if (!array)
+      continue;
+    auto view = cast<ViewType>(array.getType());
+    // store_c1
+    if (view.getElementType() != op.getView().getType().getElementType())
+      return op.emitOpError("expects an addend of elements of ")
+             << op.getView().getType() << ", but got " << view;
+    // store_c11
+    if (!op.getAxes())
+      return op.emitOpError("expects axes of a block's box");
+    if (failed(verifyAxes(op, view, *op.getAxes(), box)) ||
+        failed(verifyBytes(op, view, *op.getAxes(), box, op.getBytes(),
+                           /*isStored=*/true)) ||
+        failed(verifyMerged(op, view, *op.getAxes(), box, firstMerged)))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult tile::verifyStoredBlock(StoreOp op) {
   Blocks blocks = *getBlocks(op.getBoxes());
   auto fragment = cast<FragmentType>(op.getSource().getType());
@@ -542,23 +584,8 @@ LogicalResult tile::verifyStoredBlock(StoreOp op) {
   if (!areTileSizes(box) || box.size() < blocks.sizes.size())
     return op.emitOpError("expects the blocks of a tile of ")
            << blocks.sizes << " elements, but got a box of " << box;
-  for (Value array : {Value(op.getView()), Value(op.getAddend())}) {
-    if (!array)
-      continue;
-    auto view = cast<ViewType>(array.getType());
-    // store_c1
-    if (view.getElementType() != op.getView().getType().getElementType())
-      return op.emitOpError("expects an addend of elements of ")
-             << op.getView().getType() << ", but got " << view;
-    // store_c11
-    if (!op.getAxes() || failed(verifyAxes(op, view, *op.getAxes(), box)) ||
-        failed(verifyBytes(op, view, *op.getAxes(), box, op.getBytes(),
-                           /*isStored=*/true)) ||
-        failed(verifyMerged(op, view, *op.getAxes(), box,
-                            blocks.sizes.size() - 1)))
-      return op.getAxes() ? failure()
-                          : op.emitOpError("expects axes of a block's box");
-  }
+  if (failed(verifyAxesAndBytes(op, box, blocks.sizes.size() - 1)))
+    return failure();
   SmallVector<int64_t> sizes(blocks.sizes);
   ArrayRef<int64_t> along = *op.getAlong();
   for (int64_t axis : along)

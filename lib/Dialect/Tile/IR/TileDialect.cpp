@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Dialect/Tile/IR/TileDialect.h"
+#include "TileRules.h"
 #include "kron/Dialect/Tile/IR/TileOps.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -16,6 +17,60 @@ using namespace mlir::kron::tile;
 
 #include "kron/Dialect/Tile/IR/TileDialect.cpp.inc"
 #include "kron/Dialect/Tile/IR/TileEnums.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+/// Parses what `#tile.pieces` may say behind the rest.
+static ParseResult parsePiecesOptions(AsmParser &parser, bool &lines,
+                                      int64_t &split, int64_t &ahead,
+                                      SmallVector<int64_t> &order) {
+  lines = false;
+  split = -1;
+  ahead = 0;
+  while (succeeded(parser.parseOptionalComma())) {
+    StringRef name;
+    if (parser.parseKeyword(&name) || parser.parseEqual())
+      return failure();
+    FailureOr<bool> flag = false;
+    ParseResult parsed = success();
+    if (name == "lines")
+      parsed = failure(failed(flag = FieldParser<bool>::parse(parser)));
+    else if (name == "split")
+      parsed = parser.parseInteger(split);
+    else if (name == "ahead")
+      parsed = parser.parseInteger(ahead);
+    else if (name == "order")
+      parsed =
+          parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+            return parser.parseInteger(order.emplace_back());
+          });
+    else
+      return parser.emitError(parser.getCurrentLocation(),
+                              "expects lines, split, ahead or order, but got ")
+             << name;
+    if (parsed)
+      return failure();
+    lines |= *flag;
+  }
+  return success();
+}
+
+static void printPiecesOptions(AsmPrinter &printer, bool lines, int64_t split,
+                               int64_t ahead, ArrayRef<int64_t> order) {
+  if (lines)
+    printer << ", lines = true";
+  if (split >= 0)
+    printer << ", split = " << split;
+  if (ahead)
+    printer << ", ahead = " << ahead;
+  if (order.empty())
+    return;
+  printer << ", order = [";
+  llvm::interleaveComma(order, printer);
+  printer << "]";
+}
 
 #define GET_ATTRDEF_CLASSES
 #include "kron/Dialect/Tile/IR/TileAttrs.cpp.inc"
@@ -42,7 +97,8 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op,
   if (!kernel || !isa<KernelAttr>(attribute.getValue()))
     return op->emitOpError("expects ")
            << kKernelAttrName << " to be a #tile.kernel of a gpu.func";
-  return verifyHazards(kernel);
+  return failure(failed(verifyDivision(kernel)) ||
+                 failed(verifyHazards(kernel)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -76,7 +132,8 @@ tile::LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 LogicalResult KernelAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  int64_t threads, int64_t ctasPerSM,
-                                 int64_t cluster) {
+                                 int64_t cluster, int64_t groups,
+                                 int64_t shares) {
   if (threads < 32 || threads > 1024 || threads % 32 != 0)
     return emitError()
            << "expects threads to be a multiple of 32 up to 1024, but got "
@@ -86,5 +143,13 @@ LogicalResult KernelAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << ctasPerSM;
   if (cluster != 1 && cluster != 2)
     return emitError() << "expects cluster to be 1 or 2, but got " << cluster;
+  if (groups < 1 || groups > kNamedBarriers || threads % (32 * groups) != 0)
+    return emitError() << "expects up to " << kNamedBarriers
+                       << " groups of whole warps, but got " << groups << " of "
+                       << threads << " threads";
+  if (shares < 1 || (cluster > 1 && (groups > 1 || shares > 1)))
+    return emitError() << "expects shares to be positive, and neither groups "
+                          "nor shares of clusters, but got "
+                       << groups << " and " << shares;
   return success();
 }

@@ -455,7 +455,8 @@ LogicalResult HazardCheck::write(ExchangeOp op) {
 LogicalResult HazardCheck::prepare(PrepareOp op) {
   // What lanes have in registers is their own.
   auto type = dyn_cast<OperandType>(op->getResult(0).getType());
-  if (type && type.getAtom() != AtomKind::Fma)
+  if (type && type.getAtom() != AtomKind::Fma &&
+      type.getAtom() != AtomKind::WgmmaTF32)
     return success();
   Memory &found = memory[op->getResult(0)];
   // prepare_c5
@@ -471,7 +472,7 @@ LogicalResult HazardCheck::multiply(Operation *op, Value operand) {
   found.readers.push_back(Access());
   if (!found.isApart)
     return success();
-  // contract_c7, multiply_c9
+  // contract_c7, multiply_c9, contract_pieces_c6
   return op->emitOpError(
       "multiplies by what other threads have copied: expects "
       "a tile.barrier behind the tile.prepare");
@@ -629,6 +630,9 @@ LogicalResult HazardCheck::check(Operation *op) {
           return failure();
         return multiply(product, product->getOperand(2));
       })
+      .Case([&](ContractPiecesOp product) {
+        return multiply(product, product->getOperand(2));
+      })
       .Case([&](BarrierOp barrier) { return meet(barrier); })
       .Case([&](ReleaseOp releaseOp) { return release(releaseOp); })
       .Case([&](ForOp loop) { return checkTurns(loop); })
@@ -697,7 +701,7 @@ LogicalResult tile::verifyHazards(gpu::GPUFuncOp kernel) {
     unsigned least =
         TypeSwitch<Operation *, unsigned>(op)
             .Case<ContractOp, LoadOp>([](auto) { return 2; })
-            .Case([](MultiplyOp) { return 3; })
+            .Case<MultiplyOp, ContractPiecesOp>([](auto) { return 3; })
             .Case<ExchangeOp, StoreOp, CopyOp>([](auto) { return 2; })
             .Case<AcquireOp, WaitOp, ReleaseOp, PrepareOp, ResizeOp>(
                 [](auto) { return 1; })

@@ -277,8 +277,7 @@ static LogicalResult verifyTurn(Operation *op, FragmentType fragment,
   if (!loop || boxes != loop.getBoxes())
     return op->emitOpError("expects boxes of a tile.for_boxes");
   // load_c15
-  if (loop.getWarps() || hasWarpBoxes(fragment) ||
-      isOfBlocks(fragment.getAtom()))
+  if (loop.getWarps() || fragment.getAtom() != AtomKind::Fma)
     return op->emitOpError("expects boxes of threads, but got those of warps");
   // load_c20
   if (loop.getParts())
@@ -608,8 +607,9 @@ LogicalResult StoreOp::verify() {
   // store_c4
   if (!isFragment && (getBoxes() || getAlong()))
     return emitOpError("expects boxes of a fragment only");
+  bool isInPieces = getSource().getDefiningOp<ContractPiecesOp>() != nullptr;
   // store_c5
-  if (isFragment && (!getBoxes() || !getAlong()))
+  if (isFragment && (bool(getBoxes()) == isInPieces || !getAlong()))
     return emitOpError("expects a fragment's boxes, and what they are along");
   // store_c8
   if (bool(getBox()) != (isFragment && !getRows()))
@@ -617,6 +617,8 @@ LogicalResult StoreOp::verify() {
                        "and for nothing else");
   if (failed(verifyEpilogue(*this)))
     return failure();
+  if (isInPieces)
+    return verifyStoredPieces(*this);
   if (isFragment && getBlocks(getBoxes()) && getBox())
     return verifyStoredBlock(*this);
   // store_c11

@@ -269,6 +269,8 @@ LogicalResult PrepareOp::verify() {
   if (isa<ForBlocksOp, ForPiecesOp>((*this)->getParentOp()))
     return emitOpError("expects not to be in a loop over blocks, which warps "
                        "leave at different times");
+  if (operand.getAtom() == AtomKind::WgmmaTF32)
+    return verifyPackedFactor(*this);
   if (failed(verifyBlockFactor(*this)))
     return failure();
   if (isOfBlocks(operand.getAtom()))
@@ -533,7 +535,8 @@ LogicalResult ContractOp::verify() {
     return emitOpError("expects a block of all results or a multiple of ")
            << chunk << ", 16 bytes of the operand, but got " << getBlock()[1];
   // contract_c8
-  if (from.getAtom() != getAtom() || operand.getAtom() != getAtom())
+  if (from.getAtom() != getAtom() || operand.getAtom() != getAtom() ||
+      getAtom() == AtomKind::WgmmaTF32)
     return emitOpError("expects a fragment and an operand of atom ")
            << stringifyAtomKind(getAtom()) << ", but got " << from << " and "
            << operand;

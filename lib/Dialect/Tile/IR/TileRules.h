@@ -57,6 +57,24 @@ LogicalResult verifyStoredBlock(StoreOp op);
 LogicalResult verifyBlockProduct(ContractOp op);
 LogicalResult verifyBlockFactor(PrepareOp op);
 
+/// Whether `op` has axes and bytes of a `box` of each of its views, whose
+/// dimensions from `firstMerged` on count as one; else an error.
+LogicalResult verifyAxesAndBytes(StoreOp op, ArrayRef<int64_t> box,
+                                 size_t firstMerged);
+
+/// Whether a tile.copy_pieces of `view` to `ring`, in `pieces`, is in front of
+/// the loop that `op` is in, and these go together; else an error.
+LogicalResult verifyStartedPieces(Operation *op, Value view, Value ring,
+                                  PiecesAttr pieces);
+
+/// The rules of operations on what a warpgroup multiplies.
+LogicalResult verifyPackedFactor(PrepareOp op);
+LogicalResult verifyStoredPieces(StoreOp op);
+
+/// Whether `kernel`, if it has several groups or shares, is made of operations
+/// that know of these; else an error.
+LogicalResult verifyDivision(gpu::GPUFuncOp kernel);
+
 /// Those of a copy that fills a buffer up with zeros.
 LogicalResult verifyFilled(CopyOp op);
 

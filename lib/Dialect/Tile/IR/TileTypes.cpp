@@ -320,8 +320,8 @@ static LogicalResult
 verifyComputed(function_ref<InFlightDiagnostic()> emitError, AtomKind atom,
                Type element, bool allowsNarrow) {
   bool isNarrow = element.isF16() || element.isBF16();
-  if (atom == AtomKind::MmaTF32 ? element.isF32() || (allowsNarrow && isNarrow)
-                                : element.isF64())
+  bool isTF32 = atom == AtomKind::MmaTF32 || atom == AtomKind::WgmmaTF32;
+  if (isTF32 ? element.isF32() || (allowsNarrow && isNarrow) : element.isF64())
     return success();
   return emitError() << "expects elements of atom " << stringifyAtomKind(atom)
                      << ", but got " << element;
@@ -344,10 +344,16 @@ LogicalResult OperandType::verify(function_ref<InFlightDiagnostic()> emitError,
   bool isOfBlock = order == OperandOrder::Rows ||
                    order == OperandOrder::Columns ||
                    order == OperandOrder::Chained;
-  if (atom != AtomKind::Fma && isOfBlock != isOfBlocks(atom))
+  bool isOfWarpgroup = atom == AtomKind::WgmmaTF32;
+  bool isOfAtom = isOfBlock == isOfBlocks(atom);
+  if (isOfWarpgroup)
+    isOfAtom = order == OperandOrder::Quads || order == OperandOrder::Pairs;
+  else if (order == OperandOrder::Quads)
+    isOfAtom = false;
+  if (atom != AtomKind::Fma && !isOfAtom)
     return emitError() << "expects an order of atom " << stringifyAtomKind(atom)
                        << ", but got " << stringifyOperandOrder(order);
-  if (isOfBlocks(atom))
+  if (isOfBlocks(atom) || isOfWarpgroup)
     return verifyComputed(emitError, atom, element, /*allowsNarrow=*/false);
   return success();
 }
@@ -365,13 +371,13 @@ LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects boxes of 8 positions and 16 fibres of f64, "
                           "but got "
                        << box << " of " << element;
-  if (!isOfBlocks(atom))
+  bool isOfWarpgroup = atom == AtomKind::WgmmaTF32;
+  if (!isOfBlocks(atom) && !isOfWarpgroup)
     return success();
   if (shape.front() != 1)
     return emitError() << "expects one block, but got " << shape.front();
-  if (failed(verifyComputed(emitError, atom, element, /*allowsNarrow=*/true)))
-    return failure();
-  return success();
+  return verifyComputed(emitError, atom, element,
+                        /*allowsNarrow=*/!isOfWarpgroup);
 }
 
 //===----------------------------------------------------------------------===//

@@ -21,6 +21,14 @@ inline bool isOfBlocks(AtomKind atom) {
          atom == AtomKind::MmaF64Small;
 }
 
+/// Fibres that a warpgroup multiplies at a time, and positions K of these that
+/// its lanes load at a time.
+inline constexpr int64_t kWarpgroupFibres = 64, kWarpgroupLoadedK = 16;
+
+/// Fibres of a tile of `sizes` along `along`; along other axes than the
+/// innermost one, lanes have pairs of neighbours.
+int64_t countFibres(ArrayRef<int64_t> sizes, unsigned along);
+
 /// How a loop shares the blocks of a tile among groups of warps.
 struct Blocks {
   SmallVector<int64_t> sizes, block;

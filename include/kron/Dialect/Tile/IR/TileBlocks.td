@@ -54,16 +54,18 @@ def Tile_CopyPiecesOp : Tile_Op<"copy_pieces"> {
   let summary = "starts to copy the first pieces of a tile";
   let description = [{
     Each group of warps fills all slots of its ring with the first of its pieces of this
-    CTA's first tile.
+    CTA's first tile, or the slots of as many pieces as go `ahead`.
 
     Constraints:
 
     1. A slot is a piece, of the view's elements, in which what a copy moves lies together.
-    2. The ring has slots for as many groups as there are, and as many for each.
+    2. The ring has slots for as many groups as there are, and as many for each; or all
+       pieces are of one group, with one slot more than go `ahead`.
     3. `axes` are the view's.
     4. `bytes`, and the view, are as of `tile.copy` with `fill`.
     5. It is in no loop.
-    6. No other operation takes slots of the ring, but one `tile.for_pieces`.
+    6. No other operation takes slots of the ring, but one `tile.for_pieces` or
+       `tile.contract_pieces`.
 
     Example: `tile.copy_pieces %x to %ring pieces #tile.pieces<...> : !tile.view<?x32x32xf32, [1024, 32, 1]>, !tile.ring<16 of <1x32x8xf32>>`
   }];
@@ -85,7 +87,7 @@ def Tile_ForPiecesOp
 
     Constraints:
 
-    1. It is in a `tile.for`, of whose turn the tile is.
+    1. It is in a `tile.for`, of whose turn the tile is, and pieces do not go `ahead`.
     2. The body has two arguments, a block as of `tile.for_blocks` and the slot, which a
        `tile.load` of the block reads.
     3. A `tile.copy_pieces` of the same ring, view and pieces is in front of the loop over
@@ -102,6 +104,45 @@ def Tile_ForPiecesOp
     ::mlir::BlockArgument getBoxes() { return getBody()->getArgument(0); }
     ::mlir::BlockArgument getSlot() { return getBody()->getArgument(1); }
   }];
+}
+
+def Tile_ContractPiecesOp : Tile_Op<"contract_pieces", [Tile_NamesResult]> {
+  let summary = "multiplies a tile by a factor, piece by piece as it arrives";
+  let description = [{
+    A warpgroup takes a tile of up to 64 fibres, which is cut into pieces along the
+    contracted dimension. It waits for its next piece, meets, starts to copy the piece
+    that goes `ahead` of it, of this tile or of a later one, loads the piece into
+    registers, and adds its products to the sums, which are complete behind the
+    operation. Products are started before those of the piece in front are done. Where the
+    operand has residuals, small products have sums of their own, since a matrix unit cuts
+    off what it adds; and sums that are infinite or NaN in any lane are computed again by
+    plain multiply-adds, from the view.
+
+    Constraints:
+
+    1. It is in a `tile.for`, of whose turn the tile is.
+    2. Pieces go `ahead`, have four warps, and are cut `along` one dimension only in
+       multiples of 16 positions, of at most 64 fibres, counted in pairs along the
+       innermost dimension if that is another one.
+    3. A `tile.copy_pieces` of the same ring, view and pieces is in front of the loop over
+       tiles.
+    4. The operand is from `tile.prepare`, has the atom, `quads` if the dimension is the
+       innermost one and else `pairs`, and K positions, of which the last piece has some.
+    5. The sums are a tile with the operand's results along the dimension.
+    6. A `tile.barrier` is behind the `tile.prepare` of the operand.
+
+    Example: `%s = tile.contract_pieces %x[%t], %p in %ring along 1 pieces #tile.pieces<...> : !tile.view<?x128xf32, [128, 1]>, !tile.operand<128x128xf32, wgmma.m64k8.tf32 quads>, !tile.ring<4 of <64x32xf32>> -> !tile.fragment<1x64x128xf32, wgmma.m64k8.tf32>`
+  }];
+  let arguments = (ins Tile_View:$view, Index:$tile, Tile_Operand:$operand,
+                       Tile_Ring:$ring,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$along,
+                       Tile_PiecesAttr:$pieces);
+  let results = (outs Tile_Fragment:$sums);
+  let assemblyFormat = [{
+    $view `[` $tile `]` `,` $operand `in` $ring `along` $along `pieces` $pieces attr-dict
+    `:` type($view) `,` type($operand) `,` type($ring) `->` type($sums)
+  }];
+  let hasVerifier = 1;
 }
 
 #endif // KRON_DIALECT_TILE_IR_TILEBLOCKS_TD

@@ -35,6 +35,9 @@ namespace mlir::kron::tile {
 /// Sizes of the atom `dmma.m16n8k8`.
 inline constexpr int64_t kDmmaSizeM = 16, kDmmaSizeN = 8, kDmmaSizeK = 8;
 
+/// Barriers that a CTA has beside the one of all its threads.
+inline constexpr int64_t kNamedBarriers = 15;
+
 /// The attribute tile.kernel of the kernel that `op` is in; null if it is in
 /// none.
 KernelAttr getKernel(Operation *op);

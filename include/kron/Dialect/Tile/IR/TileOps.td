@@ -83,7 +83,8 @@ def Tile_AllocOp : Tile_Op<"alloc", [Tile_NamesResult]> {
   let summary = "sets shared memory of the CTA aside";
   let description = [{
     A buffer may stand where another one does, `reuses`, whose elements are then
-    gone; it has room for the largest of those that do.
+    gone; it has room for the largest of those that do. Each group of a kernel of several
+    has a ring of its own.
 
     Constraints:
 
@@ -333,18 +334,25 @@ def Tile_PrepareOp : Tile_Op<"prepare", [Tile_NamesResult]> {
     multiplies. One of more results than the factor repeats the last one. Of the atoms
     `mma.m16n8k8`, `warps` share the results, in equal parts of
     16 * 2^k, `residuals` are those of TF32, `together` tiles of 8 results have neighbours
-    (`tile.load`), and of `split` the positions K of this CTA of a cluster come first.
+    (`tile.load`), and of `split` the positions K of this CTA of a cluster come first. Of
+    the atom `wgmma.m64k8.tf32`, all threads pack the factor into shared memory, with
+    `residuals` as TF32, what that cuts off, and the factor in bf16; of CTAs that share
+    results, each packs its part.
 
     Constraints:
 
     1. The view has the operand's K and at most its N, or both if it is in
-       registers, and its elements, or elements whose accumulation type it has.
+       registers, and its elements, or elements whose accumulation type it has. CTAs that
+       share results have parts of N, of which the last one may be smaller.
     2. An operand in `halves`, and `split`, is of a kernel of clusters.
     3. `warps`, `together`, `residuals`, `split` and `streamed` are of the atoms
-       `mma.m16n8k8`, `residuals` of `mma.m16n8k8.tf32`, `together` is a power of two up
-       to 4, `split` of `rows`, and K then a multiple of 16.
+       `mma.m16n8k8`, `residuals` of `mma.m16n8k8.tf32` and `wgmma.m64k8.tf32`, `together`
+       is a power of two up to 4, `split` of `rows`, and K then a multiple of 16.
     4. It is in no loop over blocks.
     5. A `tile.barrier` is behind what other threads have multiplied by it.
+    6. Of `wgmma.m64k8.tf32`, K and N are at most 256, the CTA has a thread for each
+       position, padded to a power of two, of the dimension whose elements are neighbours,
+       and CTAs that share results have multiples of 8 of these, or of 16 with `quads`.
 
     Example: `%p = tile.prepare %f : !tile.view<8x8xf32, [?, ?]> -> !tile.operand<8x8xf32>`
   }];
@@ -373,7 +381,7 @@ def Tile_ForOp
   let summary = "takes the tiles of this CTA, one after the other";
   let description = [{
     Tiles `i`, `i + CTAs`, ... below `tiles`, where i is the number of the CTA, or
-    of its cluster if these share tiles; in `tile.for_columns`, i is the CTA's
+    of its cluster if these share tiles, or as `#tile.kernel` says of groups and shares; in `tile.for_columns`, i is the CTA's
     number among those that keep the same columns, which are counted. Tiles are
     counted in the type of `tiles`, in `tile.for_columns` in 32 bits: there are less
     than 2^31 rows. `carry` names fragments that a turn leaves for
@@ -680,7 +688,8 @@ def Tile_StoreOp
     by the pairs that lanes have. The boxes of `tile.for_columns` are its columns,
     and axis 1, which they are along, has one position: what follows it are groups
     and their results, as of `tile.load_columns`. Blocks of `tile.for_blocks` go to a box
-    with `axes` and alignment as of `tile.copy` with `fill`.
+    with `axes` and alignment as of `tile.copy` with `fill`, and so does the one tile of
+    `tile.contract_pieces`, which has no boxes.
 
     Constraints, beside those of `tile.copy` about view, addend and buffer, of
     `tile.load` about boxes, and of what it reads of a buffer:
@@ -690,7 +699,8 @@ def Tile_StoreOp
     2. The tile is that of a `tile.for`.
     3. `alpha` and `beta` have the accumulation type of the elements.
     4. A buffer has no boxes.
-    5. A fragment has boxes, and axes that they are along.
+    5. A fragment has boxes, but for that of `tile.contract_pieces`, and axes that they are
+       along.
     6. The view has no gaps then, if the tile has rows.
     7. The boxes of the loop are all of the tile.
     8. A fragment of a box, and nothing else, has its sizes.
@@ -699,8 +709,9 @@ def Tile_StoreOp
     10. An epilogue is of a box that is stored element by element; its arrays have
         the elements and sizes of the view, and the scale has their accumulation type.
         Complex elements have no activation, integers neither gelu nor silu.
-    11. `axes` are of blocks, and as the rules of `tile.copy` say; `bytes` divide known
-        sizes along the innermost axis, too. Dimensions that count as one have no gap.
+    11. `axes` are of blocks and of `tile.contract_pieces`, and as the rules of `tile.copy`
+        say; `bytes` divide known sizes along the innermost axis, too. Dimensions that count
+        as one have no gap.
     12. No other operation of the kernel reads or writes the view.
 
     Example:

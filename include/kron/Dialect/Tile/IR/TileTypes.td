@@ -23,7 +23,8 @@ def Tile_AtomKind
                    I32EnumAttrCase<"MmaM16N8K16", 2, "mma.m16n8k16">,
                    I32EnumAttrCase<"MmaTF32", 3, "mma.m16n8k8.tf32">,
                    I32EnumAttrCase<"MmaF64", 4, "mma.m16n8k8.f64">,
-                   I32EnumAttrCase<"MmaF64Small", 5, "mma.m8n8k4.f64">]> {
+                   I32EnumAttrCase<"MmaF64Small", 5, "mma.m8n8k4.f64">,
+                   I32EnumAttrCase<"WgmmaTF32", 6, "wgmma.m64k8.tf32">]> {
   let cppNamespace = "::mlir::kron::tile";
   let genSpecializedAttr = 0;
 }
@@ -50,6 +51,10 @@ def Tile_AtomAttr : EnumAttr<Tile_Dialect, Tile_AtomKind, "atom"> {
       and (g + 8, t + 4), of columns (k, n) it has (t, g) and (t + 4, g), and of sums
       (g, 2t), (g, 2t + 1), (g + 8, 2t) and (g + 8, 2t + 1). Which positions m, k and n
       stand for is said by the operand's order: both sides of a product agree on k.
+    - `wgmma.m64k8.tf32`: a warpgroup, four warps, multiplies 64 fibres by a factor in
+      shared memory, of TF32 or, with two products of bf16 more, of f32 as TF32 and
+      residual. Warp w has fibres 16w to 16w + 15, a lane two of them. Instructions do
+      not wait for each other before all of a product were started.
   }];
 }
 
@@ -60,7 +65,8 @@ def Tile_OperandOrder
                    I32EnumAttrCase<"Halves", 2, "halves">,
                    I32EnumAttrCase<"Rows", 3, "rows">,
                    I32EnumAttrCase<"Columns", 4, "columns">,
-                   I32EnumAttrCase<"Chained", 5, "chained">]> {
+                   I32EnumAttrCase<"Chained", 5, "chained">,
+                   I32EnumAttrCase<"Quads", 6, "quads">]> {
   let cppNamespace = "::mlir::kron::tile";
   let genSpecializedAttr = 0;
 }
@@ -123,10 +129,13 @@ def Tile_PiecesAttr : AttrDef<Tile_Dialect, "Pieces"> {
     themselves. `axes` are those of the view that the dimensions of the tile are, or -1;
     of others a tile has one position. Copies are of `bytes` where the array turns out to
     be aligned to that, else of single elements; `lines` are as of `tile.copy`. Of dimension `split`, if there is one,
-    each CTA of a cluster has its part.
+    each CTA of a cluster has its part. A slot is filled again when its piece has been
+    read; with `ahead`, so many pieces are copied in front of the one that is read. Single
+    elements are copied in the `order` of dimensions, the innermost one last.
 
     Constraints: as many sizes, positions and axes; sizes are multiples of the block's;
-    positive `warps` and `bytes`; `split` is a dimension, or -1 for none.
+    positive `warps` and `bytes`; `split` is a dimension, or -1 for none; `ahead` is not
+    negative; an order has each dimension once.
 
     Example: `#tile.pieces<sizes = [1, 32, 32], block = [1, 32, 8], axes = [0, 1, 2], warps = 1, bytes = 16>`
   }];
@@ -137,11 +146,13 @@ def Tile_PiecesAttr : AttrDef<Tile_Dialect, "Pieces"> {
     AttrParameter<"int64_t", "warps that share a block">:$warps,
     AttrParameter<"int64_t", "bytes of a copy">:$bytes,
     DefaultValuedParameter<"bool", "false", "whether lines are wanted by other CTAs">:$lines,
-    DefaultValuedParameter<"int64_t", "-1", "the dimension that CTAs share">:$split);
+    DefaultValuedParameter<"int64_t", "-1", "the dimension that CTAs share">:$split,
+    DefaultValuedParameter<"int64_t", "0", "pieces in front of the one that is read">:$ahead,
+    OptionalArrayRefParameter<"int64_t", "dimensions, that of the largest stride first">:$order);
   let assemblyFormat = [{
     `<` `sizes` `=` `[` $sizes `]` `,` `block` `=` `[` $block `]` `,` `axes` `=` `[` $axes `]`
-    `,` `warps` `=` $warps `,` `bytes` `=` $bytes (`lines` `=` $lines^)?
-    (`split` `=` $split^)? `>`
+    `,` `warps` `=` $warps `,` `bytes` `=` $bytes
+    `` custom<PiecesOptions>($lines, $split, $ahead, $order) `` `>`
   }];
   let genVerifyDecl = 1;
 }
@@ -154,16 +165,34 @@ def Tile_KernelAttr : AttrDef<Tile_Dialect, "Kernel"> {
     multiple of 32; `ctas_per_sm` shall be resident on an SM, and limit the
     registers of a thread. `cluster` CTAs, one or two, take a tile together.
 
+    The threads may be `groups`, one behind the other, each of which takes tiles of its
+    own and has rings of its own. `shares` CTAs that follow each other may take the same
+    tiles, each for a part of their results. Of CTA c of C, that is number c / shares of
+    C / shares, group g takes the tiles from number c / shares + g * (C / shares) on; CTAs
+    that are left over take none. Kernels of several groups or shares are made of
+    `tile.contract_pieces`, its copies and its stores.
+
+    Constraints: a multiple of 32 threads up to 1024, of which each of up to 15 groups has
+    as many warps; clusters have neither groups nor shares.
+
     Example: `#tile.kernel<threads = 96, ctas_per_sm = 5>`
   }];
   let parameters = (ins
     AttrParameter<"int64_t", "threads of a CTA">:$threads,
     AttrParameter<"int64_t", "CTAs that shall be resident on an SM">:$ctas_per_sm,
-    DefaultValuedParameter<"int64_t", "1", "CTAs that share a tile">:$cluster);
+    DefaultValuedParameter<"int64_t", "1", "CTAs that share a tile">:$cluster,
+    DefaultValuedParameter<"int64_t", "1", "groups of threads with tiles of their own">:$groups,
+    DefaultValuedParameter<"int64_t", "1", "CTAs that share the results of a tile">:$shares);
   let builders = [AttrBuilder<(ins "int64_t":$threads, "int64_t":$ctasPerSM,
-                                   CArg<"int64_t", "1">:$cluster), [{
-    return $_get($_ctxt, threads, ctasPerSM, cluster);
+                                   CArg<"int64_t", "1">:$cluster,
+                                   CArg<"int64_t", "1">:$groups,
+                                   CArg<"int64_t", "1">:$shares), [{
+    return $_get($_ctxt, threads, ctasPerSM, cluster, groups, shares);
   }]>];
+  let extraClassDeclaration = [{
+    /// Whether groups have tiles of their own, or CTAs share results.
+    bool isDivided() const { return getGroups() > 1 || getShares() > 1; }
+  }];
   let skipDefaultBuilders = 1;
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
@@ -279,8 +308,14 @@ def Tile_Operand : Tile_Type<"Operand", "operand"> {
     `columns`, results are n and data are rows: lane (g, t) has positions 2t and 2t + 1
     of 8. Of `chained`, data are sums of a product by `rows`, and k are their columns.
 
+    An operand of `wgmma.m64k8.tf32` has any sizes, too, and lies in shared memory in core
+    matrices of 8 results x 16 bytes, which descriptors of the instruction name. Its
+    positions K are such that a lane has neighbours of a fibre: of `quads`, along the
+    innermost axis, 4t to 4t + 3 of 16; of `pairs`, along others, 2t and 2t + 1 of 8.
+
     Constraints: two positive sizes, elements as of a buffer; 8 x 8 of f64, `apart`, in `pairs` or `halves`, with
-    atom `dmma.m16n8k8`; `rows`, `columns` or `chained` with those of `mma.m16n8k8`.
+    atom `dmma.m16n8k8`; `rows`, `columns` or `chained` with those of `mma.m16n8k8`;
+    `quads` or `pairs` of f32 with `wgmma.m64k8.tf32`.
 
     Example: `!tile.operand<9x9xf32>`, `!tile.operand<8x8xf64, dmma.m16n8k8 apart>`
   }];
@@ -316,11 +351,13 @@ def Tile_Fragment : Tile_Type<"Fragment", "fragment"> {
     holds boxes i, i + n, ... of those that a turn of `tile.for_boxes` takes;
     boxes are numbered in the order of the tile's elements, or in that of the
     loop. With the atom of an instruction of a warp, the boxes are a warp's; with
-    those of `mma.m16n8k8`, it is one block of `tile.for_blocks`.
+    those of `mma.m16n8k8`, it is one block of `tile.for_blocks`; with `wgmma.m64k8.tf32`
+    a tile of up to 64 fibres.
 
     Constraints: at least two sizes, all positive, elements as of a buffer; with atom `dmma.m16n8k8`, boxes of 8
     positions and 16 fibres of f64, what is innermost in the tile last; with those of
-    `mma.m16n8k8`, one block, of f16, bf16 or f32, or of f64.
+    `mma.m16n8k8`, one block, of f16, bf16 or f32, or of f64; with `wgmma.m64k8.tf32`, one
+    tile of f32.
 
     Example: `!tile.fragment<1x8x8xf32>` are planes of the two innermost axes,
     `!tile.fragment<2x8x4xf32>` two times four fibres of eight positions,

@@ -11,11 +11,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KRON_LIB_CODEGEN_GPU_WGMMAINSTRUCTION_H
-#define KRON_LIB_CODEGEN_GPU_WGMMAINSTRUCTION_H
+#ifndef KRON_CODEGEN_GPU_WGMMAINSTRUCTION_H
+#define KRON_CODEGEN_GPU_WGMMAINSTRUCTION_H
 
 #include "kron/CodeGen/GPU/KernelBuilder.h"
-#include "kron/Plan/GPU/WgmmaPlan.h"
+#include "kron/Plan/GPU/WgmmaOperand.h"
 
 namespace mlir::kron {
 
@@ -48,27 +48,33 @@ struct WgmmaSeries {
 
 /// Which position on K and which column of the factor the matrix unit gets in
 /// `slot`.
-Int getWgmmaK(KernelBuilder &kernel, const WgmmaStage &stage, Int slot);
-Int getWgmmaResult(KernelBuilder &kernel, const WgmmaStage &stage, Int slot);
+Int getWgmmaK(KernelBuilder &kernel, const WgmmaOperand &operand, Int slot);
+Int getWgmmaResult(KernelBuilder &kernel, const WgmmaOperand &operand,
+                   Int slot);
 /// The inverse of getWgmmaK for TF32, and the slot of bf16 beside TF32.
-Int getWgmmaSlot(KernelBuilder &kernel, const WgmmaStage &stage, Int positionK);
-Int getWgmmaHalfSlot(KernelBuilder &kernel, const WgmmaStage &stage,
+Int getWgmmaSlot(KernelBuilder &kernel, const WgmmaOperand &operand,
+                 Int positionK);
+Int getWgmmaHalfSlot(KernelBuilder &kernel, const WgmmaOperand &operand,
                      Int positionK);
+
+/// Orders what this thread has written before what the matrix unit reads behind
+/// a barrier.
+void fenceProxy(KernelBuilder &kernel);
 
 /// Builds the loop in which the CTA's threads copy the factor at `source`, from
 /// column `firstResult` on, to shared memory, padded with zeros.
-void emitWgmmaFactor(KernelBuilder &kernel, const WgmmaStage &stage,
+void emitWgmmaFactor(KernelBuilder &kernel, const WgmmaOperand &operand,
                      const WgmmaFactor &factor, const StageFactor &source,
                      Int firstResult, Type element, int64_t threads);
 
 /// Builds a block's products: paddedResults / 2 f32, as wgmma leaves them in
 /// the thread's registers. `descriptorBase` is the address of shared memory in
 /// units of 16 bytes, an i64.
-SmallVector<Value> emitWgmma(KernelBuilder &kernel, const WgmmaStage &stage,
+SmallVector<Value> emitWgmma(KernelBuilder &kernel, const WgmmaOperand &operand,
                              const WgmmaFactor &factor, Value descriptorBase,
                              const WgmmaRows &rows, Type element,
                              const WgmmaSeries &series);
 
 } // namespace mlir::kron
 
-#endif // KRON_LIB_CODEGEN_GPU_WGMMAINSTRUCTION_H
+#endif // KRON_CODEGEN_GPU_WGMMAINSTRUCTION_H

@@ -1,0 +1,254 @@
+//===- ContractPieces.cpp - tile.contract_pieces --------------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "Warpgroups.h"
+#include <map>
+
+using namespace mlir;
+using namespace mlir::kron;
+using namespace mlir::kron::tile;
+
+/// Fibres of a warp.
+static constexpr int64_t kWarpFibres = kWarpgroupFibres / 4;
+
+//===----------------------------------------------------------------------===//
+// Fibres of a lane
+//===----------------------------------------------------------------------===//
+
+LaneFibres::LaneFibres(Lowering &lowering, ArrayRef<int64_t> sizes,
+                       unsigned along, bool pairs)
+    : sizes(sizes), along(along), radix(sizes) {
+  KernelBuilder &k = lowering.k;
+  const LaneNumbers &lanes = lowering.getLanes();
+  radix.back() = llvm::alignTo(radix.back(), 2);
+  radix[along] = 1;
+  int64_t fibres = llvm::product_of(radix);
+  // Of padded fibres, those that are 4 apart are on different banks.
+  Int own = pairs ? k.mul(lanes.group, 2)
+                  : k.add(k.mul(k.bitAnd(lanes.group, 1), 4),
+                          k.floorDiv(lanes.group, 2));
+  Int first = k.add(k.mul(k.bitAnd(lanes.warp, 3), kWarpFibres), own);
+  Int second = k.add(first, pairs ? 1 : 8);
+  if (fibres < kWarpgroupFibres) {
+    bool isWhole = pairs && fibres % 2 == 0;
+    present[0] = k.less(first, fibres);
+    present[1] = isWhole ? present[0] : k.less(second, fibres);
+    first = k.min(first, fibres - (isWhole ? 2 : 1));
+    second = k.min(second, fibres - 1);
+  }
+  positions[0] = decode(k, first);
+  // Pairs do not straddle the end of the innermost of the other dimensions.
+  int inner = int(sizes.size()) - (along + 1 == sizes.size() ? 2 : 1);
+  if (pairs && inner >= 0 && radix[inner] % 2 == 0) {
+    positions[1] = positions[0];
+    positions[1][inner] = k.add(positions[0][inner], 1);
+  } else {
+    positions[1] = decode(k, second);
+  }
+}
+
+SmallVector<Int> LaneFibres::decode(KernelBuilder &k, Int number) const {
+  SmallVector<Int> result(radix.size(), 0);
+  unsigned outermost = 0;
+  while (outermost + 1 < radix.size() && radix[outermost] == 1)
+    ++outermost;
+  for (unsigned dim = radix.size(); dim-- > 0;) {
+    if (radix[dim] == 1)
+      continue;
+    result[dim] = dim == outermost ? number : k.rem(number, radix[dim]);
+    number = k.floorDiv(number, radix[dim]);
+  }
+  return result;
+}
+
+Value LaneFibres::exists(KernelBuilder &k, const GlobalTile &tile,
+                         unsigned number) const {
+  Value result = present[number];
+  for (auto [dim, position] : llvm::enumerate(positions[number]))
+    if (dim != along && (tile.mayExceed[dim] || radix[dim] != sizes[dim]))
+      result = k.both(result, k.less(position, tile.limits[dim]));
+  return result;
+}
+
+Value LaneFibres::getAddress(KernelBuilder &k, const GlobalTile &tile,
+                             unsigned number, Int p) const {
+  Int offset = tile.scale(k, p, tile.strides[along]);
+  for (auto [position, stride] :
+       llvm::zip_equal(positions[number], tile.strides))
+    offset = k.add(offset, tile.scale(k, position, stride));
+  return k.offsetBytes(tile.base, k.mul(offset, getBytesOf(tile.type)));
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class PiecesProduct {
+public:
+  PiecesProduct(Lowering &lowering, ContractPiecesOp op);
+
+  void emit();
+
+private:
+  void locate(int64_t turn);
+  void startPiece(int64_t number);
+  Int getSlot(int64_t number);
+  void meet();
+  SmallVector<Value> load(int64_t number);
+  SmallVector<Value> guard(ArrayRef<Value> sums);
+
+  Lowering &lowering;
+  KernelBuilder &k;
+  ContractPiecesOp op;
+  PieceCopy pieces;
+  LoweredRing &ring;
+  TileLayout layout;
+  std::shared_ptr<PackedFactor> factor;
+  LaneFibres fibres;
+  /// A tile, and whether it exists; null: it does.
+  struct TurnTile {
+    GlobalTile tile;
+    Value exists;
+  };
+  /// Of this turn and later ones, by their distance.
+  std::map<int64_t, TurnTile> tiles;
+};
+
+} // namespace
+
+PiecesProduct::PiecesProduct(Lowering &lowering, ContractPiecesOp op)
+    : lowering(lowering), k(lowering.k), op(op),
+      pieces(lowering, op.getView(), op.getRing().getType(), op.getPieces()),
+      ring(lowering.rings[op.getRing()]),
+      layout(op.getRing().getType().getBuffer().getTileLayout()),
+      factor(lowering.packed.at(op.getOperand())),
+      fibres(lowering, op.getPieces().getSizes(), op.getAlong(),
+             !factor->shape.innermost || !layout.swizzles.empty()) {
+  locate(0);
+}
+
+/// Finds the tile of turn `turn`, unless it was found.
+void PiecesProduct::locate(int64_t turn) {
+  auto [it, isNew] = tiles.try_emplace(turn);
+  if (!isNew)
+    return;
+  Int tile =
+      k.add(lowering.numbers.at(op.getTile()), k.mul(lowering.step, turn));
+  it->second.tile = pieces.locate(tile);
+  if (turn)
+    it->second.exists = k.less(tile, lowering.tileCount);
+}
+
+/// The byte offset of piece `number`, counted from this tile's first one.
+Int PiecesProduct::getSlot(int64_t number) {
+  Int slot = getSlotBehind(lowering, ring, number);
+  return k.add(slot, k.sub(pieces.getRing(ring.begin), ring.begin));
+}
+
+void PiecesProduct::startPiece(int64_t number) {
+  int64_t turn = number / pieces.count;
+  // Not before it is needed: it takes registers.
+  locate(turn);
+  const TurnTile &found = tiles.at(turn);
+  k.ifThen(found.exists, [&] {
+    pieces.copy(found.tile, number % pieces.count, getSlot(number));
+  });
+  k.commitCopies();
+}
+
+void PiecesProduct::meet() {
+  if (lowering.groups == 1)
+    return k.barrier();
+  k.namedBarrier(k.add(lowering.getGroup(), 1),
+                 lowering.threads / lowering.groups);
+}
+
+/// The lane's values of piece `number`, in the order of the instructions.
+SmallVector<Value> PiecesProduct::load(int64_t number) {
+  const LaneNumbers &lanes = lowering.getLanes();
+  unsigned along = fibres.along;
+  SharedTile slot(k, pieces.buffer, getSlot(number));
+  int64_t positions =
+      std::min(pieces.blocks.block[along],
+               factor->shape.paddedK - number * pieces.blocks.block[along]);
+  // Copies have filled up what does not exist with zeros.
+  if (!factor->shape.innermost) {
+    int64_t stride = layout.strides[along];
+    Int offset =
+        slot.getOffset(fibres.positions[0], k.mul(lanes.slot, 2 * stride));
+    return loadWgmmaPairs(k, lanes.slot, slot.getAddress(offset, 0),
+                          stride * layout.elementBytes, positions, positions);
+  }
+  WgmmaQuadBases bases;
+  for (unsigned fibre = 0; fibre < 2; ++fibre)
+    for (int64_t half = 0; half < 2; ++half)
+      bases[fibre][half] = slot.getAddress(
+          slot.getOffset(fibres.positions[fibre],
+                         k.add(k.mul(lanes.slot, 4), 16 * half)),
+          0);
+  return loadWgmmaQuads(k, lanes.slot, bases, positions, positions);
+}
+
+/// The sums, from the view if they are not finite: pieces are gone.
+SmallVector<Value> PiecesProduct::guard(ArrayRef<Value> sums) {
+  const GlobalTile &tile = tiles.at(0).tile;
+  Type f32 = k.builder.getF32Type();
+  auto exists = [&](unsigned fibre) { return fibres.exists(k, tile, fibre); };
+  auto loadElement = [&](unsigned fibre, Int p) {
+    return k
+        .ifElse(
+            exists(fibre), f32,
+            [&]() -> SmallVector<Value> {
+              return {k.load(f32, fibres.getAddress(k, tile, fibre, p))};
+            },
+            [&]() -> SmallVector<Value> { return {k.constant(f32, 0.0)}; })
+        .front();
+  };
+  return guardWgmmaSums(k, factor->shape, factor->place,
+                        lowering.getLanes().slot, sums, exists, loadElement);
+}
+
+void PiecesProduct::emit() {
+  const WgmmaOperand &shape = factor->shape;
+  bool isSplit = shape.kind == WgmmaKind::Split;
+  // Small products have sums of their own, which are added at the end.
+  WgmmaSeries cross, main;
+  cross.addsMain = main.addsCross = false;
+  cross.pending = -1;
+  for (int64_t number = 0; number < pieces.count; ++number) {
+    k.waitCopies(pieces.getAhead() - 1);
+    meet();
+    startPiece(number + pieces.getAhead());
+    WgmmaRows rows = convertWgmmaRows(k, shape.kind, load(number));
+    cross.firstK = main.firstK = number * pieces.blocks.block[fibres.along];
+    // The piece before has to be done, so that its registers become free.
+    bool isLast = number + 1 == pieces.count;
+    main.pending = isLast ? 0 : isSplit ? 2 : 1;
+    auto multiply = [&](WgmmaSeries &series) {
+      series.sums = emitWgmma(k, shape, factor->place, factor->descriptorBase,
+                              rows, k.element, series);
+    };
+    if (isSplit)
+      multiply(cross);
+    multiply(main);
+  }
+  ring.full = getSlotBehind(lowering, ring, pieces.count);
+  SmallVector<Value> sums = main.sums;
+  if (isSplit) {
+    for (auto [sum, small] : llvm::zip_equal(sums, cross.sums))
+      sum = arith::AddFOp::create(k.builder, k.loc, sum, small);
+    sums = guard(sums);
+  }
+  lowering.warpgroupSums[op.getSums()] =
+      std::make_shared<WarpgroupSums>(WarpgroupSums{fibres, factor, sums});
+}
+
+void tile::lowerContractPieces(Lowering &lowering, ContractPiecesOp op) {
+  PiecesProduct(lowering, op).emit();
+}

@@ -1,0 +1,150 @@
+//===- WarpgroupStore.cpp - Results of a warpgroup ------------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Along the innermost dimension a lane holds four neighbouring results of each
+// of its two fibres, at every 16th position; along others, results of two
+// neighbouring fibres, at two positions of 8.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Warpgroups.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+using namespace mlir::kron::tile;
+
+namespace {
+
+class WarpgroupStore {
+public:
+  WarpgroupStore(Lowering &lowering, StoreOp op);
+
+  void emit();
+
+private:
+  /// Neighbours along the innermost dimension, the first at `position` of
+  /// `fibre`; each exists, or does if that is null.
+  struct Neighbours {
+    unsigned fibre;
+    int64_t position;
+    SmallVector<Value, 4> sums;
+    SmallVector<Value, 4> exist;
+  };
+
+  Value hasResult(int64_t position);
+  SmallVector<Neighbours> getNeighbours();
+  Value getAddress(const GlobalTile *tile, const Neighbours &own,
+                   unsigned index);
+  void store(const Neighbours &own, bool isVector);
+
+  Lowering &lowering;
+  KernelBuilder &k;
+  StoreOp op;
+  const WarpgroupSums &product;
+  const LaneFibres &fibres;
+  bool innermost;
+  GlobalTile target;
+  std::optional<GlobalTile> addend;
+  KernelScale alpha, beta;
+  /// Of results: how many neighbours a lane has, and its first one.
+  int64_t width;
+  Int laneResult;
+};
+
+} // namespace
+
+WarpgroupStore::WarpgroupStore(Lowering &lowering, StoreOp op)
+    : lowering(lowering), k(lowering.k), op(op),
+      product(*lowering.warpgroupSums.at(op.getSource())),
+      fibres(product.fibres), innermost(product.factor->shape.innermost),
+      alpha(getScale(lowering, op.getAlpha())),
+      beta(getScale(lowering, op.getBeta())), width(innermost ? 4 : 2),
+      laneResult(k.add(k.mul(lowering.getLanes().slot, width),
+                       product.factor->firstResult)) {
+  Int tile = lowering.numbers.at(op.getTile());
+  target =
+      locateTile(lowering, op.getView(), *op.getBox(), *op.getAxes(), tile);
+  if (op.getAddend())
+    addend =
+        locateTile(lowering, op.getAddend(), *op.getBox(), *op.getAxes(), tile);
+}
+
+/// Whether the lane's result `position` exists; null if it does in all lanes.
+Value WarpgroupStore::hasResult(int64_t position) {
+  const WgmmaOperand &shape = product.factor->shape;
+  int64_t largest = position + 3 * width;
+  bool isCertain = lowering.shares > 1 ? shape.sizeN % shape.paddedResults == 0
+                                       : largest < shape.sizeN;
+  return isCertain ? Value() : k.less(k.add(laneResult, position), shape.sizeN);
+}
+
+SmallVector<WarpgroupStore::Neighbours> WarpgroupStore::getNeighbours() {
+  SmallVector<Neighbours> all;
+  ArrayRef<Value> sums = product.sums;
+  Value exist[] = {fibres.exists(k, target, 0), fibres.exists(k, target, 1)};
+  if (!innermost) {
+    for (unsigned first = 0; first < sums.size(); first += 4)
+      for (unsigned odd = 0; odd < 2; ++odd) {
+        Value isResult = hasResult(2 * first + odd);
+        all.push_back(
+            {0,
+             2 * first + odd,
+             {sums[first + odd], sums[first + odd + 2]},
+             {k.both(exist[0], isResult), k.both(exist[1], isResult)}});
+      }
+    return all;
+  }
+  for (unsigned fibre = 0; fibre < 2; ++fibre)
+    for (unsigned first = 0; first < sums.size(); first += 8) {
+      unsigned own = first + 2 * fibre;
+      Neighbours &neighbours = all.emplace_back(
+          Neighbours{fibre,
+                     2 * first,
+                     {sums[own], sums[own + 1], sums[own + 4], sums[own + 5]},
+                     {}});
+      for (int64_t index = 0; index < width; ++index)
+        neighbours.exist.push_back(
+            k.both(exist[fibre], hasResult(2 * first + index)));
+    }
+  return all;
+}
+
+Value WarpgroupStore::getAddress(const GlobalTile *tile, const Neighbours &own,
+                                 unsigned index) {
+  // What is known goes last and so into the instruction.
+  Value base = fibres.getAddress(k, *tile, own.fibre, laneResult);
+  Int known = k.add(k.mul(tile->strides[fibres.along], own.position),
+                    k.mul(tile->strides.back(), index));
+  return k.offsetBytes(base, k.mul(known, getBytesOf(tile->type)));
+}
+
+void WarpgroupStore::store(const Neighbours &own, bool isVector) {
+  int64_t count = isVector ? own.sums.size() : 1;
+  for (unsigned index = 0; index < own.sums.size(); index += count)
+    k.ifThen(own.exist[index], [&] {
+      storeSums(lowering, alpha, beta, target.type,
+                ArrayRef(own.sums).slice(index, count),
+                getAddress(&target, own, index),
+                addend ? getAddress(&*addend, own, index) : Value());
+    });
+}
+
+void WarpgroupStore::emit() {
+  auto storeAll = [&](bool isVector) {
+    for (const Neighbours &own : getNeighbours())
+      store(own, isVector);
+  };
+  if (int64_t(op.getBytes()) == getBytesOf(target.type))
+    return storeAll(/*isVector=*/false);
+  k.choose(
+      isStoreAligned(lowering, op), [&] { storeAll(/*isVector=*/true); },
+      [&] { storeAll(/*isVector=*/false); });
+}
+
+void tile::storeWarpgroupSums(Lowering &lowering, StoreOp op) {
+  WarpgroupStore(lowering, op).emit();
+}

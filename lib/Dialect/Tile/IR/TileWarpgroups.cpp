@@ -1,0 +1,202 @@
+//===- TileWarpgroups.cpp - Rules of what warpgroups multiply -------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileRules.h"
+#include "TileShared.h"
+#include "kron/Dialect/Tile/IR/TileBlocks.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+using namespace mlir::kron::tile;
+
+/// The most columns of an instruction, and the largest side of a factor.
+static constexpr int64_t kMostColumns = 256;
+
+int64_t tile::countFibres(ArrayRef<int64_t> sizes, unsigned along) {
+  int64_t fibres = 1;
+  for (auto [dim, size] : llvm::enumerate(sizes)) {
+    bool isPaired = dim + 1 == sizes.size();
+    if (dim != along)
+      fibres *= isPaired ? llvm::alignTo(size, 2) : size;
+  }
+  return fibres;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+LogicalResult tile::verifyDivision(gpu::GPUFuncOp kernel) {
+  auto shape = kernel->getAttrOfType<KernelAttr>(kKernelAttrName);
+  if (!shape.isDivided())
+    return success();
+  WalkResult result = kernel.getBody().walk([&](Operation *op) {
+    bool isOfPieces =
+        TypeSwitch<Operation *, bool>(op)
+            .Case<AllocOp, BarrierOp, ForOp, YieldOp, gpu::ReturnOp,
+                  ContractPiecesOp>([](auto) { return true; })
+            .Case([](CopyPiecesOp copy) {
+              return copy.getPiecesAttr() && copy.getPieces().getAhead() > 0;
+            })
+            .Case([](PrepareOp prepare) {
+              auto type = dyn_cast<OperandType>(
+                  prepare.getOperation()->getResult(0).getType());
+              return type && type.getAtom() == AtomKind::WgmmaTF32;
+            })
+            .Case([](StoreOp store) {
+              return store->getNumOperands() > 0 &&
+                     store->getOperand(0).getDefiningOp<ContractPiecesOp>();
+            })
+            .Default([](Operation *) { return false; });
+    if (isOfPieces)
+      return WalkResult::advance();
+    op->emitOpError("is not for kernels of several groups or shares, which "
+                    "tile.contract_pieces is for");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+LogicalResult tile::verifyPackedFactor(PrepareOp op) {
+  OperandType operand = op.getOperand().getType();
+  ViewType view = op.getFactor().getType();
+  KernelAttr kernel = getKernel(op);
+  int64_t shares = kernel ? kernel.getShares() : 1;
+  // prepare_c3
+  if (op.getWarps() != 1 || op.getTogether() != 1 || op.getSplit() ||
+      op.getStreamed())
+    return op.emitOpError("expects no warps, together, split and streamed of "
+                          "atom ")
+           << stringifyAtomKind(operand.getAtom());
+  int64_t sizeK = operand.getSizeK(), sizeN = operand.getSizeN();
+  bool hasSizes = view.getShape().size() == 2 && view.getShape()[0] == sizeK &&
+                  view.getShape()[1] <= shares * sizeN &&
+                  view.getShape()[1] > (shares - 1) * sizeN;
+  // prepare_c1
+  if (!hasSizes ||
+      getSumType(view.getElementType()) != operand.getElementType())
+    return op.emitOpError("expects a factor of the operand's K and elements, "
+                          "with N for ")
+           << shares << " parts of its results, but got " << view << " for "
+           << operand;
+  // Threads go along one dimension, whichever is the contiguous one.
+  ArrayRef<int64_t> strides = view.getStrides();
+  bool isAlongK = !strides.empty() && strides[0] == 1 && strides[1] != 1;
+  int64_t unit = operand.getOrder() == OperandOrder::Quads ? 16 : 8;
+  int64_t least = isAlongK ? llvm::alignTo(sizeK, kWarpgroupLoadedK)
+                           : llvm::alignTo(sizeN, unit);
+  least = llvm::PowerOf2Ceil(least);
+  // prepare_c6
+  if (sizeK > kMostColumns || sizeN > kMostColumns ||
+      (shares > 1 && sizeN % unit != 0) ||
+      (kernel && kernel.getThreads() < least))
+    return op.emitOpError("expects a factor of up to ")
+           << kMostColumns << " x " << kMostColumns
+           << ", in parts of multiples "
+           << "of " << unit << " results, and " << least
+           << " threads or more, but got " << operand;
+  return success();
+}
+
+void ContractPiecesOp::getAsmResultNames(OpAsmSetValueNameFn name) {
+  name(getSums(), "sums");
+}
+
+/// Whether the pieces of `op` are those of a warpgroup's tile; else an error.
+static LogicalResult verifyOwnPieces(ContractPiecesOp op) {
+  PiecesAttr pieces = op.getPieces();
+  ArrayRef<int64_t> sizes = pieces.getSizes(), block = pieces.getBlock();
+  int64_t along = op.getAlong(), rank = sizes.size();
+  KernelAttr kernel = getKernel(op);
+  bool isCut = along < rank && block[along] % kWarpgroupLoadedK == 0;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    isCut &= dim == along || sizes[dim] == block[dim];
+  bool isOfGroup = pieces.getWarps() == 4 && pieces.getAhead() > 0 &&
+                   pieces.getSplit() < 0 &&
+                   (!kernel || kernel.getThreads() == 128 * kernel.getGroups());
+  // contract_pieces_c2
+  if (isCut && isOfGroup && countFibres(sizes, along) <= kWarpgroupFibres)
+    return success();
+  return op.emitOpError("expects pieces of four warps that go ahead, cut along "
+                        "one dimension in multiples of ")
+         << kWarpgroupLoadedK << " positions, of at most " << kWarpgroupFibres
+         << " fibres, but got " << pieces;
+}
+
+LogicalResult ContractPiecesOp::verify() {
+  // contract_pieces_c1
+  if (!isTile(getTile()) || !isa<ForOp>((*this)->getParentOp()))
+    return emitOpError("expects a tile of the tile.for that it is in");
+  if (failed(verifyOwnPieces(*this)) ||
+      failed(verifyStartedPieces(*this, getView(), getRing(), getPiecesAttr())))
+    return failure();
+  PiecesAttr pieces = getPieces();
+  OperandType operand = getOperand().getType();
+  ArrayRef<int64_t> sizes = pieces.getSizes();
+  int64_t along = getAlong(), rank = sizes.size();
+  int64_t axis = pieces.getAxes()[along];
+  OperandOrder order =
+      along + 1 == rank ? OperandOrder::Quads : OperandOrder::Pairs;
+  int64_t sizeK = operand.getSizeK();
+  // contract_pieces_c4
+  if (!getOperand().getDefiningOp<PrepareOp>() ||
+      operand.getAtom() != AtomKind::WgmmaTF32 || operand.getOrder() != order ||
+      axis < 0 || getView().getType().getShape()[axis] != sizeK ||
+      sizeK > sizes[along] || sizeK <= sizes[along] - pieces.getBlock()[along])
+    return emitOpError("expects an operand of atom ")
+           << stringifyAtomKind(AtomKind::WgmmaTF32) << " from tile.prepare, "
+           << stringifyOperandOrder(order) << " of the positions of axis "
+           << axis << ", the last ones of which are in the last piece, but got "
+           << operand << " for " << pieces;
+  SmallVector<int64_t> shape{1};
+  llvm::append_range(shape, sizes);
+  shape[along + 1] = operand.getSizeN();
+  auto sums = FragmentType::get(getContext(), shape, operand.getElementType(),
+                                operand.getAtom());
+  // contract_pieces_c5
+  if (getSums().getType() != sums)
+    return emitOpError("expects sums of type ")
+           << sums << ", but got " << getSums().getType();
+  return success();
+}
+
+LogicalResult tile::verifyStoredPieces(StoreOp op) {
+  auto product = op.getSource().getDefiningOp<ContractPiecesOp>();
+  auto fragment = cast<FragmentType>(op.getSource().getType());
+  int64_t along = product.getAlong();
+  // store_c10
+  if (op.getBias() || op.getResidual() || op.getScaleAttr() ||
+      op.getActivation() != Activation::Identity)
+    return op.emitOpError("expects no epilogue of a tile in pieces");
+  // store_c2
+  if (op.getTile() != product.getTile())
+    return op.emitOpError("expects the tile that its source is of");
+  // store_c5
+  if (*op.getAlong() != ArrayRef(along))
+    return op.emitOpError("expects sums along ")
+           << along << ", but got " << *op.getAlong();
+  KernelAttr kernel = getKernel(op);
+  int64_t shares = kernel ? kernel.getShares() : 1;
+  SmallVector<int64_t> box(*op.getBox()), own(fragment.getBox());
+  bool isBox = box.size() == own.size();
+  for (int64_t dim = 0, rank = own.size(); isBox && dim < rank; ++dim)
+    isBox &= dim == along ? box[dim] <= shares * own[dim] &&
+                                box[dim] > (shares - 1) * own[dim]
+                          : box[dim] == own[dim];
+  // store_c7
+  if (!isBox)
+    return op.emitOpError("expects a box of ")
+           << own << " elements, of which " << shares
+           << " CTAs have a part along " << along << ", but got " << box;
+  return verifyAxesAndBytes(op, box, box.size());
+}

@@ -1,0 +1,82 @@
+// RUN: kron-opt %s --kron-decompose --kron-plan="target=cuda chip=sm_90a cublas=false" \
+// RUN:   --kron-tile="chip=sm_90a" --split-input-file | FileCheck %s
+
+// Verify that a factor of 128 x 128 has a kernel that reads like this: three warpgroups take
+// tiles of 64 rows each, whose pieces of 32 positions arrive in rings of their own.
+// CHECK-LABEL: gpu.func @inner_0(
+// CHECK-SAME:      %[[X:.*]]: !tile.view<?x128xf32, [128, 1]>, %[[Y:.*]]: !tile.view<?x128xf32, [128, 1]>, %[[F:.*]]: !tile.view<128x128xf32, [128, 1]>, %[[COUNT:.*]]: i32)
+// CHECK-SAME:      kernel attributes {tile.kernel = #tile.kernel<threads = 384, ctas_per_sm = 1, groups = 3>}
+// CHECK-NEXT:      %[[RING:.*]] = tile.alloc : !tile.ring<4 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>>
+// CHECK-NEXT:      tile.copy_pieces %[[X]] to %[[RING]] pieces <sizes = [64, 128], block = [64, 32], axes = [0, 1], warps = 4, bytes = 16, ahead = 3>
+// CHECK-NEXT:      %[[P:.*]] = tile.prepare %[[F]] residuals : {{.*}} -> <128x128xf32, wgmma.m64k8.tf32 quads>
+// CHECK-NEXT:      tile.barrier
+// CHECK-NEXT:      tile.for %[[TILE:.*]] to %[[COUNT]] : i32 {
+// CHECK-NEXT:        %[[SUMS:.*]] = tile.contract_pieces %[[X]][%[[TILE]]], %[[P]] in %[[RING]] along 1 pieces <sizes = [64, 128], block = [64, 32], axes = [0, 1], warps = 4, bytes = 16, ahead = 3> : {{.*}} -> <1x64x128xf32, wgmma.m64k8.tf32>
+// CHECK-NEXT:        tile.store %[[SUMS]] to %[[Y]][%[[TILE]]] along [1] box [64, 128] bytes 16 axes [0, 1]
+// CHECK-NEXT:      }
+// CHECK-NEXT:      gpu.return
+func.func @inner(%x: memref<?x128xf32>, %f: memref<128x128xf32>, %y: memref<?x128xf32>) {
+  kron.mkm ins(%x : memref<?x128xf32>) factors(%f : memref<128x128xf32>)
+    outs(%y : memref<?x128xf32>) {plan = #kron.gpu_plan<kernel = wgmma, k_piece = 32, tile = 64, threads = 384, stages = 4>}
+  return
+}
+
+// -----
+
+// Verify that an outer axis has its columns as the tile's innermost dimension, whose K is
+// counted in banks; and that alpha, beta and Z are the store's.
+// CHECK-LABEL: gpu.func @outer_0(
+// CHECK:         tile.alloc : !tile.ring<4 of <32x64xf32, #tile.layout<[64, 1], swizzle = [7, 4, 8, 3]>>>
+// CHECK:         -> <128x128xf32, wgmma.m64k8.tf32 pairs>
+// CHECK:         tile.contract_pieces %{{.*}} along 0 pieces <sizes = [128, 64], block = [32, 64], {{.*}} -> <1x128x64xf32, wgmma.m64k8.tf32>
+// CHECK:         tile.store %{{.*}} along [0] alpha %{{.*}} : f32 beta %{{.*}} : f32 addend %{{.*}} : {{.*}} box [128, 64] bytes 16 axes
+func.func @outer(%x: memref<128x1024xf32>, %f: memref<128x128xf32>, %y: memref<128x1024xf32>, %z: memref<128x1024xf32>, %a: f32, %b: f32) {
+  kron.kmm ins(%x : memref<128x1024xf32>) factors(%f : memref<128x128xf32>)
+    outs(%y : memref<128x1024xf32>) alpha(%a : f32) beta(%b : f32) addend(%z : memref<128x1024xf32>)
+    {plan = #kron.gpu_plan<kernel = wgmma, k_piece = 32, columns = 64, threads = 384, stages = 4>}
+  return
+}
+
+// -----
+
+// Verify that four CTAs share the columns of a factor of 200 x 200, the last of which has 8,
+// that K ends within the last piece, and that precision tf32 has no residuals.
+// CHECK-LABEL: gpu.func @shared_0(
+// CHECK-SAME:      shares = 4>}
+// CHECK:         tile.prepare %{{.*}} : <200x200xf32, [200, 1]> -> <200x64xf32, wgmma.m64k8.tf32 quads>
+// CHECK:         tile.contract_pieces %{{.*}} pieces <sizes = [64, 224], block = [64, 32], {{.*}} -> <1x64x64xf32, wgmma.m64k8.tf32>
+// CHECK:         tile.store %{{.*}} box [64, 200] bytes 16
+func.func @shared(%x: memref<1000x200xf32>, %f: memref<200x200xf32>, %y: memref<1000x200xf32>) {
+  kron.mkm ins(%x : memref<1000x200xf32>) factors(%f : memref<200x200xf32>)
+    outs(%y : memref<1000x200xf32>) {plan = #kron.gpu_plan<kernel = wgmma, tile = 64>, precision = #kron.precision<tf32>}
+  return
+}
+
+// -----
+
+// Verify that elements of a transposed input are copied along its rows, whose tiles are
+// neighbours in turns that follow each other; and that pieces of 48 positions, which no bits
+// count, are padded.
+// CHECK-LABEL: gpu.func @transposed_0(
+// CHECK-SAME:      %{{.*}}: !tile.view<128x1024xf32, [1024, 1]>, %{{.*}}: !tile.view<128x1024xf32, [1, 128]>
+// CHECK:         tile.alloc : !tile.ring<3 of <64x48xf32, #tile.layout<[52, 1]>>>
+// CHECK:         tile.copy_pieces {{.*}} axes = [1, 0], warps = 4, bytes = 4, ahead = 2, order = [1, 0]>
+// CHECK:         tile.store %{{.*}} bytes 16 axes [1, 0]
+func.func @transposed(%x: memref<128x1024xf32>, %f: memref<128x128xf32>, %y: memref<1024x128xf32>) {
+  kron.mkm ins(T(%x) : memref<128x1024xf32>) factors(%f : memref<128x128xf32>)
+    outs(%y : memref<1024x128xf32>) {plan = #kron.gpu_plan<kernel = wgmma, k_piece = 48, tile = 64, stages = 3>}
+  return
+}
+
+// -----
+
+// Verify that plans of whole tiles are left to --convert-kron-to-nvvm.
+// CHECK-LABEL: func.func @whole(
+// CHECK:         kron.fused
+// CHECK-SAME:    #kron.gpu_plan<kernel = wgmma
+// CHECK-NOT:     gpu.func
+func.func @whole(%x: memref<?x4096xf32>, %f: memref<64x64xf32>, %y: memref<?x4096xf32>) {
+  kron.mkm ins(%x : memref<?x4096xf32>) factors(%f, %f : memref<64x64xf32>, memref<64x64xf32>)
+    outs(%y : memref<?x4096xf32>) {plan = #kron.gpu_plan<kernel = wgmma>}
+  return
+}
