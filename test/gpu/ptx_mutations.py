@@ -56,6 +56,9 @@ CHANGED = (
      {"bar.sync": (0, 1, 2), "cp.async.wait_group": (0, 1), "cp.async.c": (0,), "mma.sync": (0,)}),
     (sparse("f32", (100, 6, 3, 1), 70), "sm_90a", {"st.global": (0, 1), "fma.rn": (0, 7)}),
     (sparse("f16", (24, 40, 12, 1), 100), "sm_80", {"st.global": (0, 5), "mma.sync": (0, 7)}),
+    (ptx_cases.pair("f32", "square_diff", (37, 45, 72)), "sm_90a",
+     {"bar.sync": (0,), "cp.async.commit_group": (0,), "cp.async.wait_group": (0,), "cp.async.c": (1, 7),
+      "st.global": (0, 7), "fma.rn": (0,)}),
 )
 
 

@@ -147,21 +147,25 @@ struct GradientTiles {
 
 /// `pairwise`.
 struct PairwiseTiles {
-  int64_t threads = 128, threadsPerSM = 384, lanes = 16, stages = 3;
+  int64_t threads = 128, threadsPerSM = 384, lanes = 16, stages = 2;
+  /// Where a function takes many instructions.
+  int64_t longThreads = 256, longThreadsPerSM = 1024;
   /// Bytes of a row that a pipeline stage has, and those that it has at least.
-  int64_t stepBytes = 64, leastStepBytes = 32;
-  /// Rows and columns of a thread at most, elements of its tile of values of 4
-  /// and 8 bytes, and where the function takes many instructions.
-  int64_t most = 8, elements = 64, wideElements = 32, longElements = 16;
-  /// Columns of a product at a time, and of the matrix that a thread has then;
-  /// columns of a product of two accumulations.
-  int64_t valueColumns = 4, productColumns = 4, pairedColumns = 2;
-  /// Instructions that a function of `math`, or a power, counts as, and those
-  /// from which on a function has many.
-  int64_t mathInstructions = 20, manyInstructions = 8;
-  /// What a size that is not known counts as, and positions of K that a load
-  /// takes.
-  int64_t openSize = 8192, loadPositions = 4;
+  int64_t stepBytes = 128, leastStepBytes = 32;
+  /// Rows and columns of a thread; registers with sums of a matrix, of a
+  /// product, and where a function takes many instructions.
+  int64_t least = 2, most = 8, words = 64, productWords = 72, longWords = 8,
+          longProductWords = 32;
+  /// Columns of a product at a time, and where their number is not known.
+  int64_t valueColumns = 16, openValueColumns = 4;
+  /// Instructions that a function of `math`, or a power, counts as; one of the
+  /// special-function unit; an element of the values; and those from which on
+  /// a function has many.
+  int64_t mathInstructions = 20, unitInstructions = 8, valueInstructions = 4,
+          manyInstructions = 8;
+  /// What an element of a row that is loaded counts as, and a size that is not
+  /// known.
+  int64_t loadInstructions = 1, openSize = 32768;
 };
 
 struct GPUTiles {

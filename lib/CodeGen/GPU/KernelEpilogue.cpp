@@ -31,7 +31,7 @@ void KernelEpilogue::enter(const std::optional<FusedEpilogue> &host,
   isNarrow = element.isF16() || element.isBF16();
 }
 
-Value KernelEpilogue::exp2(Value value) {
+Value kron::emitExp2(KernelBuilder &k, Value value) {
   return k
       .inlinePTX({value.getType()}, "ex2.approx.ftz.f32 $0, $1;", "=f,f",
                  {value}, /*hasSideEffects=*/false)
@@ -67,7 +67,7 @@ Value KernelEpilogue::emitGelu(Value value) {
   Value power = k.constant(type, powers.back());
   for (double coefficient : llvm::reverse(powers.drop_back()))
     power = k.fma(power, magnitude, k.constant(type, coefficient));
-  Value below = exp2(power);
+  Value below = emitExp2(k, power);
   Value above =
       arith::SubFOp::create(k.builder, k.loc, k.constant(type, 1), below);
   Value isPositive = arith::CmpFOp::create(
@@ -81,8 +81,8 @@ Value KernelEpilogue::emitSilu(Value value) {
   Type type = value.getType();
   Value power = arith::MulFOp::create(k.builder, k.loc, value,
                                       k.constant(type, -0x1.71547652b82fep0));
-  Value sum =
-      arith::AddFOp::create(k.builder, k.loc, exp2(power), k.constant(type, 1));
+  Value sum = arith::AddFOp::create(k.builder, k.loc, emitExp2(k, power),
+                                    k.constant(type, 1));
   Value inverse = k.inlinePTX({type}, "rcp.approx.ftz.f32 $0, $1;", "=f,f",
                               {sum}, /*hasSideEffects=*/false)
                       .front();

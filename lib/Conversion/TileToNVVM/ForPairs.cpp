@@ -7,7 +7,6 @@
 
 #include "Pairs.h"
 #include "kron/Dialect/Kron/Utils/PairScalars.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -43,9 +42,7 @@ private:
   Value constant(double value) {
     return k.constant(type.getElementType(), value);
   }
-  Value exp(Value value) {
-    return math::ExpOp::create(k.builder, k.loc, value);
-  }
+  Value exp(Value value) { return emitExp(k, value); }
   Value sub(Value lhs, Value rhs) {
     return arith::SubFOp::create(k.builder, k.loc, lhs, rhs);
   }
@@ -115,39 +112,45 @@ void PairProducts::addBlock(Int block, Sums &sums) {
   bool mayEnd = !sizeN.isConstant() ||
                 sizeN.getConstant() % static_cast<int64_t>(op.getBy()) != 0;
   SmallVector<Value> exist(columns);
-  SmallVector<SmallVector<Value>> loaded(columns);
+  SmallVector<Int> rowsOfValues(columns);
   for (int64_t column = 0; column < columns; ++column) {
     Int row = k.add(first, column * grid.lanes);
     if (mayEnd)
       exist[column] = k.less(row, sizeN);
-    Int safe = mayEnd ? k.min(row, k.sub(sizeN, 1)) : row;
-    for (int64_t result = 0; result < results; ++result) {
-      Value value = loadValue(safe, result);
+    rowsOfValues[column] = mayEnd ? k.min(row, k.sub(sizeN, 1)) : row;
+  }
+  // Neither a value nor an element may make a NaN of what does not exist.
+  if (isSum)
+    for (auto [number, element] : llvm::enumerate(matrix))
+      if (Value exists = exist[number % columns])
+        element = k.select(exists, element, zero);
+  // The values of one result at a time are in registers.
+  for (int64_t result = 0; result < results; ++result) {
+    SmallVector<Value> loaded;
+    for (int64_t column = 0; column < columns; ++column) {
+      Value value = loadValue(rowsOfValues[column], result);
       if (isSum && exist[column])
         value = k.select(exist[column], value, zero);
-      loaded[column].push_back(value);
+      loaded.push_back(value);
     }
-  }
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t result = 0; result < results; ++result) {
+    for (int64_t row = 0; row < rows; ++row) {
       int64_t number = row * results + result;
       SmallVector<Value> terms;
       for (int64_t column = 0; column < columns; ++column) {
         Value function = matrix[row * columns + column];
-        Value value = loaded[column][result], exists = exist[column];
         if (isSum) {
-          // Neither may make a NaN of what does not exist.
-          if (exists)
-            function = k.select(exists, function, zero);
-          sums[number] = k.fma(function, value, sums[number]);
+          sums[number] = k.fma(function, loaded[column], sums[number]);
           continue;
         }
-        Value term = arith::MulFOp::create(k.builder, k.loc, function, value);
-        terms.push_back(exists ? k.select(exists, term, lowest) : term);
+        Value term =
+            arith::MulFOp::create(k.builder, k.loc, function, loaded[column]);
+        terms.push_back(exist[column] ? k.select(exist[column], term, lowest)
+                                      : term);
       }
       if (!isSum)
         addTerms(terms, number, sums);
     }
+  }
 }
 
 /// The value of the lane `mask` away.

@@ -13,8 +13,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Pairs.h"
+#include "kron/CodeGen/GPU/KernelEpilogue.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -61,6 +64,29 @@ ThreadGrid::ThreadGrid(Lowering &lowering, int64_t lanes)
 // Functions
 //===----------------------------------------------------------------------===//
 
+Value tile::emitExp(KernelBuilder &k, Value value) {
+  Type type = value.getType();
+  if (!type.isF32())
+    return math::ExpOp::create(k.builder, k.loc, value);
+  return emitExp2(
+      k, arith::MulFOp::create(k.builder, k.loc, value,
+                               k.constant(type, llvm::numbers::log2e)));
+}
+
+/// What `op` becomes for `operand` where the machine has instructions that are
+/// good enough; null: there are none.
+static Value lowerFunction(KernelBuilder &k, Operation &op, Value operand) {
+  if (!operand.getType().isF32())
+    return nullptr;
+  if (isa<math::ExpOp>(op))
+    return emitExp(k, operand);
+  // To one unit in the last place.
+  if (isa<math::SqrtOp>(op))
+    return k.inlinePTX({operand.getType()}, "sqrt.approx.f32 $0, $1;", "=f,f",
+                       {operand}, /*hasSideEffects=*/false)[0];
+  return nullptr;
+}
+
 /// What `region` yields for `args` and the hyper-parameters.
 static Value applyFunction(KernelBuilder &k, Region &region, ValueRange args,
                            ValueRange params) {
@@ -68,8 +94,15 @@ static Value applyFunction(KernelBuilder &k, Region &region, ValueRange args,
   SmallVector<Value> all(args);
   llvm::append_range(all, params);
   mapping.map(region.getArguments(), all);
-  for (Operation &op : region.front().without_terminator())
-    k.builder.clone(op, mapping);
+  for (Operation &op : region.front().without_terminator()) {
+    Value result;
+    if (op.getNumOperands() == 1)
+      result = lowerFunction(k, op, mapping.lookup(op.getOperand(0)));
+    if (result)
+      mapping.map(op.getResult(0), result);
+    else
+      k.builder.clone(op, mapping);
+  }
   return mapping.lookup(region.front().getTerminator()->getOperand(0));
 }
 
@@ -209,7 +242,10 @@ Value PairsLowering::getAlignment(const Side &side) {
   Type type = k.builder.getI64Type();
   Int address(LLVM::PtrToIntOp::create(k.builder, k.loc, type, side.base));
   Int rowBytes = k.mul(k.extend(side.rowStride), bytes);
-  Value isAligned = k.equal(k.bitAnd(k.bitOr(address, rowBytes), 15), 0);
+  // What a copy reads exists as a whole, or not at all.
+  Int usedBytes = k.mul(k.extend(sizeK), bytes);
+  Int all = k.bitOr(k.bitOr(address, rowBytes), usedBytes);
+  Value isAligned = k.equal(k.bitAnd(all, 15), 0);
   return k.both(isAligned,
                 side.strideK.is(1) ? Value() : k.equal(side.strideK, 1));
 }
@@ -222,16 +258,13 @@ void PairsLowering::copyChunks(const Side &side, Int position, Int slot) {
   auto copyOne = [&](Int item) {
     Int row = k.floorDiv(item, perRow), piece = k.rem(item, perRow);
     Int first = k.add(position, k.mul(piece, chunk));
-    Int left = k.max(k.min(k.sub(sizeK, first), chunk), 0);
-    Value exists = k.less(row, side.present);
-    Value valid = k.select(exists, k.materialize(k.mul(left, bytes), 32),
-                           k.materialize(0, 32));
+    Value exists = k.both(k.less(row, side.present), k.less(first, sizeK));
+    Value valid = k.select(exists, k.materialize(16, 32), k.materialize(0, 32));
     Int offset =
         k.add(k.mul(k.extend(row), k.extend(side.rowStride)), k.extend(first));
     // No address beyond the array, even where nothing is read.
-    Value isThere = k.both(exists, k.less(first, sizeK));
     Value safe =
-        k.select(isThere, k.materialize(offset, 64), k.materialize(0, 64));
+        k.select(exists, k.materialize(offset, 64), k.materialize(0, 64));
     Int place = k.add(k.add(slot, k.mul(row, side.pitch)), k.mul(piece, 16));
     k.copyAsync(k.shared(place),
                 k.offsetElements(side.base, side.element, Int(safe)), 16,

@@ -29,6 +29,10 @@ void setBox(Lowering &lowering, TypedValue<FragmentType> fragment,
             ArrayRef<Value> values);
 SmallVector<Value> getBox(Lowering &lowering, Value fragment);
 
+/// e^value: of f32 by the machine's 2^x, so that the rounding of the product
+/// with log2(e) adds |value| / 2 units in the last place.
+Value emitExp(KernelBuilder &k, Value value);
+
 /// `value` in its accumulation type.
 Value toSum(KernelBuilder &k, Value value);
 

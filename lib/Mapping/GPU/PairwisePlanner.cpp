@@ -33,6 +33,9 @@ struct PairProblem {
   double inner = 1, outer = 1;
   /// Columns of the values of a product; 0 if there are none.
   double results = 0;
+  /// Whether how many they are is not known; what is accumulated of each.
+  bool hasOpenResults = false;
+  int64_t accumulations = 1;
   int64_t elementBytes = 0;
 };
 
@@ -49,20 +52,27 @@ static double getSize(Value array, unsigned dim, const PairwiseTiles &tiles) {
                                                          : size);
 }
 
-static double countInstructions(Region &region, const PairwiseTiles &tiles) {
+static double countInstructions(Region &region, Type sum,
+                                const PairwiseTiles &tiles) {
   double count = 0;
-  if (!region.empty())
-    for (Operation &op : region.front().without_terminator())
-      count += op.getName().getDialectNamespace() != "math" ||
-                       isa<math::AbsFOp, math::FmaOp>(op)
-                   ? 1
-                   : static_cast<double>(tiles.mathInstructions);
+  if (region.empty())
+    return count;
+  for (Operation &op : region.front().without_terminator()) {
+    int64_t instructions = tiles.mathInstructions;
+    if (op.getName().getDialectNamespace() != "math" ||
+        isa<math::AbsFOp, math::FmaOp>(op))
+      instructions = 1;
+    else if (sum.isF32() && isa<math::ExpOp, math::SqrtOp>(op))
+      instructions = tiles.unitInstructions;
+    count += static_cast<double>(instructions);
+  }
   return count;
 }
 
 static double countInner(PairOpInterface op, const PairwiseTiles &tiles) {
   if (!op.getInner())
-    return 1 + countInstructions(op.getInnerBody(), tiles);
+    return 1 +
+           countInstructions(op.getInnerBody(), op.getAccumulatorType(), tiles);
   switch (*op.getInner()) {
   case PairFunction::Dot:
     return 1;
@@ -88,10 +98,16 @@ static PairProblem describe(PairOpInterface op, const PairwiseTiles &tiles) {
   problem.columns = getSize(op.getRhs(), op.getRowsDim(1), tiles);
   problem.sizeK = getSize(op.getLhs(), op.getReducedDim(0), tiles);
   problem.inner = countInner(op, tiles);
-  problem.outer = 1 + countInstructions(op.getEpilogue(), tiles);
+  problem.outer =
+      1 + countInstructions(op.getEpilogue(), op.getAccumulatorType(), tiles);
   problem.elementBytes = getElementBytes(getElementType(op.getInit()));
-  if (isa<PairwiseApplyOp>(op.getOperation()))
+  if (auto apply = dyn_cast<PairwiseApplyOp>(op.getOperation())) {
     problem.results = getSize(op.getInit(), rank - 1, tiles);
+    problem.hasOpenResults =
+        cast<ShapedType>(op.getInit().getType()).isDynamicDim(rank - 1);
+    if (apply.getAccumulation() == PairAccumulation::LogSumExp)
+      problem.accumulations = 2;
+  }
   return problem;
 }
 
@@ -105,12 +121,18 @@ static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
   double threads = plan.threads, loads = plan.rows + plan.columns;
   double perTile =
       problem.sizeK * (elements * problem.inner +
-                       loads / static_cast<double>(tiles.loadPositions)) +
+                       loads * static_cast<double>(tiles.loadInstructions)) +
       elements * problem.outer;
   double passes = 1;
   if (problem.results > 0) {
     passes = divide(problem.results, plan.valueColumns);
-    perTile += elements * static_cast<double>(plan.valueColumns);
+    auto columns = static_cast<double>(plan.valueColumns);
+    double perTerm = problem.accumulations > 1
+                         ? static_cast<double>(tiles.unitInstructions)
+                         : 1;
+    perTile +=
+        columns * (elements * perTerm +
+                   static_cast<double>(plan.columns * tiles.valueInstructions));
   }
   double count = problem.batch * passes *
                  divide(problem.rows, plan.getTileRows()) *
@@ -130,61 +152,80 @@ static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
   return time;
 }
 
+/// Registers of 32 bits that a thread has sums in, and values that are loaded
+/// while those of another column are used.
+static int64_t countWords(const PairProblem &problem,
+                          const PairwisePlan &plan) {
+  int64_t words = plan.rows * plan.columns;
+  if (problem.results > 0)
+    words += plan.rows * plan.valueColumns * problem.accumulations;
+  if (plan.valueColumns > 1)
+    words += plan.columns;
+  return problem.elementBytes == 8 ? 2 * words : words;
+}
+
 /// Chooses what `take` is given no value for.
 static PairwisePlan
-choose(const PairProblem &problem, const GPUMachine &machine, bool isPaired,
+choose(const PairProblem &problem, const GPUMachine &machine,
        function_ref<int64_t(StringRef name, int64_t chosen)> take) {
   const PairwiseTiles &tiles = getGPUTiles(machine).pairwise;
+  bool isLong = problem.inner > static_cast<double>(tiles.manyInstructions);
+  bool isProduct = problem.results > 0;
   PairwisePlan plan;
   plan.elementBytes = problem.elementBytes;
-  plan.threads = take("threads", tiles.threads);
-  plan.ctasPerSM = take(
-      "ctas_per_sm", std::max<int64_t>(tiles.threadsPerSM / plan.threads, 1));
-  auto rowBytes = static_cast<int64_t>(
-      problem.sizeK * static_cast<double>(problem.elementBytes));
-  int64_t stepBytes =
-      std::min(tiles.stepBytes,
-               static_cast<int64_t>(llvm::alignTo(
-                   std::max<int64_t>(rowBytes, 1), tiles.leastStepBytes)));
-  plan.stepK = take("k_step", stepBytes / problem.elementBytes);
+  plan.threads = take("threads", isLong ? tiles.longThreads : tiles.threads);
+  int64_t resident = isLong ? tiles.longThreadsPerSM : tiles.threadsPerSM;
+  plan.ctasPerSM =
+      take("ctas_per_sm", std::max<int64_t>(resident / plan.threads, 1));
+  plan.stages = take("stages", tiles.stages);
   plan.lanes = take("column_threads", tiles.lanes);
-  bool isLong = problem.inner > static_cast<double>(tiles.manyInstructions);
-  int64_t elements = isLong                      ? tiles.longElements
-                     : problem.elementBytes == 8 ? tiles.wideElements
-                                                 : tiles.elements;
-  int64_t mostColumns = tiles.most;
-  if (problem.results > 0) {
-    int64_t most = isPaired ? tiles.pairedColumns : tiles.valueColumns;
-    if (problem.elementBytes == 8)
-      most = std::max<int64_t>(most / 2, 1);
-    plan.valueColumns = take(
-        "value_columns",
-        std::clamp<int64_t>(static_cast<int64_t>(problem.results), 1, most));
+  if (isProduct)
     plan.splitCTAs = take("split_ctas", machine.numSMs * plan.ctasPerSM);
-    if (plan.valueColumns > 1)
-      mostColumns = tiles.productColumns;
-  }
+  int64_t mostWords = isProduct ? tiles.productWords : tiles.words;
+  if (isLong)
+    mostWords = (isProduct ? tiles.longProductWords : tiles.longWords) *
+                (problem.elementBytes == 8 ? 2 : 1);
   PairwisePlan best;
-  double seconds = std::numeric_limits<double>::infinity();
-  for (int64_t rows = tiles.most; rows > 1; rows /= 2)
-    for (int64_t columns = mostColumns; columns > 1; columns /= 2) {
-      PairwisePlan other = plan;
-      other.rows = take("thread_rows", rows);
-      other.columns = take("thread_columns", columns);
-      if (rows * columns > elements)
-        continue;
-      double found = estimate(problem, other, machine).total;
-      if (found < seconds) {
-        seconds = found;
-        best = other;
-      }
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  std::pair<double, double> least(kInfinity, kInfinity);
+  auto consider = [&](int64_t rows, int64_t columns, int64_t results) {
+    PairwisePlan other = plan;
+    other.rows = rows;
+    other.columns = columns;
+    other.valueColumns = results;
+    if (countWords(problem, other) > mostWords && best.rows > 0)
+      return;
+    other.rows = take("thread_rows", rows);
+    other.columns = take("thread_columns", columns);
+    if (isProduct)
+      other.valueColumns = take("value_columns", results);
+    PairTime time = estimate(problem, other, machine);
+    // Where memory bounds all of them, the least arithmetic.
+    auto found = std::make_pair(time.total, time.arithmetic);
+    if (found < least) {
+      least = found;
+      best = other;
     }
-  // As many stages as there is shared memory for.
-  best.stages = tiles.stages;
-  while (best.stages > 2 &&
-         best.getSharedBytes() > machine.getSharedBytes(best.ctasPerSM))
-    --best.stages;
-  best.stages = take("stages", best.stages);
+  };
+  auto mostResults = std::clamp<int64_t>(
+      static_cast<int64_t>(problem.results), 1,
+      problem.hasOpenResults ? tiles.openValueColumns : tiles.valueColumns);
+  // The smallest tile is one of any function.
+  consider(tiles.least, tiles.least, 1);
+  for (int64_t rows = tiles.most; rows >= tiles.least; rows /= 2)
+    for (int64_t columns = tiles.most; columns >= tiles.least; columns /= 2)
+      for (int64_t results = mostResults; results > 0; results /= 2)
+        consider(rows, columns, results);
+  // As long a part of K as there is, and shared memory for.
+  int64_t rowBytes = static_cast<int64_t>(problem.sizeK) * problem.elementBytes;
+  int64_t stepBytes = tiles.stepBytes;
+  auto fits = [&] {
+    best.stepK = take("k_step", stepBytes / problem.elementBytes);
+    return best.getSharedBytes() <= machine.getSharedBytes(best.ctasPerSM);
+  };
+  while ((!fits() || stepBytes >= 2 * rowBytes) &&
+         stepBytes > tiles.leastStepBytes)
+    stepBytes /= 2;
   return best;
 }
 
@@ -202,11 +243,8 @@ LogicalResult kron::planForGPU(PairOpInterface op, const GPUMachine &machine) {
     return refuse("no other kernel takes functions of pairs, but got " +
                   stringifyGPUKernel(given.getKernel()).str());
   PairProblem problem = describe(op, getGPUTiles(machine).pairwise);
-  auto apply = dyn_cast<PairwiseApplyOp>(op.getOperation());
-  bool isPaired =
-      apply && apply.getAccumulation() == PairAccumulation::LogSumExp;
   PairwisePlan plan =
-      choose(problem, machine, isPaired, [&](StringRef field, int64_t chosen) {
+      choose(problem, machine, [&](StringRef field, int64_t chosen) {
         return given && given.has(field) ? given.get(field) : chosen;
       });
   PlanWriter writer(op.getContext(), GPUKernel::Pairwise);

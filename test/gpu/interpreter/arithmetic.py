@@ -114,7 +114,7 @@ def reciprocal(o, parts, operands):
 
 
 def square_root(o, parts, operands):
-    if parts[1:-1] != ["rn"]:
+    if parts[1:-1] not in (["rn"], ["approx"]):
         raise Unsupported(f"modifiers {parts[1:-1]}")
     d, a = operands
     return [f"np.sqrt({o.read(a, parts[-1])}, out={o.view(d, parts[-1])}, where=m)"]

@@ -36,7 +36,6 @@ private:
   Value activate(Value value);
   Value emitGelu(Value value);
   Value emitSilu(Value value);
-  Value exp2(Value value);
 
   KernelBuilder &k;
   ScalarOps &ops;
@@ -46,6 +45,10 @@ private:
   /// exact to f32.
   bool isNarrow = false;
 };
+
+/// 2^value of f32 by the machine's instruction: to within two units in the last
+/// place, and 0 where that would be subnormal.
+Value emitExp2(KernelBuilder &k, Value value);
 
 } // namespace mlir::kron
 

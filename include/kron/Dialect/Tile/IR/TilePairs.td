@@ -85,8 +85,8 @@ def Tile_PairsOp
     Positions behind the last one are 0 in both: where the region changes nothing
     then, `zero_tail`, these are reduced as well.
 
-    Elements that lie together along K, in rows that begin at multiples of 16
-    bytes, are copied by 16 bytes; that is found out at run time. Else neighbouring
+    Elements that lie together along K, in rows of multiples of 16 bytes that begin
+    at such, are copied by 16 bytes; that is found out at run time. Else neighbouring
     threads copy neighbouring elements along K, or with `lhs_rows` and `rhs_rows`
     along the rows.
 

@@ -1,0 +1,120 @@
+// RUN: kron-opt %s --convert-tile-to-nvvm --split-input-file | FileCheck %s
+
+// Verify a loop along K whose turns copy one step in front of what they reduce: 16 bytes at a time if rows are aligned, else one
+// element, whose places follow from a number of the thread that is read in the turn. A load is of four positions of a row, and
+// exponentials and roots are the machine's. What does not exist of a tile is not stored.
+// CHECK-LABEL: llvm.func @matrix(
+// CHECK:         scf.for {{.*}} : i64 {
+// CHECK:           llvm.load {{.*}} !llvm.ptr<1> -> f32
+// CHECK:           %[[ALIGNED:.*]] = arith.cmpi eq,
+// CHECK:           scf.for %{{.*}} = %{{.*}} to %[[TURNS:.*]] step %{{.*}} iter_args(
+// CHECK:             nvvm.cp.async.wait.group 0
+// CHECK-NEXT:        nvvm.barrier0
+// CHECK:             scf.if
+// CHECK:               llvm.inline_asm has_side_effects {{.*}}"mov.u32 $0, %tid.x;"
+// CHECK:               scf.if %[[ALIGNED]]
+// CHECK:                 nvvm.cp.async.shared.global {{.*}}, 16, cache = cg, %{{.*}}
+// CHECK:               } else {
+// CHECK:                 nvvm.cp.async.shared.global {{.*}}, 4, cache = ca, %{{.*}}
+// CHECK:             nvvm.cp.async.commit.group
+// CHECK:             scf.if {{.*}} -> (f32, f32, f32, f32, f32, f32, f32, f32) {
+// CHECK:               scf.for
+// CHECK-COUNT-3:         llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
+// CHECK-COUNT-8:         math.fma
+// CHECK:                 llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
+// CHECK:           llvm.inline_asm {{.*}}"sqrt.approx.f32 $0, $1;"
+// CHECK:           llvm.inline_asm {{.*}}"ex2.approx.ftz.f32 $0, $1;"
+// CHECK-COUNT-8:   "st.global.cs.f32
+gpu.module @kron_gpu {
+  llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  gpu.func @matrix(%a: !tile.view<?x?xf32, [?, 1]>, %b: !tile.view<?x?x?xf32, [?, ?, 1]>, %g: !tile.view<?xf32, [1]>, %y: !tile.view<?x?x?xf32, [?, ?, 1]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %l = tile.alloc : !tile.ring<2 of <16x16xf32, #tile.layout<[20, 1]>>>
+    %r = tile.alloc : !tile.ring<2 of <32x16xf32, #tile.layout<[20, 1]>>>
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [1, 16, 32] : !tile.view<?x?x?xf32, [?, ?, 1]>
+      %h = tile.load_scalar %g[%u] : !tile.view<?xf32, [1]> -> f32
+      %p = tile.pairs %a, %b[%u] through %l, %r lanes 8 from 0.0 zero_tail
+          : !tile.view<?x?xf32, [?, 1]>, !tile.view<?x?x?xf32, [?, ?, 1]>, !tile.ring<2 of <16x16xf32, #tile.layout<[20, 1]>>>, !tile.ring<2 of <32x16xf32, #tile.layout<[20, 1]>>> -> !tile.fragment<1x2x4xf32> {
+      ^bb0(%e: f32, %f: f32, %s: f32):
+        %d = arith.subf %e, %f : f32
+        %z = math.fma %d, %d, %s : f32
+        tile.yield %z : f32
+      }
+      %q = tile.map %p params(%h : f32) : !tile.fragment<1x2x4xf32> {
+      ^bb0(%s: f32, %i: f32):
+        %root = math.sqrt %s : f32
+        %m = arith.mulf %root, %i : f32
+        %z = math.exp %m : f32
+        tile.yield %z : f32
+      }
+      tile.store_pairs %q to %y[%u] lanes 8 : !tile.fragment<1x2x4xf32>, !tile.view<?x?x?xf32, [?, ?, 1]>
+    }
+    gpu.return
+  }
+}
+func.func @launch(%p: !llvm.ptr, %n: i64) {
+  %a = tile.view %p sizes(%n, %n) strides(%n) : !llvm.ptr -> !tile.view<?x?xf32, [?, 1]>
+  %b = tile.view %p sizes(%n, %n, %n) strides(%n, %n) : !llvm.ptr -> !tile.view<?x?x?xf32, [?, ?, 1]>
+  %g = tile.view %p sizes(%n) : !llvm.ptr -> !tile.view<?xf32, [1]>
+  tile.launch @kron_gpu::@matrix tiles(%n) args(%a, %b, %g, %b, %n : !tile.view<?x?xf32, [?, 1]>, !tile.view<?x?x?xf32, [?, ?, 1]>, !tile.view<?xf32, [1]>, !tile.view<?x?x?xf32, [?, ?, 1]>, i64)
+  return
+}
+
+// -----
+
+// Verify products of f16 in f32, whose columns that do not exist are neither multiplied nor larger than others, and positions
+// behind the end of K of a function that they would change.
+// CHECK-LABEL: llvm.func @products(
+// CHECK:         scf.for {{.*}} : i64 {
+// CHECK:           scf.for {{.*}} -> (f32, f32, f32, f32, f32, f32, f32, f32) : i32 {
+// CHECK:             llvm.inline_asm has_side_effects {{.*}}"mov.u32 $0, %tid.x;"
+// CHECK:             scf.for %{{.*}} = %{{.*}} to %{{.*}} step %{{.*}} iter_args({{.*}}) -> (f32, f32, f32, f32, f32, f32, f32, f32) : i32 {
+// CHECK:               scf.if %{{.*}} -> (f32, f32, f32, f32, f32, f32, f32, f32) {
+// CHECK:                 llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf16>
+// CHECK:                 arith.extf
+// CHECK-NOT:             arith.select
+// CHECK:                 arith.maximumf
+// CHECK-NOT:             arith.select
+// CHECK:               } else {
+// CHECK:                 arith.maximumf
+// CHECK-NEXT:            arith.select
+// CHECK:             llvm.load {{.*}} invariant {{.*}} !llvm.ptr<1> -> f16
+// CHECK:             arith.extf
+// CHECK:             %[[TERM:.*]] = arith.mulf
+// CHECK-NEXT:        arith.select %{{.*}}, %[[TERM]],
+// CHECK:             arith.maximumf
+// CHECK:             "ex2.approx.ftz.f32 $0, $1;"
+// CHECK:           nvvm.shfl.sync bfly
+// CHECK-COUNT-8:   "st.global.cs.f32
+gpu.module @kron_gpu {
+  llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  gpu.func @products(%a: !tile.view<?x?xf16, [?, 1]>, %v: !tile.view<?x2xf16, [2, 1]>, %y: !tile.view<?x?x2xf32, [?, 2, 1]>, %z: !tile.view<?x?x2xf32, [?, 2, 1]>, %blocks: i64, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %l = tile.alloc : !tile.ring<2 of <16x16xf16, #tile.layout<[24, 1]>>>
+    %r = tile.alloc : !tile.ring<2 of <32x16xf16, #tile.layout<[24, 1]>>>
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [1, 16, 2] : !tile.view<?x?x2xf32, [?, 2, 1]>
+      %s:2 = tile.for_pairs %m of %blocks by 32 [%u] times %v accumulate logsumexp lanes 8 : !tile.view<?x2xf16, [2, 1]> -> (!tile.fragment<1x2x2xf32>, !tile.fragment<1x2x2xf32>) {
+        %p = tile.pairs %a, %a[%u, %m] through %l, %r lanes 8 from 0xFFF0000000000000
+            : !tile.view<?x?xf16, [?, 1]>, !tile.view<?x?xf16, [?, 1]>, !tile.ring<2 of <16x16xf16, #tile.layout<[24, 1]>>>, !tile.ring<2 of <32x16xf16, #tile.layout<[24, 1]>>> -> !tile.fragment<1x2x4xf32> {
+        ^bb0(%e: f32, %f: f32, %o: f32):
+          %d = arith.mulf %e, %f : f32
+          %w = arith.maximumf %o, %d : f32
+          tile.yield %w : f32
+        }
+        tile.yield %p : !tile.fragment<1x2x4xf32>
+      }
+      tile.store_pairs %s#0 to %y[%u] lanes 8 sums : !tile.fragment<1x2x2xf32>, !tile.view<?x?x2xf32, [?, 2, 1]>
+      tile.store_pairs %s#1 to %z[%u] lanes 8 sums : !tile.fragment<1x2x2xf32>, !tile.view<?x?x2xf32, [?, 2, 1]>
+    }
+    gpu.return
+  }
+}
+func.func @launch(%p: !llvm.ptr, %n: i64) {
+  %a = tile.view %p sizes(%n, %n) strides(%n) : !llvm.ptr -> !tile.view<?x?xf16, [?, 1]>
+  %v = tile.view %p sizes(%n) : !llvm.ptr -> !tile.view<?x2xf16, [2, 1]>
+  %y = tile.view %p sizes(%n, %n) strides(%n) : !llvm.ptr -> !tile.view<?x?x2xf32, [?, 2, 1]>
+  tile.launch @kron_gpu::@products tiles(%n) args(%a, %v, %y, %y, %n, %n : !tile.view<?x?xf16, [?, 1]>, !tile.view<?x2xf16, [2, 1]>, !tile.view<?x?x2xf32, [?, 2, 1]>, !tile.view<?x?x2xf32, [?, 2, 1]>, i64, i64)
+  return
+}
