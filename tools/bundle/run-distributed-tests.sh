@@ -35,7 +35,7 @@ trap 'rm -rf "$cache"' EXIT
 export PYTHONPATH="$root/python" KRON_CACHE_DIR="$cache"
 status=0
 if [ -n "$tests" ]; then
-  KRON_TEST_DEVICE=cuda KRON_TEST_RANKS=$ranks "$python" -m pytest -q -rs -p no:cacheprovider \
+  KRON_TEST_DEVICE=cuda KRON_TEST_RANKS=$ranks "$python" -m pytest -q -rs --durations=10 -p no:cacheprovider \
     "$root/python/tests/torch/test_distributed.py" || status=1
 fi
 if [ -n "$benchmark" ]; then
