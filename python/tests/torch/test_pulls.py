@@ -67,6 +67,8 @@ class Machine:
         self.words = collections.Counter()
         self.barriers = [0] * ranks
         self.queues, self.streams, self.current = [], [], None
+        #: Arrays that copies may write to.
+        self.arrays = []
         for _ in range(ranks):
             # One for each rank, and two that products are asked for on.
             queues = [collections.deque() for _ in range(1 if shares_queue else ranks + 2)]
@@ -140,16 +142,26 @@ class Handle:
                                  lambda: words[address] == before, has_timeout=True)
 
 
+def _multiply(x, factors, out):
+    """The last axis of x times the Kronecker product of factors."""
+    rows = x.numpy().reshape(math.prod(x.shape[:-1]), *(factor.shape[0] for factor in factors))
+    y = product_by_numpy(rows, [factor.numpy() for factor in factors])
+    out.copy_(torch.from_numpy(y.reshape(out.shape)))
+
+
 class Product(_overlap._Product):
-    """Arithmetic takes place on the stream that is current when it is asked for."""
+    """Arithmetic takes place on the stream that is current when it is asked for, and is NumPy's: it
+    compiles nothing."""
 
     machine = None
 
     def product(self, x, out=None):
-        self.machine.current.add(lambda: _overlap._Product.product(self, x, out))
+        self.machine.current.add(lambda: _multiply(x, self.before, out))
 
     def finish(self, arrays, columns=slice(None)):
-        self.machine.current.add(lambda: _overlap._Product.finish(self, arrays, columns))
+        if arrays is not None:
+            moved, result = (array[:, :, columns] for array in arrays)
+            self.machine.current.add(lambda: _multiply(moved.mT, self.after, result.mT))
 
 
 @contextlib.contextmanager
@@ -169,6 +181,7 @@ def simulated(machine, current, memory):
     with pytest.MonkeyPatch.context() as patch, machine.stream(current):
         patch.setattr(torch.cuda, "current_stream", lambda device: machine.current)
         patch.setattr(torch.cuda, "stream", machine.stream)
+        machine.arrays.append(memory)
         patch.setattr(torch.Tensor, "new_empty",
                       lambda x, shape: memory[:math.prod(shape)].view(shape))
         yield
