@@ -94,16 +94,13 @@ class Pulls:
         self._given, self._taken = [], []
 
     def begin(self):
-        """What is pulled goes to arrays that have been allocated before."""
+        """What is pulled goes to arrays that have been allocated before: no rank gives anything until
+        the current stream has done with what had their memory."""
         self._current = torch.cuda.current_stream(self._streams[0].device)
         if self._last is not None:
             # The exchange before may have had another current stream.
             self._current.wait_event(self._last)
         self._handle.barrier(_BARRIER, self._timeout_ms)
-        # An array may have memory that the current stream has not done with.
-        start = self._current.record_event()
-        for stream in self._streams:
-            stream.wait_event(start)
         self._signals.begin()
         self._given, self._taken = [], [0] * len(self._streams)
 

@@ -105,9 +105,11 @@ class Machine:
         stream.add(lambda: [ctypes.memmove(*line) for line in lines])
 
     def write(self, address, word, stream):
+        assert word < 2**32
         stream.add(lambda: self.words.update({address: word - self.words[address]}))
 
     def wait(self, address, word, stream):
+        assert word < 2**32
         stream.add(is_ready=lambda: (self.words[address] - word) % 2**32 < 2**31)
 
 
