@@ -82,11 +82,13 @@ def _by_pulls(x, shape, move, peers):
     peers.window(x.shape, x.dtype).copy_(x)
     pulls.give()
     pulls.seal()
-    for rank in (*peers.others, peers.rank):
-        if found := move.of(rank).box(peers.rank):
-            box, there, here = found
-            pulls.pull(rank, 0, box, result.data_ptr() + there, here)
-    pulls.end()
+    try:
+        for rank in (*peers.others, peers.rank):
+            if found := move.of(rank).box(peers.rank):
+                box, there, here = found
+                pulls.pull(rank, 0, box, result.data_ptr() + there, here)
+    finally:
+        pulls.end()
     return result
 
 

@@ -178,7 +178,6 @@ class _Product:
         peers.end()
         return saved
 
-
     def by_pulls(self, pulls, window, result):
         """Products go to this rank's window, and boxes out of all windows to an array of its own."""
         geometry = self.geometry
@@ -189,15 +188,17 @@ class _Product:
             self.product(x, window[geometry.part(piece)])
             pulls.give()
         pulls.seal()
-        pulled = [[pulls.pull(rank, step.piece, box, address + there, here)
-                   for rank, (box, there, here) in boxes.items()]
-                  for step, boxes in zip(geometry.steps, geometry.pulled)]
-        finishes = self.finishes(moved, result)
-        for step, events in zip(geometry.steps, pulled):
-            pulls.wait(events)
-            if geometry.pieces[step.piece].is_last:
-                self.finish(finishes[step.piece], geometry.columns(step))
-        pulls.end()
+        try:
+            pulled = [[pulls.pull(rank, step.piece, box, address + there, here)
+                       for rank, (box, there, here) in boxes.items()]
+                      for step, boxes in zip(geometry.steps, geometry.pulled)]
+            finishes = self.finishes(moved, result)
+            for step, events in zip(geometry.steps, pulled):
+                pulls.wait(events)
+                if geometry.pieces[step.piece].is_last:
+                    self.finish(finishes[step.piece], geometry.columns(step))
+        finally:
+            pulls.end()  # before the memory of what is still being copied is given to others
         return moved
 
 

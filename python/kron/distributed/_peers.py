@@ -67,10 +67,7 @@ class Peers:
 
     def reserve(self, size):
         """Makes windows of at least so many bytes, the same on all ranks. False, on all of
-        them, where one rank has no memory for it, and in captures: an exchange is ordered by events
-        of the one before, and by counts that a graph would have for ever."""
-        if torch.cuda.is_current_stream_capturing():
-            return False
+        them, where one rank has no memory for it."""
         if self._memory is not None and self._memory.numel() >= size:
             return True
         if self._memory is not None:
@@ -196,7 +193,11 @@ def _reach(places, device):
 
 
 def peers_of(group_name, device):
-    """The Peers of a group, on all ranks of it, or None on all; called by all together."""
+    """The Peers of a group, on all ranks of it, or None on all; called by all together. None in
+    captures: an exchange is ordered by events of the one before, and by counts that a graph would have
+    for ever, and who the others are is asked for on the host."""
+    if device.type == "cuda" and torch.cuda.is_current_stream_capturing():
+        return None
     group, found = _resolve_process_group(group_name), None
     # Names come again when groups have been destroyed.
     known, peers = _peers.get(group_name, (None, None))

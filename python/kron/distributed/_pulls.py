@@ -17,8 +17,8 @@ Protocol of one exchange, on every rank:
 Hosts call all `give`s before any `pull`, and streams that share a queue of the GPU take work up in
 that order: so no stream waits in front of what another rank waits for.
 
-begin and seal are the same barrier of all ranks. A rank's stream gets to a barrier when all that it
-has pulled before is there, since its `wait`s come before it.
+begin and seal are barriers of all ranks. A rank's stream gets to a barrier when all that it has pulled
+before is there: its `wait`s come before it, and `end` does, also where something fails behind `seal`.
 """
 
 import torch
@@ -32,9 +32,11 @@ LEAST_RANKS = 4
 #: SM, so that it happens beside kernels that occupy all of them. "kernels": signals of PyTorch.
 SIGNALS = "words"
 
-_BARRIER = 0
+_BEGIN = 0
 #: Channel of the words; of the signals, the one of step 0.
 _STEPS = 1
+#: Another one, so that a rank that begins anew meets none that waits for its last step.
+_SEAL = 2
 
 
 class _Words:
@@ -100,7 +102,7 @@ class Pulls:
         if self._last is not None:
             # The exchange before may have had another current stream.
             self._current.wait_event(self._last)
-        self._handle.barrier(_BARRIER, self._timeout_ms)
+        self._handle.barrier(_BEGIN, self._timeout_ms)
         self._signals.begin()
         self._given, self._taken = [], [0] * len(self._streams)
 
@@ -113,7 +115,7 @@ class Pulls:
 
     def seal(self):
         """Behind all steps."""
-        self._handle.barrier(_BARRIER, self._timeout_ms)
+        self._handle.barrier(_SEAL, self._timeout_ms)
 
     def pull(self, rank, number, box, target, source):
         """Copies a box of step `number` out of a rank's window. `target` is an address, `source` an
