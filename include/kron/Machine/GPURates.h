@@ -133,9 +133,9 @@ struct CublasRates {
   /// The same of groups by three TF32 products, whose kernels measure 1.6 times
   /// as fast.
   double splitGroupsFactor = 1.7;
-  /// What a call takes of the CPU, twice as long as a launch: shorter products
-  /// wait for it.
-  double callSeconds = 15e-6;
+  /// What a call takes of the CPU, of elements of 8 bytes and more, too, where
+  /// a launch takes 4 us: shorter products wait for it.
+  double callSeconds = 10e-6, wideCallSeconds = 16e-6;
   /// Rows from which on it is called where their number is not known before:
   /// fewer than a matrix instruction takes have kernels of their own, which are
   /// as fast as the factor can be read.

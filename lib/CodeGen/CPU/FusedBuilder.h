@@ -21,7 +21,7 @@ namespace mlir::kron {
 /// x86-64-v3 has F16C, x86-64-v2, for which vectors have 128 bits, has not.
 inline bool has16BitConversion(int64_t vectorBits) { return vectorBits > 128; }
 /// Whether stores of chosen lanes are as fast as others: those of AVX2 take a
-/// Zen 4 as long as a dozen.
+/// Zen 4 a dozen cycles.
 inline bool hasLaneMasks(int64_t vectorBits) { return vectorBits == 512; }
 
 /// Where a window starts in every array.

@@ -94,9 +94,8 @@ static bool choosePacksInput(const CPUPlan &plan, FusedOp fused) {
 /// Multiply-adds of vectors that groups of the end of an axis of `inside`
 /// elements save `group`, per element: as `chooseRemainder` takes them.
 static double getGroupedSavings(const StageGroup &group, int64_t inside,
-                                int64_t lanes, const CacheBudget &caches) {
-  // Only vectors of 512 bits have such groups.
-  constexpr int64_t kVectorBytes = 64;
+                                int64_t lanes, int64_t elementBytes,
+                                const CacheBudget &caches) {
   int64_t rest = inside % lanes, elements = 0;
   int64_t turns = llvm::popcount(uint64_t(rest)) + (inside >= lanes);
   double grouped = double(rest) / lanes * group.sizeN;
@@ -104,7 +103,7 @@ static double getGroupedSavings(const StageGroup &group, int64_t inside,
     if (rest & size)
       elements +=
           llvm::alignTo(group.sizeN * size, lanes) * int64_t(group.sizeK);
-  bool fits = elements * kVectorBytes / lanes <= caches.l1Bytes / 2;
+  bool fits = elements * elementBytes <= caches.l1Bytes / 2;
   return rest && turns <= kCPURates.mostGroupedTurns && fits &&
                  group.sizeK >= kCPURates.leastGroupedK
              ? (group.sizeN - grouped) * lanes / inside
@@ -157,7 +156,8 @@ static double getChainCost(ArrayRef<StageGroup> groups, FusedOp fused,
       own += getPartSlots(group, inside, lanes);
     // Shorter axes are repeated, without empty lanes.
     if (!isFull && vectorBits == 512 && 2 * inside > lanes)
-      own -= getGroupedSavings(group, inside, lanes, caches);
+      own -= getGroupedSavings(group, inside, lanes, getComputedBytes(fused),
+                               caches);
     cost += share * own;
     share *= growth;
     for (ModeProductOp product : group.products)

@@ -115,7 +115,9 @@ static void addCall(KernelTime &time, const Problem &problem,
     time.total *= rates.splitGroupsFactor;
   else if (hasSplitRival || time.floor < rates.longSeconds)
     time.total *= rates.handicapFactor;
-  time.total = std::max(time.total, rates.callSeconds);
+  bool isWideElement = problem.getElementBytes() >= 8;
+  time.total = std::max(time.total, isWideElement ? rates.wideCallSeconds
+                                                  : rates.callSeconds);
 }
 
 KernelTime kron::estimateCublasTime(FusedOp fused, const Problem &problem,
