@@ -159,9 +159,10 @@ static int64_t countWords(const PairProblem &problem,
   int64_t words = plan.rows * plan.columns;
   if (problem.results > 0)
     words += plan.rows * plan.valueColumns * problem.accumulations;
-  if (plan.valueColumns > 1)
+  bool isWide = problem.elementBytes == 8;
+  if (problem.results > 0 && (plan.valueColumns > 1 || isWide))
     words += plan.columns;
-  return problem.elementBytes == 8 ? 2 * words : words;
+  return isWide ? 2 * words : words;
 }
 
 /// Chooses what `take` is given no value for.
