@@ -50,15 +50,19 @@ func.func @products(%a: memref<?x3xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf32
   return
 }
 
-// Verify that fields of a plan in part stay, and others follow, and that a complete plan stays as it is.
+// Verify that fields of a plan in part stay, and others follow, that fewer CTAs are on an SM where these need more shared
+// memory, and that a complete plan stays as it is.
 // CHECK-LABEL: func @given(
 // CHECK: #kron.gpu_plan<kernel = pairwise, threads = 512, ctas_per_sm = 1,
 // CHECK: k_step = 32, thread_rows = 2, thread_columns = 8, column_threads = 8>
+// CHECK: threads = 32, ctas_per_sm = 28, stages = 4, k_step = 8, thread_rows = 3, thread_columns = 2>
 // CHECK: #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 24, thread_rows = 3, thread_columns = 5>
 func.func @given(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
   kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<threads = 512>}
   kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
     {plan = #kron.gpu_plan<kernel = pairwise, thread_rows = 2, column_threads = 8, k_step = 32>}
+  kron.pairwise pow_diff(1.3) ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 32, stages = 4, thread_rows = 3, thread_columns = 2>}
   kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
     {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 24, thread_rows = 3, thread_columns = 5>}
   return

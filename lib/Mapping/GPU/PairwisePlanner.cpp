@@ -227,6 +227,8 @@ choose(const PairProblem &problem, const GPUMachine &machine,
   while ((!fits() || stepBytes >= 2 * rowBytes) &&
          stepBytes > tiles.leastStepBytes)
     stepBytes /= 2;
+  for (int64_t ctas = best.ctasPerSM; ctas > 1 && !fits();)
+    best.ctasPerSM = take("ctas_per_sm", --ctas);
   return best;
 }
 
