@@ -29,7 +29,9 @@ MOST_OPERATIONS, MOST_METHODS, MOST_FIELDS, MOST_LINES = 60, 40, 25, 149
 
 #: What is implemented once: what builds it, and the files of the lowering that do.
 SINGLE = {
-    "asynchronous copies of rows and boxes, and of tiles that are filled up": (r"\bcopyAsync\(", {"Copy.cpp", "Fill.cpp"}),
+    # tile.pairs has the loop along K and its copies in one: steps of K are no tiles.
+    "asynchronous copies of rows and boxes, of tiles that are filled up, and of steps along K of pairs":
+        (r"\bcopyAsync\(", {"Copy.cpp", "Fill.cpp", "Pairs.cpp"}),
     "slots of rings": (r"\bgetSlotBehind\([^)]*\) \{", {"Ring.cpp"}),
     "alpha, beta and Z": (r"\bscaledSums\(", {"Store.cpp", "BlockResults.cpp"}),
     "epilogues": (r"\bepilogue\.apply\(", {"Store.cpp"}),

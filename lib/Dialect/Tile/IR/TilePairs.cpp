@@ -193,6 +193,10 @@ LogicalResult PairsOp::verify() {
   ArrayRef<int64_t> leftShape = left.getBuffer().getShape();
   ArrayRef<int64_t> rightShape = right.getBuffer().getShape();
   // pairs_c3
+  if (left.getStages() < 2)
+    return emitOpError("expects rings of two slots or more, one of which "
+                       "arrives while another is read, but got ")
+           << left;
   if (left.getStages() != right.getStages() || leftShape[1] != rightShape[1])
     return emitOpError("expects rings of as many slots and as many positions "
                        "of K, but got ")

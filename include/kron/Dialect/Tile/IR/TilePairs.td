@@ -99,7 +99,7 @@ def Tile_PairsOp
        there is one in that only.
     2. The views have two axes, or more as the batch, but no more than the view of
        the place, and elements of one type.
-    3. Buffers of the rings have rows x K elements of these; rows lie apart by an
+    3. Rings have two slots or more, of rows x K elements of these; rows lie apart by an
        odd number of 16 bytes, which K is a multiple of; the rings have as many
        slots.
     4. `lanes` are a power of two up to 32 that divides the threads.
