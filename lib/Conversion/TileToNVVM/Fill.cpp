@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Threads copy a tile, some bytes each at a time where the innermost dimension
-// is contiguous and everything is aligned, which is decided when the kernel
-// starts, else element by element. What lies outside of the array becomes zero:
-// it is computed with, but not stored.
+// Threads copy a tile, some bytes each at a time where everything is aligned,
+// else element by element. That is decided when the kernel starts, for what only
+// a launch knows; known strides are looked at by the verifier. What lies outside
+// of the array becomes zero: it is computed with, but not stored.
 //
 //===----------------------------------------------------------------------===//
 

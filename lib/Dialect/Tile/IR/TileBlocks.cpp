@@ -500,14 +500,17 @@ static std::optional<int64_t> getTilesTogether(Operation *op, Value fragment,
   auto type = prepare ? dyn_cast<OperandType>(get(1).getType()) : OperandType();
   bool isOfRows = type && type.getOrder() == OperandOrder::Rows;
   auto load = type ? get(0).getDefiningOp<LoadOp>() : LoadOp();
+  bool isComplete = type && prepare.getWarps() > 0 && (load || !isOfRows);
+  int64_t together = !isComplete ? 0
+                     : isOfRows  ? load.getTogether()
+                                 : prepare.getTogether();
   // exchange_c7
-  if (!type || (isOfRows && !load)) {
+  if (together < 1) {
     op->emitOpError("expects a block's sums from tile.contract, but got ")
         << fragment.getType() << " of no product";
     return std::nullopt;
   }
   int64_t columns = isOfRows ? blocks.block.back() : prepare.getWarpResults();
-  int64_t together = isOfRows ? load.getTogether() : prepare.getTogether();
   return getColumnGroups(columns, together).front().pair;
 }
 
