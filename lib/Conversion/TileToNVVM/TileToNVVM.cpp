@@ -123,12 +123,14 @@ static Type getElement(gpu::GPUFuncOp kernel, Type sums, bool isConverted) {
     }
   Type element = isConverted ? sums : views;
   WalkResult result = kernel.getBody().walk([&](Operation *op) {
-    // Functions of scalars, which the verifier knows.
-    if (isa<PairsOp, MapOp>(op->getParentOp()))
-      return WalkResult::advance();
-    // Functions of scalars, which the verifier knows.
-    if (isa<PairsOp, MapOp>(op->getParentOp()))
-      return WalkResult::advance();
+    if (isa<PairsOp, MapOp>(op->getParentOp())) {
+      StringRef dialect = op->getName().getDialectNamespace();
+      if (isa<tile::YieldOp>(op) || dialect == "arith" || dialect == "math")
+        return WalkResult::advance();
+      op->emitOpError("expects to be an operation of arith or math, as all of "
+                      "a function of pairs");
+      return WalkResult::interrupt();
+    }
     if (!isa<TileDialect>(op->getDialect()) && !isa<gpu::ReturnOp>(op)) {
       op->emitOpError("expects to be a tile operation, as all of a kernel of "
                       "these");

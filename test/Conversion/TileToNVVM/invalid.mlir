@@ -146,3 +146,32 @@ func.func @elsewhere(%p: !llvm.ptr, %n: i64) {
   tile.launch @kron_gpu::@k tiles(%n) args(%v : !tile.view<?x4x4xf32>)
   return
 }
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @function(%a: !tile.view<?x8xf32, [8, 1]>, %y: !tile.view<?x?xf32, [?, 1]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %l = tile.alloc : !tile.ring<2 of <16x8xf32, #tile.layout<[12, 1]>>>
+    %r = tile.alloc : !tile.ring<2 of <16x8xf32, #tile.layout<[12, 1]>>>
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [16, 16] : !tile.view<?x?xf32, [?, 1]>
+      %p = tile.pairs %a, %a[%u] through %l, %r lanes 8 from 0.0
+          : !tile.view<?x8xf32, [8, 1]>, !tile.view<?x8xf32, [8, 1]>, !tile.ring<2 of <16x8xf32, #tile.layout<[12, 1]>>>, !tile.ring<2 of <16x8xf32, #tile.layout<[12, 1]>>> -> !tile.fragment<1x2x2xf32> {
+      ^bb0(%e: f32, %f: f32, %s: f32):
+        // expected-error @+1 {{expects to be an operation of arith or math, as all of a function of pairs}}
+        %d = llvm.fsub %e, %f : f32
+        tile.yield %d : f32
+      }
+      tile.store_pairs %p to %y[%u] lanes 8 : !tile.fragment<1x2x2xf32>, !tile.view<?x?xf32, [?, 1]>
+    }
+    gpu.return
+  }
+}
+
+func.func @function_host(%p: !llvm.ptr, %n: i64) {
+  %a = tile.view %p sizes(%n) : !llvm.ptr -> !tile.view<?x8xf32, [8, 1]>
+  %y = tile.view %p sizes(%n, %n) strides(%n) : !llvm.ptr -> !tile.view<?x?xf32, [?, 1]>
+  tile.launch @kron_gpu::@function tiles(%n) args(%a, %y, %n : !tile.view<?x8xf32, [8, 1]>, !tile.view<?x?xf32, [?, 1]>, i64)
+  return
+}

@@ -469,28 +469,6 @@ gpu.module @kron_gpu {
 !view = !tile.view<?x?xf32, [?, 1]>
 !ring = !tile.ring<2 of <16x16xf32, #tile.layout<[20, 1]>>>
 gpu.module @kron_gpu {
-  gpu.func @pairs_c6_operations(%a: !view, %b: !view, %y: !view, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
-    %l = tile.alloc : !ring
-    %r = tile.alloc : !ring
-    tile.for %t to %n {
-      %u = tile.place %t of %y by [16, 16] : !view
-      // expected-error @+1 {{expects its region to hold operations of arith and math, but got llvm.fneg}}
-      %p = tile.pairs %a, %b[%u] through %l, %r lanes 8 from 0.0 zero_tail : !view, !view, !ring, !ring -> !tile.fragment<1x2x2xf32> {
-      ^bb0(%e: f32, %f: f32, %s: f32):
-        %d = llvm.fneg %e : f32
-        %z = arith.addf %s, %d : f32
-        tile.yield %z : f32
-      }
-    }
-    gpu.return
-  }
-}
-
-// -----
-
-!view = !tile.view<?x?xf32, [?, 1]>
-!ring = !tile.ring<2 of <16x16xf32, #tile.layout<[20, 1]>>>
-gpu.module @kron_gpu {
   gpu.func @map_c2(%a: !view, %b: !view, %y: !view, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
     %l = tile.alloc : !ring
     %r = tile.alloc : !ring
