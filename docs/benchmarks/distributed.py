@@ -18,7 +18,7 @@ X is [M, P1, ..., PN], and each process has a part of it: of its rows, or of its
 Times are medians over rounds, in which the candidates take turns; each is the time until all
 processes are done, of several calls back to back (SAMPLE_MS in all), so that what starting together
 costs is no part of it. Bytes are counted where they are handed to NCCL, or to copy engines that
-write to another GPU or read from it. Errors are relative ones in the Euclidean norm, of rank 0's part against float64.
+write to another GPU. Errors are relative ones in the Euclidean norm, of rank 0's part against float64.
 """
 
 import argparse
@@ -38,7 +38,7 @@ from torch.distributed.tensor import DTensor, Shard, init_device_mesh
 
 import kron
 import kron.distributed as kd
-from kron.distributed import _arguments, _peers, _pieces, _pulls
+from kron.distributed import _arguments, _peers, _pieces
 
 #: (M, sizes); the goals are milliseconds in f32 on 2 H200.
 ROWS = [(1024, (64,) * 3), (320, (128,) * 3)]
@@ -130,13 +130,11 @@ def by_pytorch(x, factors, world):
 
 
 class Counter:
-    """Bytes that this process hands to torch.distributed for others, writes to their memory or reads
-    from it."""
+    """Bytes that this process hands to torch.distributed for others, or writes to their memory."""
 
     def __enter__(self):
         self.bytes, self.batch = 0, dist.batch_isend_irecv
         self.single, self.put = dist.all_to_all_single, _peers.Peers.put
-        self.pull = _pulls.Pulls.pull
 
         def batch(operations):
             self.bytes += sum(o.tensor.numel() * o.tensor.element_size() for o in operations
@@ -152,18 +150,13 @@ class Counter:
             self.bytes += box.LineBytes * box.Lines * box.Planes
             return self.put(peers, rank, box, *arguments)
 
-        def pull(pulls, rank, number, box, *arguments):
-            if rank != pulls.rank:
-                self.bytes += box.LineBytes * box.Lines * box.Planes
-            return self.pull(pulls, rank, number, box, *arguments)
-
         dist.batch_isend_irecv, dist.all_to_all_single = batch, single
-        _peers.Peers.put, _pulls.Pulls.pull = put, pull
+        _peers.Peers.put = put
         return self
 
     def __exit__(self, *error):
         dist.batch_isend_irecv, dist.all_to_all_single = self.batch, self.single
-        _peers.Peers.put, _pulls.Pulls.pull = self.put, self.pull
+        _peers.Peers.put = self.put
 
 
 def in_one_piece(call):

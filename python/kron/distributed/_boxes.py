@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import math
 
-from . import _driver, _peers
+from . import _peers
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,19 +38,6 @@ class Move:
             first, last = last, first
         return [self.outside, first, self.between, last * self.inside]
 
-    def sent_shape(self, rank):
-        """Of what a rank has before the move."""
-        first, last = self.sizes[rank], sum(self.counts)
-        if not self.is_inward:
-            first, last = last, first
-        return [self.outside, first, self.between, last * self.inside]
-
-    @functools.cached_property
-    def sent_bytes(self):
-        """The most that a rank has before the move."""
-        return max(math.prod(self.sent_shape(rank)) for rank in range(len(self.sizes))
-                   ) * self.width
-
     @functools.cached_property
     def received_bytes(self):
         """The most that a rank has after the move."""
@@ -62,7 +49,7 @@ class Move:
         """Whether copy engines move its lines at their full rate. The same on all ranks."""
         line = min(self.counts if self.is_inward else self.sizes) * self.inside * self.width
         pitch = max(sum(self.sizes), sum(self.counts)) * self.inside * self.width
-        return line >= _peers.LINE_BYTES and pitch <= _driver.MOST_PITCH
+        return line >= _peers.LINE_BYTES and pitch <= _peers.MOST_PITCH
 
     def box(self, receiver, outside=None, positions=None, share=None):
         """(box, offset in the receiver's array, offset in this rank's part), offsets in bytes, of
@@ -90,9 +77,5 @@ class Move:
             source = start * self.between * pitch
             target = part * self.between * last + begin * self.inside
         plane = first_axis * self.between * last
-        box = _driver.box_of((rows, lines, width), (plane, last), (planes, pitch), self.width)
+        box = _peers.box_of((rows, lines, width), (plane, last), (planes, pitch), self.width)
         return box and (box, (row * plane + target) * self.width, source * self.width)
-
-    def of(self, rank):
-        """The same for another rank's part."""
-        return dataclasses.replace(self, rank=rank)

@@ -49,13 +49,8 @@ def _by_peers(x, source, target, counts, sizes, rank, group):
                 math.prod(x.shape[last + 1:]), source < target, tuple(sizes), tuple(counts), rank,
                 x.element_size())
     peers = _peers.peers_of(group, x.device) if move.fits_boxes else None
-    if peers is None or not peers.reserve(
-            move.sent_bytes if peers.is_pulling else move.received_bytes):
+    if peers is None or not peers.reserve(move.received_bytes):
         return None
-    shape = list(x.shape)
-    shape[source], shape[target] = sum(sizes), counts[rank]
-    if peers.is_pulling:
-        return _by_pulls(x, shape, move, peers)
     address = x.data_ptr()
     peers.begin()
     start = peers.mark()
@@ -70,25 +65,10 @@ def _by_peers(x, source, target, counts, sizes, rank, group):
         box, there, here = found
         kept = peers.keep(box, there, address + here, start)
     peers.wait(0, kept)
+    shape = list(x.shape)
+    shape[source], shape[target] = sum(sizes), counts[rank]
     result = peers.window(shape, x.dtype).clone()
     peers.end()
-    return result
-
-
-def _by_pulls(x, shape, move, peers):
-    """The same where ranks read from each other's memory."""
-    result, pulls = x.new_empty(shape), peers.pulls
-    pulls.begin()
-    peers.window(x.shape, x.dtype).copy_(x)
-    pulls.give()
-    pulls.seal()
-    try:
-        for rank in (*peers.others, peers.rank):
-            if found := move.of(rank).box(peers.rank):
-                box, there, here = found
-                pulls.pull(rank, 0, box, result.data_ptr() + there, here)
-    finally:
-        pulls.end()
     return result
 
 

@@ -7,9 +7,8 @@ piece travels, the inner factors are applied to the next one, and the leading on
 before; columns of the last piece come some at a time. Of every row, what a rank sends to another one is a contiguous block [its part of P1, P2,
 ..., the other's part of Qt, ...] of the array [P1, ...] that the other rank makes whole.
 
-GPUs of one host write it there themselves (_peers.py), or read it out of each other's memory
-(_pulls.py): boxes go out of the product's result without being packed. Other ranks send a message
-for each row, packed.
+GPUs of one host write it there themselves (_peers.py): boxes go out of the product's result
+without being packed. Other ranks send a message for each row, packed.
 """
 
 import math
@@ -20,7 +19,7 @@ from torch.distributed.distributed_c10d import _resolve_process_group
 
 from .. import torch as kt
 from ..torch import _dispatch
-from . import _peers, _pieces, _pulls
+from . import _peers, _pieces
 from ._exchange import move
 from ._local import apply
 
@@ -32,7 +31,7 @@ class _Product:
         shapes = tuple((matrix.shape[0], matrix.shape[1]) for matrix in matrices)
         self.geometry = _pieces.geometry(
             layout.group, layout, plan, shapes, x.shape[0], x.element_size(),
-            (_pieces.PIECE_BYTES, _pieces.COLUMN_BYTES, _pieces.MOST_PIECES, _pulls.LEAST_RANKS))
+            (_pieces.PIECE_BYTES, _pieces.COLUMN_BYTES, _pieces.MOST_PIECES))
         count = self.geometry.count
         self.after, self.before = matrices[:count], matrices[count:]
         self.layout, self.precision = layout, precision
@@ -72,13 +71,8 @@ class _Product:
         """(the product, what was exchanged or, unless `keeps`, None)."""
         peers = self.find_peers()
         result = self.x.new_empty(self.geometry.result_shape)
-        if peers is None:
-            moved = self.by_messages(result)
-        elif self.geometry.is_pulled:
-            window = peers.window(self.geometry.window_shape, self.x.dtype)
-            moved = self.by_pulls(peers.pulls, window, result)
-        else:
-            moved = self.by_peers(peers, result, keeps)
+        moved = (self.by_messages(result) if peers is None
+                 else self.by_peers(peers, result, keeps))
         return result.view(self.geometry.shape), moved if keeps else None
 
     #===------------------------------------------------------------------------===#
@@ -177,29 +171,6 @@ class _Product:
         saved = moved.clone(memory_format=torch.contiguous_format) if keeps else None
         peers.end()
         return saved
-
-    def by_pulls(self, pulls, window, result):
-        """Products go to this rank's window, and boxes out of all windows to an array of its own."""
-        geometry = self.geometry
-        moved = self.x.new_empty(geometry.leading_shape)
-        address = moved.data_ptr()
-        pulls.begin()
-        for piece, x in zip(geometry.pieces, self.parts()):
-            self.product(x, window[geometry.part(piece)])
-            pulls.give()
-        pulls.seal()
-        try:
-            pulled = [[pulls.pull(rank, step.piece, box, address + there, here)
-                       for rank, (box, there, here) in boxes.items()]
-                      for step, boxes in zip(geometry.steps, geometry.pulled)]
-            finishes = self.finishes(moved, result)
-            for step, events in zip(geometry.steps, pulled):
-                pulls.wait(events)
-                if geometry.pieces[step.piece].is_last:
-                    self.finish(finishes[step.piece], geometry.columns(step))
-        finally:
-            pulls.end()  # before the memory of what is still being copied is given to others
-        return moved
 
 
 def _bytes(block):

@@ -1,14 +1,13 @@
 # Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 # SPDX-License-Identifier: MIT
-"""Memory of the other GPUs of a host, which this rank writes to or reads.
+"""Memory of the other GPUs of a host, which this rank writes to.
 
-Where all ranks of a group have GPUs of one host with access to each other, each has a window, an
-array of PyTorch's symmetric memory that the others can access. Copy engines take boxes out of
-arrays without packing and leave the SMs to kernels. Ranks tell each other by signals, which
-streams wait for and hosts do not.
+Where all ranks of a group have GPUs of one host with access to each other, what a rank sends
+goes straight to its place in a window, an array of PyTorch's symmetric memory that each rank
+has: by copy engines, which take boxes out of arrays without packing and leave the SMs to
+kernels. Ranks tell each other by signals, which streams wait for and hosts do not.
 
-Two or three ranks write to each other's windows; more read from them (_pulls.py). Protocol of one
-exchange in which they write, on every rank:
+Protocol of one exchange, on every rank:
 
     begin()                    copies wait until all others have read their windows
     put(...), signal(n)        boxes of step n, to each other rank; then that all up to it is there
@@ -21,6 +20,7 @@ signal is called where `signalling` has made its stream the current one.
 A signal is taken before it is given again, so that a late rank can never be overtaken.
 """
 
+import ctypes
 import os
 import socket
 import warnings
@@ -29,19 +29,41 @@ import torch
 import torch.distributed as dist
 from torch.distributed.distributed_c10d import _resolve_process_group
 
-from . import _pulls
-from ._driver import Driver
-
 #: Channel of the signal that a window may be written to; those of steps follow it.
 _READY = 0
 #: Signals that a window has room for, of each rank: steps and the one above.
 _CHANNELS = 32
 _WORD_BYTES = 4
+#: The driver's limit of the distance between lines of a box.
+MOST_PITCH = 2**31 - 1
 #: Bytes of a line from which on copy engines move a box at their full rate, 380 GB/s between two
 #: H200; lines of 128 bytes move at 354 GB/s.
 LINE_BYTES = 512
 #: Windows are whole multiples of this, so that they seldom grow.
 _GRAIN = 64 << 20
+
+
+class _Box3D(ctypes.Structure):
+    """CUDA_MEMCPY3D of the driver's interface."""
+
+    _fields_ = [field for side in ("src", "dst") for field in (
+        (f"{side}XInBytes", ctypes.c_size_t), (f"{side}Y", ctypes.c_size_t),
+        (f"{side}Z", ctypes.c_size_t), (f"{side}LOD", ctypes.c_size_t),
+        (f"{side}MemoryType", ctypes.c_int), (f"{side}Host", ctypes.c_void_p),
+        (f"{side}Device", ctypes.c_uint64), (f"{side}Array", ctypes.c_void_p),
+        (f"{side}Reserved", ctypes.c_void_p), (f"{side}Pitch", ctypes.c_size_t),
+        (f"{side}Height", ctypes.c_size_t))] + [
+            ("LineBytes", ctypes.c_size_t), ("Lines", ctypes.c_size_t),
+            ("Planes", ctypes.c_size_t)]
+
+
+_DEVICE_MEMORY = 2  # CU_MEMORYTYPE_DEVICE
+
+
+def _copy_function():
+    function = ctypes.CDLL("libcuda.so.1").cuMemcpy3DAsync_v2
+    function.argtypes = [ctypes.POINTER(_Box3D), ctypes.c_void_p]
+    return function
 
 
 class Peers:
@@ -57,13 +79,9 @@ class Peers:
         self._signals = torch.cuda.Stream(device, priority=-1)
         self._stream, self._own_stream = torch.cuda.Stream(device), torch.cuda.Stream(device)
         self.timeout_ms = int(group._get_backend(device).options._timeout.total_seconds() * 1e3)
-        self._driver = Driver()
+        self._copy = _copy_function()
         self._memory = self._handle = self._last = self._current = None
         self._windows = []
-        #: Exchanges by reading, where ranks do that.
-        self.pulls, self.is_pulling = None, self.ranks >= _pulls.LEAST_RANKS
-        self._pull_streams = [torch.cuda.Stream(device, priority=-1)
-                              for _ in range(self.ranks if self.is_pulling else 0)]
 
     def reserve(self, size):
         """Makes windows of at least so many bytes, the same on all ranks. False, on all of
@@ -74,10 +92,10 @@ class Peers:
             # All have to be done with the old windows.
             torch.cuda.synchronize(self.device)
             dist.barrier(self.group, device_ids=[self.device.index])
-            self._memory = self._handle = self._last = self.pulls = None
+            self._memory = self._handle = self._last = None
         from torch.distributed import _symmetric_memory as symmetric
 
-        size = max(1, -(-size // _GRAIN)) * _GRAIN
+        size = -(-size // _GRAIN) * _GRAIN
         problem = 0
         try:
             memory = symmetric.empty(size, dtype=torch.uint8, device=self.device)
@@ -89,10 +107,6 @@ class Peers:
             return False
         self._handle = symmetric.rendezvous(memory, self.group.group_name)
         self._memory, self._windows = memory, list(self._handle.buffer_ptrs)
-        if self.is_pulling:
-            self.pulls = _pulls.Pulls(self._handle, self.rank, self.ranks, self.timeout_ms,
-                                      self._pull_streams)
-            return True
         for rank in self.others:
             self._handle.put_signal(rank, _READY, self.timeout_ms)
         return True
@@ -125,13 +139,19 @@ class Peers:
         """Copies a box to a rank's window on the stream of copies. `target` and `source` are
         offsets and addresses in bytes."""
         self._stream.wait_event(after)
-        self._driver.copy(box, self._windows[rank] + target, source, self._stream)
+        self._start(box, self._windows[rank] + target, source, self._stream)
 
     def keep(self, box, target, source, after):
         """Copies a box to this rank's own window, on a stream of its own. Returns an event."""
         self._own_stream.wait_event(after)
-        self._driver.copy(box, self._windows[self.rank] + target, source, self._own_stream)
+        self._start(box, self._windows[self.rank] + target, source, self._own_stream)
         return self._own_stream.record_event()
+
+    def _start(self, box, target, source, stream):
+        box.dstDevice, box.srcDevice = target, source
+        status = self._copy(ctypes.byref(box), stream.cuda_stream)
+        if status:
+            raise RuntimeError(f"cuMemcpy3DAsync: CUDA's driver reports error {status}")
 
     def signal(self, number):
         """Tells all others that what has been put up to here is there: step `number`, which counts
@@ -154,6 +174,20 @@ class Peers:
         for rank in self.others:
             self._handle.put_signal(rank, _READY, self.timeout_ms)
         self._last = self._current.record_event()
+
+
+def box_of(sizes, target, source, width):
+    """The box of two arrays of sizes (planes, lines, elements of a line), each given by its (plane,
+    line), the elements from one to the next; None if it is empty. `width` is bytes of an element."""
+    planes, lines, elements = sizes
+    if not planes * lines * elements:
+        return None
+    box = _Box3D(LineBytes=elements * width, Lines=lines, Planes=planes,
+                 srcMemoryType=_DEVICE_MEMORY, dstMemoryType=_DEVICE_MEMORY)
+    for side, (plane, line) in (("src", source), ("dst", target)):
+        setattr(box, f"{side}Pitch", line * width)
+        setattr(box, f"{side}Height", plane // line if planes > 1 else lines)
+    return box
 
 
 #: Steps of an exchange at most.
@@ -194,8 +228,8 @@ def _reach(places, device):
 
 def peers_of(group_name, device):
     """The Peers of a group, on all ranks of it, or None on all; called by all together. None in
-    captures: an exchange is ordered by events of the one before, and by counts that a graph would have
-    for ever, and who the others are is asked for on the host."""
+    captures: an exchange is ordered by events of the one before, and who the others are is asked for on
+    the host."""
     if device.type == "cuda" and torch.cuda.is_current_stream_capturing():
         return None
     group, found = _resolve_process_group(group_name), None

@@ -7,20 +7,20 @@ import dataclasses
 import functools
 import math
 
-from . import _driver, _peers, _pulls
+from . import _peers
 from ._boxes import Move
 from ._chunks import chunk
 
-#: Bytes that a rank sends to all others together from which on they are worth being sent on their
-#: own: NCCL was measured to move 137, 220, 274 and 327 GB/s between two H200 with 16, 64, 256 and
-#: 1024 MiB per rank, and a host takes some 60 us for the launches of a piece. And pieces at most.
+#: Bytes from which on what a rank sends to all others is worth being sent on its own: NCCL was
+#: measured to move 137, 220, 274 and 327 GB/s between two H200 with 16, 64, 256 and 1024 MiB per
+#: rank, and a host takes some 60 us for the launches of a piece. And pieces at most.
 PIECE_BYTES = 64 << 20
 MOST_PIECES = 8
 #: Parts of a single row: the leading factors need all of them, and inner ones take few positions at
 #: a lower rate.
 _MOST_PARTS = 4
-#: The same of some columns of the last piece, and parts of it at most: the leading factors begin with
-#: columns that have come, while the others travel.
+#: Bytes from which on some columns of the last piece are worth being sent on their own, and parts of
+#: it at most: the leading factors begin with columns that have come, while the others travel.
 COLUMN_BYTES = 16 << 20
 _MOST_COLUMNS = 4
 #: Ranks up to which a window of the whole array moves fewer bytes: none for what stays on a rank,
@@ -103,9 +103,9 @@ class Geometry:
         self.count, self.ranks, self.own = count, ranks, starts[self.rank][0]
         self.move = Move(rows, between, inside, True, tuple(size for size, _ in starts),
                          tuple(size for size, _ in shares), self.rank, width)
-        # The largest messages, which are the same on all ranks, decide.
+        # The largest message, which is the same on all ranks, decides.
         most = rows * starts[0][0] * between * shares[0][0] * inside
-        self.pieces = _pieces(rows, (ranks - 1) * most * width)
+        self.pieces = _pieces(rows, most * width * (ranks - 1))
         #: Rows of each piece but the last, if pieces are whole rows, else 0.
         self.step = 0 if any(piece.parts > 1 for piece in self.pieces) else max(
             (piece.end - piece.begin for piece in self.pieces), default=0)
@@ -119,19 +119,12 @@ class Geometry:
         self.starts = [(first, size) for size, first in starts]
         self.inside = inside
         self.moved_shape = self.move.received_shape(self.rank)
-        #: Whether ranks read from each other's windows, which then have their products.
-        self.is_pulled = ranks >= _pulls.LEAST_RANKS
         #: Whether windows have the lines of all ranks, so that the product is written where the
         #: leading factors read it: with few ranks that is less than copying what stays here.
-        self.is_in_place = (ranks <= _MOST_IN_PLACE and target == count + 1
-                            and not self.is_pulled)
+        self.is_in_place = ranks <= _MOST_IN_PLACE and target == count + 1
         self.window_shape = [rows, layout.sizes[1], between, self.line]
-        self.window_bytes = math.prod(self.window_shape) * width
-        if self.is_pulled:
-            self.window_shape = [*self.x_shape[:3], math.prod(sizes[count + 1:])]
-            self.window_bytes = self.move.sent_bytes
-        elif not self.is_in_place:
-            self.window_bytes = self.move.received_bytes
+        self.window_bytes = (math.prod(self.window_shape) * width if self.is_in_place
+                             else self.move.received_bytes)
         p, q = (math.prod(factor[axis] for factor in factors[:count]) for axis in (0, 1))
         self.steps = self._steps(target == count + 1)
         trailing = list(sizes[count + 1:])
@@ -155,9 +148,9 @@ class Geometry:
             return steps
         piece, counts = self.pieces[-1], self.move.counts
         line = self.inside * self.move.width
-        sent = ((self.ranks - 1) * (piece.end - piece.begin)
-                * piece.positions(self.starts[0][1])[0] * self.between * counts[0] * line)
-        parts = min(_MOST_COLUMNS, sent // COLUMN_BYTES, min(counts),
+        message = ((piece.end - piece.begin) * piece.positions(self.starts[0][1])[0]
+                   * self.between * counts[0] * line)
+        parts = min(_MOST_COLUMNS, message * (self.ranks - 1) // COLUMN_BYTES, min(counts),
                     min(counts) * line // _peers.LINE_BYTES)
         if parts > 1:
             steps[-1:] = [Step(steps[-1].piece, part, parts) for part in range(parts)]
@@ -190,37 +183,10 @@ class Geometry:
         line, lines = self.line, self.window_shape[1] * self.between
         count, first = (number * self.inside for number in share)
         sizes = piece.end - piece.begin, (positions.stop - positions.start) * self.between, count
-        box = _driver.box_of(sizes, (lines * line, line), (lines * line, line), self.move.width)
+        box = _peers.box_of(sizes, (lines * line, line), (lines * line, line), self.move.width)
         offset = (rows.start * lines + positions.start * self.between) * line
         offset += self.blocks[rank][0] + first
         return box and (box, offset * self.move.width, offset * self.move.width)
-
-
-    @functools.cached_property
-    def pulled(self):
-        """For each step: for each rank that has something for this one, (box, offset in the moved
-        array, offset in that rank's window)."""
-        # Each rank's own positions come last: they do not travel.
-        ranks = [(self.rank + step) % self.ranks for step in range(1, self.ranks + 1)]
-        return [{rank: found for rank in ranks if (found := self._pulled_box(
-            rank, self.pieces[step.piece], step.share(self.move.counts[self.rank])))}
-                for step in self.steps]
-
-    def _pulled_box(self, rank, piece, share):
-        """Windows are whole products, of which a piece is contiguous: whole rows, or some positions
-        of a single one."""
-        rows, positions = piece.end - piece.begin, piece.positions(self.starts[rank][1])
-        found = self.move.of(rank).box(self.rank, (rows, piece.begin), positions, share)
-        if not found:
-            return None
-        box, target, source = found
-        before = piece.begin * self.starts[rank][1] + positions[1]
-        return box, target, source + before * self.between * self.line * self.move.width
-
-    def part(self, piece):
-        """The product of a piece in an array of `window_shape`, of ranks that read."""
-        count, first = piece.positions(self.own)
-        return slice(piece.begin, piece.end), slice(first, first + count)
 
 
 @functools.lru_cache(maxsize=256)

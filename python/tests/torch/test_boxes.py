@@ -5,6 +5,7 @@ sharding gives it, and a product of threads that write to each other's memory is
 
 import contextlib
 import ctypes
+import dataclasses
 import math
 import threading
 
@@ -13,11 +14,25 @@ import pytest
 import torch
 from hypothesis import given, settings, strategies
 
-from boxes_support import Place, copy, product_by_numpy, split
-from kron.distributed import _overlap, _peers, _pieces, _pulls
+from kron.distributed import _overlap, _peers, _pieces
 from kron.distributed._boxes import Move
 from kron.distributed._chunks import chunks
 from kron.distributed._plan import Plan, plan_to
+
+
+def copy(box, target, source, target_offset, source_offset):
+    """Does a CUDA_MEMCPY3D within arrays of bytes."""
+    for plane in range(box.Planes):
+        for line in range(box.Lines):
+            to = target_offset + (plane * box.dstHeight + line) * box.dstPitch
+            start = source_offset + (plane * box.srcHeight + line) * box.srcPitch
+            assert to + box.LineBytes <= target.nbytes
+            assert start + box.LineBytes <= source.nbytes
+            target[to:to + box.LineBytes] = source[start:start + box.LineBytes]
+
+
+def split(array, counts, axis):
+    return np.split(array, np.cumsum(counts)[:-1], axis)
 
 
 sizes = strategies.integers(1, 6)
@@ -63,6 +78,17 @@ def test_boxes(outside, first, between, last, inside, is_inward, ranks, parts, d
 ])
 def test_fits_boxes(sizes, counts, inside, is_inward, expected):
     assert Move(3, 5, inside, is_inward, sizes, counts, 0, 4).fits_boxes is expected
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """A rank and what it shares, in place of a Layout with its mesh."""
+
+    rank: int
+    ranks: int
+    sizes: tuple
+    group: str = ""
+    axis: int = 1
 
 
 class Threads:
@@ -145,7 +171,6 @@ def test_product_of_peers(rows, p, ranks, target, count, piece_bytes, column_byt
         patch.setattr(_pieces, "PIECE_BYTES", piece_bytes)
         patch.setattr(_pieces, "COLUMN_BYTES", column_bytes)
         patch.setattr(_peers, "LINE_BYTES", 8)
-        patch.setattr(_pulls, "LEAST_RANKS", 6)
         for rank in range(ranks):
             products.append(_overlap._Product(torch.from_numpy(parts[rank].copy()), matrices,
                                               Place(rank, ranks, (rows, *p)), plan, "full"))
@@ -166,7 +191,9 @@ def test_product_of_peers(rows, p, ranks, target, count, piece_bytes, column_byt
     for worker in workers:
         worker.join()
     assert not errors, errors[0]
-    expected = product_by_numpy(whole, factors)
+    expected = whole
+    for axis, factor in enumerate(factors, 1):
+        expected = np.moveaxis(np.tensordot(expected, factor, (axis, 0)), -1, axis)
     for part, result in zip(split(expected, chunks(p[target - 1], ranks), target), found):
         np.testing.assert_allclose(result, part, rtol=1e-12, atol=1e-12 * math.prod(p))
 
@@ -182,7 +209,6 @@ def test_pieces(rows, p, ranks, target, piece_bytes):
     plan = plan_to(layouts[0], [(n, n) for n in p], target)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_pieces, "PIECE_BYTES", piece_bytes)
-        patch.setattr(_pulls, "LEAST_RANKS", 6)
         geometries = [_pieces.Geometry(layout, plan, [(n, n) for n in p], rows, 4)
                       for layout in layouts]
     shapes = [g.window_shape if g.is_in_place else g.moved_shape for g in geometries]

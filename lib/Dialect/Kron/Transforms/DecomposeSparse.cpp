@@ -509,6 +509,25 @@ static std::pair<KsmmOp, KsmmOp> chooseByRows(IRRewriter &rewriter, KsmmOp op,
   return {many, others};
 }
 
+/// Gives the matrices of `op`, which are memrefs, the sizes that its pattern and
+/// each other say that they have: views of their parts name these.
+static void castToKnownShapes(IRRewriter &rewriter, KsmmOp op) {
+  SmallVector<int64_t, 4> pattern = op.getPattern();
+  unsigned features = op.getFeatureDim();
+  rewriter.setInsertionPoint(op);
+  auto cast = [&](OpOperand &operand, OpOperand &other, int64_t size) {
+    SmallVector<int64_t> shape(getShapedType(operand.get()).getShape());
+    shape[features] = pattern[0] * size * pattern[3];
+    if (ShapedType::isDynamic(shape[1 - features]))
+      shape[1 - features] =
+          getShapedType(other.get()).getDimSize(1 - features);
+    Value known = castToShape(rewriter, op.getLoc(), operand.get(), shape);
+    rewriter.modifyOpInPlace(op, [&] { operand.set(known); });
+  };
+  cast(op.getInputMutable(), op.getInitMutable(), pattern[2]);
+  cast(op.getInitMutable(), op.getInputMutable(), pattern[1]);
+}
+
 SmallVector<KsmmOp> kron::arrangeForGPU(IRRewriter &rewriter, KsmmOp op) {
   // What takes weights as they lie.
   auto leave = [&](KsmmOp op) {
@@ -529,6 +548,7 @@ SmallVector<KsmmOp> kron::arrangeForGPU(IRRewriter &rewriter, KsmmOp op) {
       return {leave(op)};
     op = moveToMemRefs(rewriter, op);
   }
+  castToKnownShapes(rewriter, op);
   if ((isTransposed || splits) && !hasDenseRows(op))
     return {leave(op)};
   if (isTransposed)
