@@ -110,3 +110,13 @@ func.func @whole(%x1: memref<80x16245xf16>, %k1: memref<57x2x57x5xf16>, %y1: mem
   kron.ksmm ins(%x6 : memref<14536x129xf32>) weights(%k6 : memref<43x50x3x1xf32>) outs(%y6 : memref<14536x2150xf32>)
   return
 }
+
+// Verify that sizes that types hide are those of the pattern.
+// CHECK-LABEL: func.func @hidden(
+// CHECK: %[[X:.*]] = memref.cast %{{.*}} : memref<2217x?xbf16> to memref<2217x17515xbf16>
+// CHECK: memref.subview %[[X]][
+// CPU-LABEL: func.func @hidden(
+func.func @hidden(%x: memref<2217x?xbf16>, %w: memref<113x123x31x5xbf16>, %y: memref<2217x69495xbf16>) {
+  kron.ksmm ins(%x : memref<2217x?xbf16>) weights(%w : memref<113x123x31x5xbf16>) outs(%y : memref<2217x69495xbf16>)
+  return
+}

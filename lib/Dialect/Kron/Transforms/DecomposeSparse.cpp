@@ -509,8 +509,8 @@ static std::pair<KsmmOp, KsmmOp> chooseByRows(IRRewriter &rewriter, KsmmOp op,
   return {many, others};
 }
 
-/// Gives the matrices of `op`, which are memrefs, the sizes that its pattern and
-/// each other say that they have: views of their parts name these.
+/// Gives the matrices of `op`, which are memrefs, the sizes that its pattern
+/// and each other say that they have: views of their parts name these.
 static void castToKnownShapes(IRRewriter &rewriter, KsmmOp op) {
   SmallVector<int64_t, 4> pattern = op.getPattern();
   unsigned features = op.getFeatureDim();
@@ -519,8 +519,7 @@ static void castToKnownShapes(IRRewriter &rewriter, KsmmOp op) {
     SmallVector<int64_t> shape(getShapedType(operand.get()).getShape());
     shape[features] = pattern[0] * size * pattern[3];
     if (ShapedType::isDynamic(shape[1 - features]))
-      shape[1 - features] =
-          getShapedType(other.get()).getDimSize(1 - features);
+      shape[1 - features] = getShapedType(other.get()).getDimSize(1 - features);
     Value known = castToShape(rewriter, op.getLoc(), operand.get(), shape);
     rewriter.modifyOpInPlace(op, [&] { operand.set(known); });
   };
