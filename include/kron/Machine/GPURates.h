@@ -152,9 +152,6 @@ struct RaggedRates {
   int64_t leastK = 64;
   /// Columns of less than a line of 128 bytes, of `sparse` and of others.
   double sparseColumnsFactor = 2.5, columnsFactor = 1.3;
-  /// The same of several factors of f64 in one fused region, of sides that are
-  /// no multiples of 4.
-  double fusedColumnsF64Factor = 3.5;
   /// Single elements of 16 bits per second: results of `sparse`, and others.
   double sparseResults16Bit = 130e9, elements16Bit = 250e9;
 };

@@ -591,10 +591,5 @@ double kron::estimateRegionSeconds(GPUKernel kernel, const Problem &region,
     if (isRagged(region.innermostOutput))
       seconds += region.outputElements / rates.elements16Bit;
   }
-  bool hasShortColumns = region.inner > tiling.columns &&
-                         region.getSegmentBytes(tiling.columns) < 128;
-  if (region.element.isF64() && kernel == GPUKernel::Mma &&
-      region.factors.size() > 1 && hasShortColumns && hasRaggedSizes(region))
-    seconds *= rates.fusedColumnsF64Factor;
   return seconds;
 }
