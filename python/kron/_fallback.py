@@ -246,6 +246,8 @@ def _call_numpy(name, bound, allocate=None):
         if key in bound:
             bound[key] = to_number(bound[key], dtype, key)
     check_addend("z" in arrays, bound.get("beta", 0))
+    if "z" not in arrays:
+        bound.pop("beta", None)  # 0 of whatever type
     kind = _Product if _list_name(name) == "factors" else _Sparse
     return kind(name, bound, arrays, dtype, allocate).run(out)
 

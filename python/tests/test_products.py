@@ -167,6 +167,16 @@ def test_zero_size_factors():
     assert kron.mkm(np.ones((3, 2)), [np.ones((2, 0))]).shape == (3, 0)
 
 
+@pytest.mark.parametrize("dtype", ("float32", "complex64"))
+def test_beta_of_zero_without_z(dtype):
+    x = np.arange(12, dtype=dtype).reshape(2, 6)
+    factors = [np.eye(2, dtype=dtype), np.eye(3, dtype=dtype)]
+    np.testing.assert_array_equal(kron.mkm(x[:, ::-1], factors, beta=0), x[:, ::-1])
+    expected = x.copy()
+    assert kron.mkm(x, factors, beta=0, out=x) is x
+    np.testing.assert_array_equal(x, expected)
+
+
 @pytest.mark.parametrize("kind", ["fortran", "strided", "reversed", "overlap"])
 def test_out(kind):
     rng = np.random.default_rng(5)

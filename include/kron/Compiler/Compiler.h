@@ -36,7 +36,8 @@ typedef struct KronCompileOptions {
       which shows whether results depend on memory that nobody wrote. */
   int32_t poisonSharedMemory;
   /** Files of tuning records with ':' between them, "" for none; NULL: those
-      that KRON_RECORDS names, then that in the user's cache. */
+      that KRON_RECORDS names, then that in the user's cache, then "<kron>",
+      kron's own. */
   const char *records;
 } KronCompileOptions;
 

@@ -154,12 +154,16 @@ bool WgmmaTiles::canVectorize(const StageArray &array, bool isInput) const {
 // Pieces
 //===----------------------------------------------------------------------===//
 
-/// Successive pairs of positions of the dimension outside of the innermost one
-/// have different banks: its bits 1 and 2 flip those of 64 and 32 bytes.
+/// Successive pairs of positions that lanes load together have different banks:
+/// bits 1 and 2 of their number flip those of 64 and 32 bytes. They are of the
+/// contracted dimension, whose neighbours a lane has at an even and the next
+/// position, or of the one outside of it where that is innermost.
 SmallVector<int64_t> WgmmaTiles::getSwizzle() const {
   if (!plan.landing.swizzled || dims.size() < 2)
     return {};
-  int64_t bit = llvm::Log2_64(plan.landing.pitches[dims[dims.size() - 2]]);
+  unsigned outside =
+      along + 1 == dims.size() ? dims[dims.size() - 2] : dims[along];
+  int64_t bit = llvm::Log2_64(plan.landing.pitches[outside]);
   return {bit + 1, 4, bit + 2, 3};
 }
 

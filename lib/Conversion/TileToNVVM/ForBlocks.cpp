@@ -157,8 +157,10 @@ static void startPieces(Lowering &lowering, const PieceCopy &pieces,
                         const LoweredRing &ring, CopyPiecesOp op) {
   KernelBuilder &k = lowering.k;
   Int count = 0;
-  for (ForOp loop : op->getBlock()->getOps<ForOp>())
-    count = lowering.numbers.at(loop.getTiles());
+  for (Operation *user : op.getRing().getUsers())
+    if (auto product = dyn_cast<ContractPiecesOp>(user))
+      count =
+          lowering.numbers.at(cast<ForOp>(product->getParentOp()).getTiles());
   Int tile = lowering.getFirstTile(count);
   Int slot = pieces.getRing(ring.begin);
   for (int64_t number = 0; number < pieces.getAhead(); ++number) {

@@ -123,7 +123,10 @@ Value WarpgroupStore::getAddress(const GlobalTile *tile, const Neighbours &own,
 }
 
 void WarpgroupStore::store(const Neighbours &own, bool isVector) {
-  int64_t count = isVector ? own.sums.size() : 1;
+  int64_t count = 1;
+  if (isVector)
+    count = std::min<int64_t>(own.sums.size(),
+                              op.getBytes() / getBytesOf(target.type));
   for (unsigned index = 0; index < own.sums.size(); index += count)
     k.ifThen(own.exist[index], [&] {
       storeSums(lowering, alpha, beta, target.type,

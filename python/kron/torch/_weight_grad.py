@@ -31,7 +31,7 @@ GPU_ELEMENTS = ELEMENTS | {torch.float16: "f16", torch.bfloat16: "bf16"}
 def ksmm_weight_grad(grad, x, pattern, layout="batch_first"):
     """Shaped as the pattern."""
     pattern = tuple(pattern)
-    if not x.numel():
+    if not x.numel() or not grad.numel():
         return x.new_zeros(pattern)
     if x.is_cuda and x.dtype in GPU_ELEMENTS:
         return _on_gpu(grad, x, pattern, layout)

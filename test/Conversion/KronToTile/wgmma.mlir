@@ -80,3 +80,19 @@ func.func @whole(%x: memref<?x4096xf32>, %f: memref<64x64xf32>, %y: memref<?x409
     outs(%y : memref<?x4096xf32>) {plan = #kron.gpu_plan<kernel = wgmma>}
   return
 }
+
+// -----
+
+// Verify that K is counted in banks where rows lie between it and the columns, too: a lane
+// has an even position of K and the next one, which nothing may flip.
+// CHECK-LABEL: gpu.func @between_0(
+// CHECK:         tile.alloc : !tile.ring<3 of <32x2x32xf32, #tile.layout<[64, 32, 1], swizzle = [7, 4, 8, 3]>>>
+func.func @between(%x: memref<64x6x?xf32>, %f: memref<64x64xf32>, %y: memref<64x6x?xf32>) {
+  kron.fused ins(%x, %f : memref<64x6x?xf32>, memref<64x64xf32>) outs(%y : memref<64x6x?xf32>)
+    attributes {plan = #kron.gpu_plan<kernel = wgmma, tile = 2, columns = 32, threads = 128, ctas_per_sm = 1, stages = 3, k_piece = 32>} {
+  ^bb0(%a: tensor<64x6x?xf32>, %b: tensor<64x64xf32>, %c: tensor<64x6x?xf32>):
+    %0 = kron.mode_product axis(0) ins(%a : tensor<64x6x?xf32>) factor(%b [q, p] : tensor<64x64xf32>) outs(%c : tensor<64x6x?xf32>) -> tensor<64x6x?xf32>
+    kron.yield %0 : tensor<64x6x?xf32>
+  }
+  return
+}

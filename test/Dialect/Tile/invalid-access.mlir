@@ -836,3 +836,22 @@ gpu.module @kron_gpu {
     gpu.return
   }
 }
+
+// -----
+
+// What follows is not verified yet.
+gpu.module @kron_gpu {
+  gpu.func @exchange_c7_many(%f: !tile.view<16x16xf32, [16, 1]>) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %w = tile.alloc : !tile.buffer<2x16x16xf32>
+    %z = tile.alloc : !tile.buffer<2x16x16xf32>
+    tile.for_blocks %b of [2, 16, 16] by [1, 16, 16] {
+      // expected-error @+1 {{expects a block's sums from tile.contract, but got '!tile.fragment<1x1x16x16xf32, mma.m16n8k8.tf32>' of no product}}
+      "tile.exchange"(%c, %z, %b) <{along = array<i64: 2>}> : (!tile.fragment<1x1x16x16xf32, mma.m16n8k8.tf32>, !tile.buffer<2x16x16xf32>, index) -> ()
+      %v = tile.load %w[%b] along [2] : !tile.buffer<2x16x16xf32> -> !tile.fragment<1x1x16x16xf32, mma.m16n8k8.tf32>
+      %c = tile.contract %v, %p along 3 atom <mma.m16n8k8.tf32> block [16, 16] whole : !tile.fragment<1x1x16x16xf32, mma.m16n8k8.tf32>, !tile.operand<16x16xf32, mma.m16n8k8.tf32 columns> -> !tile.fragment<1x1x16x16xf32, mma.m16n8k8.tf32>
+    }
+    %p = "tile.prepare"(%f) <{together = 4611686018427387904 : i64}> : (!tile.view<16x16xf32, [16, 1]>) -> !tile.operand<16x16xf32, mma.m16n8k8.tf32 columns>
+    gpu.return
+  }
+}

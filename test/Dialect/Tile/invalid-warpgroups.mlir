@@ -735,3 +735,62 @@ gpu.module @kron_gpu {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kron_gpu {
+  llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  gpu.func @barrier_of_groups(%x: !tile.view<?x128xf32, [128, 1]>, %y: !tile.view<?x128xf32, [128, 1]>, %f: !tile.view<128x128xf32, [128, 1]>, %n: i32, %m: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 256, ctas_per_sm = 1, groups = 2>} {
+    %r = tile.alloc : !tile.ring<4 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>>
+    tile.copy_pieces %x to %r pieces <sizes = [64, 128], block = [64, 32], axes = [0, 1], warps = 4, bytes = 16, ahead = 3> : !tile.view<?x128xf32, [128, 1]>, !tile.ring<4 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>>
+    %p = tile.prepare %f residuals : !tile.view<128x128xf32, [128, 1]> -> !tile.operand<128x128xf32, wgmma.m64k8.tf32 quads>
+    tile.barrier
+    tile.for %t to %n : i32 {
+      // expected-error @+1 {{is not for kernels of several groups or shares, which tile.contract_pieces is for}}
+      tile.barrier
+      %s = tile.contract_pieces %x[%t], %p in %r along 1 pieces <sizes = [64, 128], block = [64, 32], axes = [0, 1], warps = 4, bytes = 16, ahead = 3> : !tile.view<?x128xf32, [128, 1]>, !tile.operand<128x128xf32, wgmma.m64k8.tf32 quads>, !tile.ring<4 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>> -> !tile.fragment<1x64x128xf32, wgmma.m64k8.tf32>
+      tile.store %s to %y[%t] along [1] box [64, 128] bytes 16 axes [0, 1] : !tile.fragment<1x64x128xf32, wgmma.m64k8.tf32>, !tile.view<?x128xf32, [128, 1]>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  gpu.func @numbers_of_groups(%x: !tile.view<?x128xf32, [128, 1]>, %y: !tile.view<?x128xf32, [128, 1]>, %f: !tile.view<128x128xf32, [128, 1]>, %n: i32, %m: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 256, ctas_per_sm = 1, groups = 2>} {
+    %r = tile.alloc : !tile.ring<4 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>>
+    tile.copy_pieces %x to %r pieces <sizes = [64, 128], block = [64, 32], axes = [0, 1], warps = 4, bytes = 16, ahead = 3> : !tile.view<?x128xf32, [128, 1]>, !tile.ring<4 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>>
+    %p = tile.prepare %f residuals : !tile.view<128x128xf32, [128, 1]> -> !tile.operand<128x128xf32, wgmma.m64k8.tf32 quads>
+    tile.barrier
+    tile.barrier groups 4
+    tile.for %t to %n : i32 {
+      // expected-error @+1 {{lets groups of 128 threads meet at barriers where others may still wait in groups of 64}}
+      %s = tile.contract_pieces %x[%t], %p in %r along 1 pieces <sizes = [64, 128], block = [64, 32], axes = [0, 1], warps = 4, bytes = 16, ahead = 3> : !tile.view<?x128xf32, [128, 1]>, !tile.operand<128x128xf32, wgmma.m64k8.tf32 quads>, !tile.ring<4 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>> -> !tile.fragment<1x64x128xf32, wgmma.m64k8.tf32>
+      tile.store %s to %y[%t] along [1] box [64, 128] bytes 16 axes [0, 1] : !tile.fragment<1x64x128xf32, wgmma.m64k8.tf32>, !tile.view<?x128xf32, [128, 1]>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  gpu.func @contract_pieces_c7(%x: !tile.view<?x128xf32, [128, 1]>, %y: !tile.view<?x128xf32, [128, 1]>, %f: !tile.view<128x128xf32, [128, 1]>, %n: i32, %m: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 256, ctas_per_sm = 1, groups = 2>} {
+    %r = tile.alloc : !tile.ring<4 of <64x32xf32, #tile.layout<[33, 1]>>>
+    tile.copy_pieces %x to %r pieces <sizes = [64, 128], block = [64, 32], axes = [0, 1], warps = 4, bytes = 4, ahead = 3> : !tile.view<?x128xf32, [128, 1]>, !tile.ring<4 of <64x32xf32, #tile.layout<[33, 1]>>>
+    %p = tile.prepare %f residuals : !tile.view<128x128xf32, [128, 1]> -> !tile.operand<128x128xf32, wgmma.m64k8.tf32 quads>
+    tile.barrier
+    tile.for %t to %n : i32 {
+      // expected-error @+1 {{expects slots where 4 neighbours lie together, but got '!tile.buffer<64x32xf32, #tile.layout<[33, 1]>>'}}
+      %s = tile.contract_pieces %x[%t], %p in %r along 1 pieces <sizes = [64, 128], block = [64, 32], axes = [0, 1], warps = 4, bytes = 4, ahead = 3> : !tile.view<?x128xf32, [128, 1]>, !tile.operand<128x128xf32, wgmma.m64k8.tf32 quads>, !tile.ring<4 of <64x32xf32, #tile.layout<[33, 1]>>> -> !tile.fragment<1x64x128xf32, wgmma.m64k8.tf32>
+      tile.store %s to %y[%t] along [1] box [64, 128] bytes 16 axes [0, 1] : !tile.fragment<1x64x128xf32, wgmma.m64k8.tf32>, !tile.view<?x128xf32, [128, 1]>
+    }
+    gpu.return
+  }
+}

@@ -505,7 +505,7 @@ static std::optional<int64_t> getTilesTogether(Operation *op, Value fragment,
                      : isOfRows  ? load.getTogether()
                                  : prepare.getTogether();
   // exchange_c7
-  if (together < 1) {
+  if (together < 1 || together > 4) {
     op->emitOpError("expects a block's sums from tile.contract, but got ")
         << fragment.getType() << " of no product";
     return std::nullopt;

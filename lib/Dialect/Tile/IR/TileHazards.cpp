@@ -631,6 +631,9 @@ LogicalResult HazardCheck::check(Operation *op) {
         return multiply(product, product->getOperand(2));
       })
       .Case([&](ContractPiecesOp product) {
+        // Its warpgroups meet, each by a number, between pieces.
+        if (failed(meetByNumber(product, 4 * 32)))
+          return failure();
         return multiply(product, product->getOperand(2));
       })
       .Case([&](BarrierOp barrier) { return meet(barrier); })

@@ -39,15 +39,20 @@ LogicalResult tile::verifyDivision(gpu::GPUFuncOp kernel) {
   WalkResult result = kernel.getBody().walk([&](Operation *op) {
     bool isOfPieces =
         TypeSwitch<Operation *, bool>(op)
-            .Case<AllocOp, BarrierOp, ForOp, YieldOp, gpu::ReturnOp,
-                  ContractPiecesOp>([](auto) { return true; })
+            .Case<AllocOp, ForOp, YieldOp, gpu::ReturnOp, ContractPiecesOp>(
+                [](auto) { return true; })
+            // Groups have different numbers of tiles.
+            .Case([&](BarrierOp barrier) {
+              return barrier->getParentOp() == kernel;
+            })
             .Case([](CopyPiecesOp copy) {
               return copy.getPiecesAttr() && copy.getPieces().getAhead() > 0;
             })
-            .Case([](PrepareOp prepare) {
+            .Case([&](PrepareOp prepare) {
               auto type = dyn_cast<OperandType>(
                   prepare.getOperation()->getResult(0).getType());
-              return type && type.getAtom() == AtomKind::WgmmaTF32;
+              return type && type.getAtom() == AtomKind::WgmmaTF32 &&
+                     prepare->getParentOp() == kernel;
             })
             .Case([](StoreOp store) {
               return store->getNumOperands() > 0 &&
@@ -133,6 +138,27 @@ static LogicalResult verifyOwnPieces(ContractPiecesOp op) {
          << " fibres, but got " << pieces;
 }
 
+/// Whether lanes find the neighbours along the innermost dimension that they
+/// load at once in slots of the ring of `op`; else an error.
+static LogicalResult verifyLoaded(ContractPiecesOp op, OperandOrder order) {
+  BufferType slot = op.getRing().getType().getBuffer();
+  TileLayout layout = slot.getTileLayout();
+  int64_t width = order == OperandOrder::Quads ? 4 : 2, along = op.getAlong();
+  bool lieTogether = layout.strides.back() == 1;
+  for (auto [size, stride] : llvm::zip_equal(
+           slot.getShape().drop_back(), ArrayRef(layout.strides).drop_back()))
+    lieTogether &= size == 1 || stride % width == 0;
+  for (TileLayout::Swizzle swizzle : layout.swizzles)
+    lieTogether &= (int64_t(1) << swizzle.to) >= width &&
+                   (order == OperandOrder::Quads ||
+                    (int64_t(1) << swizzle.from) != layout.strides[along]);
+  // contract_pieces_c7
+  if (!lieTogether)
+    return op.emitOpError("expects slots where ")
+           << width << " neighbours lie together, but got " << slot;
+  return success();
+}
+
 LogicalResult ContractPiecesOp::verify() {
   // contract_pieces_c1
   if (!isTile(getTile()) || !isa<ForOp>((*this)->getParentOp()))
@@ -158,6 +184,8 @@ LogicalResult ContractPiecesOp::verify() {
            << stringifyOperandOrder(order) << " of the positions of axis "
            << axis << ", the last ones of which are in the last piece, but got "
            << operand << " for " << pieces;
+  if (failed(verifyLoaded(*this, order)))
+    return failure();
   SmallVector<int64_t> shape{1};
   llvm::append_range(shape, sizes);
   shape[along + 1] = operand.getSizeN();
@@ -179,8 +207,10 @@ LogicalResult tile::verifyStoredPieces(StoreOp op) {
       op.getActivation() != Activation::Identity)
     return op.emitOpError("expects no epilogue of a tile in pieces");
   // store_c2
-  if (op.getTile() != product.getTile())
-    return op.emitOpError("expects the tile that its source is of");
+  if (op.getTile() != product.getTile() ||
+      op->getParentOp() != product->getParentOp())
+    return op.emitOpError("expects the tile that its source is of, in the loop "
+                          "that has it");
   // store_c5
   if (*op.getAlong() != ArrayRef(along))
     return op.emitOpError("expects sums along ")

@@ -130,6 +130,8 @@ def Tile_ContractPiecesOp : Tile_Op<"contract_pieces", [Tile_NamesResult]> {
        innermost one and else `pairs`, and K positions, of which the last piece has some.
     5. The sums are a tile with the operand's results along the dimension.
     6. A `tile.barrier` is behind the `tile.prepare` of the operand.
+    7. In a slot, 4 neighbours of `quads` or 2 of `pairs` lie together, at a multiple of
+       their size, and no swizzle flips bits of their places or by that of an odd K.
 
     Example: `%s = tile.contract_pieces %x[%t], %p in %ring along 1 pieces #tile.pieces<...> : !tile.view<?x128xf32, [128, 1]>, !tile.operand<128x128xf32, wgmma.m64k8.tf32 quads>, !tile.ring<4 of <64x32xf32>> -> !tile.fragment<1x64x128xf32, wgmma.m64k8.tf32>`
   }];
