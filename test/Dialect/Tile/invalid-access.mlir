@@ -851,7 +851,7 @@ gpu.module @kron_gpu {
       %v = tile.load %w[%b] along [2] : !tile.buffer<2x16x16xf32> -> !tile.fragment<1x1x16x16xf32, mma.m16n8k8.tf32>
       %c = tile.contract %v, %p along 3 atom <mma.m16n8k8.tf32> block [16, 16] whole : !tile.fragment<1x1x16x16xf32, mma.m16n8k8.tf32>, !tile.operand<16x16xf32, mma.m16n8k8.tf32 columns> -> !tile.fragment<1x1x16x16xf32, mma.m16n8k8.tf32>
     }
-    %p = "tile.prepare"(%f) <{together = 4611686018427387904 : i64}> : (!tile.view<16x16xf32, [16, 1]>) -> !tile.operand<16x16xf32, mma.m16n8k8.tf32 columns>
+    %p = "tile.prepare"(%f) <{together = 8 : i64}> : (!tile.view<16x16xf32, [16, 1]>) -> !tile.operand<16x16xf32, mma.m16n8k8.tf32 columns>
     gpu.return
   }
 }
