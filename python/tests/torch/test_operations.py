@@ -267,3 +267,13 @@ def test_weight_gradient_of_rows(pattern, dtype, rows):
     error = relative_error(result.double(), "nabd,nacd->abcd", grad.reshape(rows, a, b, d).double(),
                            x.view(rows, a, c, d).double())
     assert error <= 16 * torch.finfo(dtype).eps
+
+
+@pytest.mark.parametrize("dtype", (torch.float32, torch.bfloat16))
+@pytest.mark.parametrize("rows", (0, 4))
+@pytest.mark.parametrize("pattern", ((1, 0, 64, 8), (1, 64, 0, 8)))
+def test_weight_grad_without_elements(dtype, rows, pattern):
+    a, b, c, d = pattern
+    result = torch.ops.kron.ksmm_weight_grad(torch.ones(rows, a * b * d, dtype=dtype),
+                                             torch.ones(rows, a * c * d, dtype=dtype), pattern)
+    assert result.shape == pattern and result.dtype == dtype
