@@ -157,6 +157,8 @@ FIXED = (
     ("mma", HOPPER, product("mkm", "f32", [(32, 32)] * 3, 9, **mma("cluster = 2"), **SCALED)),
     ("mma", HOPPER, product("kmm", "f32", [(16, 16), (12, 12), (17, 17)], 1, ops=["T", "N", "T"], dynamic=(),
                             memref_layout="any", **mma("cluster = 2"))),
+    # An odd number of blocks for two CTAs.
+    ("mma", HOPPER, product("mkm", "f16", [(64, 1), (1, 31), (31, 3)], 5, **mma("cluster = 2"))),
     ("wgmma", HOPPER, product("mkm", "f32", [(32, 32)] * 3, 3)),
     ("wgmma", HOPPER, product("mkm", "f16", [(32, 32)] * 3, 3, **SCALED)),
     ("wgmma", HOPPER, product("mkm", "f16", [(32, 32)] * 3, 3, **UNREAD)),

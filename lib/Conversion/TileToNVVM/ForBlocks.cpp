@@ -67,7 +67,8 @@ void tile::lowerForBlocks(Lowering &lowering, ForBlocksOp op) {
     end = k.add(first, total / groups);
     step = 1;
   } else if (blocks.isSplit) {
-    int64_t half = total / lowering.cluster;
+    // Of an odd number the first CTA has one more.
+    int64_t half = llvm::divideCeil(total, lowering.cluster);
     Int rank = k.clusterRank();
     first = k.add(group, k.mul(rank, half));
     end = k.add(k.mul(rank, total - half), half);

@@ -194,7 +194,7 @@ gpu.module @kron_gpu {
       tile.barrier
       %g = tile.acquire %r : !tile.ring<2 of <2x16x32xf32, #tile.layout<[512, 32, 1]>>> -> !tile.buffer<2x16x32xf32, #tile.layout<[512, 32, 1]>>
       tile.copy %x[%t + 1] to %g bytes 16 fill axes [0, 1, 2] : !tile.view<?x16x32xf32, [512, 32, 1]>, !tile.buffer<2x16x32xf32, #tile.layout<[512, 32, 1]>>
-      // expected-error @+1 {{expects split in a kernel of clusters, half of the blocks for each CTA}}
+      // expected-error @+1 {{expects split in a kernel of clusters, without shares}}
       tile.for_blocks %b of [2, 16, 32] by [1, 16, 32] split {
       }
       tile.release %s : !tile.buffer<2x16x32xf32, #tile.layout<[512, 32, 1]>>

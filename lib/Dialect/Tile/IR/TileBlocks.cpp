@@ -139,10 +139,8 @@ LogicalResult ForBlocksOp::verify() {
            << blocks.getGroups(threads) << " groups, but got "
            << blocks.getCount();
   // for_blocks_c6
-  if (getSplit() && (!hasCluster(*this) || getShares() ||
-                     blocks.getCount() % getKernel(*this).getCluster() != 0))
-    return emitOpError("expects split in a kernel of clusters, half of the "
-                       "blocks for each CTA");
+  if (getSplit() && (!hasCluster(*this) || getShares()))
+    return emitOpError("expects split in a kernel of clusters, without shares");
   return success();
 }
 

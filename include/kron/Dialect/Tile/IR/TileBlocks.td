@@ -26,8 +26,9 @@ def Tile_ForBlocksOp
     ...; with `shares`, each has as many, one behind the other. Warps that are no whole
     group take none. Where a size is missing, dimensions of the tile from the last one
     on count as one, whose positions lie without a gap. With `split`, each CTA of a
-    cluster takes a half of the blocks; it has half of the positions that are
-    contracted, and finds the others in the other CTA's shared memory.
+    cluster takes a half of the blocks, the first one the larger half; it has half of
+    the positions that are contracted, and finds the others in the other CTA's shared
+    memory.
 
     Constraints:
 
@@ -36,7 +37,7 @@ def Tile_ForBlocksOp
     3. As many sizes as positions of a block, no larger ones.
     4. A group of `warps` is among the CTA's, and at most 15 groups if `warps` is not 1.
     5. `shares` are as many for each group.
-    6. `split` is of a kernel of clusters.
+    6. `split` is of a kernel of clusters, and not with `shares`.
 
     Example: `tile.for_blocks %b of [1, 16, 256] by [1, 16, 32] warps 1 { ... }`
   }];
