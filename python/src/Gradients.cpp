@@ -60,7 +60,9 @@ private:
   PyObject *saved(int number) const {
     return PyTuple_GET_ITEM(savedTensors.ptr(), number);
   }
+  bool loadAny(PyObject *object, View &view) const;
   bool load(PyObject *object, View &view) const;
+  bool loadFactor(int number);
   void addKey(int64_t value) {
     key.append(reinterpret_cast<const char *>(&value), sizeof(value));
   }
@@ -74,6 +76,7 @@ private:
   py::object allocate(PyObject *like, const View &view, View &result);
   bool run(int numInner, bool isInnerFirst);
   py::object sumBatch(bool isFeaturesFirst, int input) const;
+  bool hasShapeOfGradient(const py::object &shape) const;
 
   PyObject *ctx, *gradObject, *plan;
   py::object &savedTensors;
@@ -85,6 +88,9 @@ private:
   py::object kernelObject;
   const Kernel *kernel = nullptr;
   py::object dx, dfactors[kMaxFactors];
+  /// Factors that are column-major, as a transposed array is: they are taken as
+  /// the row-major matrices that they are transposes of.
+  bool areTransposed[kMaxFactors] = {};
   View dxView, dfactorViews[kMaxFactors];
   KronArray arrays[3 * kMaxFactors + 3];
   int64_t matrixSizes[kMaxFactors + 3][2];
@@ -113,6 +119,13 @@ static py::object getAttribute(PyObject *object, PyObject *name) {
   return py::reinterpret_steal<py::object>(PyObject_GetAttr(object, name));
 }
 
+static py::object transpose(py::handle matrix) {
+  py::object result = getAttribute(matrix.ptr(), KRON_INTERNED("mT"));
+  if (!result)
+    throw py::error_already_set();
+  return result;
+}
+
 static bool isOne(PyObject *object) {
   return !object || (PyLong_CheckExact(object) && PyLong_AsLong(object) == 1) ||
          (PyFloat_CheckExact(object) && PyFloat_AS_DOUBLE(object) == 1);
@@ -139,7 +152,7 @@ bool Gradients::start(int numOperands) {
       !load(gradObject, grad) || !load(saved(0), x))
     return false;
   for (int i = 0; i < numFactors; ++i)
-    if (!load(saved(1 + i), factors[i]))
+    if (!loadFactor(i))
       return false;
   for (int i = 0; i < numKept; ++i)
     if (!load(saved(1 + numFactors + i), kept[i]))
@@ -147,15 +160,32 @@ bool Gradients::start(int numOperands) {
   return true;
 }
 
-/// A real row-major array with elements, like the gradient.
-bool Gradients::load(PyObject *object, View &view) const {
+/// A real array with elements, like the gradient.
+bool Gradients::loadAny(PyObject *object, View &view) const {
   if (!isTensorClass(Py_TYPE(object)) ||
       !loadView(object, /*allowTensors=*/true, view) ||
       view.type != grad.type || view.device != grad.device)
     return false;
   bool isReal = view.type == KRON_F32 || view.type == KRON_F64 ||
                 view.type == KRON_F16 || view.type == KRON_BF16;
-  return isReal && isRowMajor(view) && !view.isEmpty();
+  return isReal && !view.isEmpty();
+}
+
+/// The same, row-major.
+bool Gradients::load(PyObject *object, View &view) const {
+  return loadAny(object, view) && isRowMajor(view);
+}
+
+bool Gradients::loadFactor(int number) {
+  View &view = factors[number];
+  if (!loadAny(saved(1 + number), view))
+    return false;
+  if (isRowMajor(view))
+    return true;
+  std::swap(view.sizes[0], view.sizes[1]);
+  std::swap(view.strides[0], view.strides[1]);
+  areTransposed[number] = view.rank == 2 && isRowMajor(view);
+  return areTransposed[number];
 }
 
 void Gradients::addShapes() {
@@ -186,7 +216,10 @@ template <typename... Rest> bool Gradients::findKernel(Rest... rest) {
     py::list list, flags;
     flags.append(needs(1));
     for (int i = 0; i < numFactors; ++i) {
-      list.append(py::handle(saved(1 + i)));
+      py::handle factor = saved(1 + i);
+      list.append(areTransposed[i]
+                      ? transpose(factor)
+                      : py::reinterpret_borrow<py::object>(factor));
       flags.append(needs(firstFactor + i));
     }
     py::object chosen =
@@ -273,6 +306,15 @@ py::object Gradients::sumBatch(bool isFeaturesFirst, int input) const {
   return sum;
 }
 
+bool Gradients::hasShapeOfGradient(const py::object &shape) const {
+  if (int(py::len(shape)) != grad.rank)
+    return false;
+  for (int axis = 0; axis < grad.rank; ++axis)
+    if (py::cast<int64_t>(shape[py::int_(axis)]) != grad.sizes[axis])
+      return false;
+  return true;
+}
+
 static py::object orNone(const py::object &object) {
   return object ? object : py::none();
 }
@@ -295,15 +337,19 @@ PyObject *Gradients::computeProduct() {
   for (int i = 0; i < numFactors; ++i) {
     if (factors[i].rank != 2)
       return nullptr;
-    letters += char(transposes[i]);
+    letters += char(areTransposed[i] ? toggle(transposes[i]) : transposes[i]);
   }
-  // z that is one row, as a bias is, gets the sum over the others.
+  // z of the result's shape gets the gradient as it is, one row, as a bias is,
+  // the sum over the others.
+  bool isBias = false;
   if (needs(2)) {
     auto shape = getAttribute(ctx, KRON_INTERNED("z_shape"));
-    if (kind != "mkm" || !option(Options::Beta) ||
-        !isOne(option(Options::Beta)) || !shape || py::len(shape) != 1 ||
-        grad.rank < 2 ||
-        py::cast<int64_t>(shape[py::int_(0)]) != grad.sizes[grad.rank - 1])
+    if (!option(Options::Beta) || !isOne(option(Options::Beta)) || !shape)
+      return nullptr;
+    isBias = !hasShapeOfGradient(shape);
+    if (isBias &&
+        (kind != "mkm" || py::len(shape) != 1 || grad.rank < 2 ||
+         py::cast<int64_t>(shape[py::int_(0)]) != grad.sizes[grad.rank - 1]))
       return nullptr;
   }
   key = kind + letters;
@@ -315,9 +361,12 @@ PyObject *Gradients::computeProduct() {
   py::tuple result(3 + numFactors);
   result[0] = py::none();
   result[1] = orNone(dx);
-  result[2] = needs(2) ? sumBatch(/*isFeaturesFirst=*/false, 2) : py::none();
+  result[2] = !needs(2) ? py::none()
+              : isBias  ? sumBatch(/*isFeaturesFirst=*/false, 2)
+                        : py::reinterpret_borrow<py::object>(gradObject);
   for (int i = 0; i < numFactors; ++i)
-    result[3 + i] = orNone(dfactors[i]);
+    result[3 + i] = dfactors[i] && areTransposed[i] ? transpose(dfactors[i])
+                                                    : orNone(dfactors[i]);
   return result.release().ptr();
 }
 

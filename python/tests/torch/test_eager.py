@@ -259,6 +259,34 @@ def test_only_what_is_needed(name, monkeypatch):
         assert all((t.grad is not None) == (k <= chosen) for k, t in enumerate(tensors))
 
 
+# Verify that compiled code computes gradients where factors are transposed arrays and z is an array
+# like the result, as where a product is added to that of another layer.
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("kind", ["mkm", "kmm", "batched"])
+def test_added_products_of_transposed_factors(kind, dtype, monkeypatch):
+    shapes = {"mkm": [(5, 6), (5, 6)], "kmm": [(6, 5), (6, 5)], "batched": [(5, 2, 3), (5, 3, 2)]}
+    x, z = (array(*shape, dtype=dtype) for shape in shapes[kind])
+    # Stored as 3 x 2 and 3 x 2: one as the product takes it, one transposed.
+    a, b = (array(3, 2, dtype=dtype) for _ in range(2))
+
+    def function(x, z, a, b):
+        factors = [a.mT, b] if kind == "mkm" else [b, a.mT]
+        return getattr(kt, kind)(x, factors, beta=1, z=z)
+
+    tensors = [x, z, a, b]
+    upstream = torch.randn_like(z)
+    expected = by_operations(function, tensors, upstream)[1]
+
+    def refuse(*arguments):
+        raise AssertionError("Python code has been asked")
+
+    monkeypatch.setattr(_kernels, "product_grads", refuse)
+    actual = torch.autograd.grad(through_node(function)(*tensors), tensors, upstream)
+    for found, wanted in zip(actual, expected):
+        torch.testing.assert_close(found, wanted)
+        assert found.shape == wanted.shape
+
+
 def test_unused_inputs():
     x, a, b, other = array(5, 6), array(2, 3), array(3, 2), array(1)
     y = through_node(lambda x, a, b: kt.mkm(x, [a, b]))(x, a, b)
