@@ -66,6 +66,46 @@ static constexpr KnownProcessor kTable[] = {
     {"generic", 32, 512},
 };
 
+namespace {
+/// One row of the table of rates.
+struct KnownRates {
+  StringRef cpu;
+  ProcessorRates rates;
+};
+} // namespace
+
+// Measured by kron-bench, of one thread: clock and copies of Zen 5, Sapphire
+// Rapids and Zen 4; other clocks, and units of all, are those of data sheets,
+// and other copies are taken to be like those of the nearest that was measured.
+static constexpr KnownRates kRates[] = {
+    // cpu; GHz, GB/s of a copy; of 512 bits: multiply-adds, loads; others
+    {"x86-64-v2", {3, 15, 1, 1, 1, 2}},
+    {"x86-64-v3", {3, 20, 1, 1, 2, 2}},
+    {"x86-64-v4", {3, 20, 2, 2, 2, 2}},
+    {"x86-64-v4-amx", {2.8, 20, 2, 2, 2, 3}},
+    {"haswell", {3, 15, 1, 1, 2, 2}},
+    {"broadwell", {3, 15, 1, 1, 2, 2}},
+    {"skylake", {3.5, 20, 1, 1, 2, 2}},
+    {"skylake-avx512", {2.8, 15, 2, 2, 2, 2}},
+    {"cascadelake", {2.8, 15, 2, 2, 2, 2}},
+    {"cooperlake", {2.8, 15, 2, 2, 2, 2}},
+    {"icelake-client", {3.5, 20, 1, 2, 2, 2}},
+    {"icelake-server", {2.8, 20, 2, 2, 2, 2}},
+    {"sapphirerapids", {2.8, 20, 2, 2, 2, 3}},
+    {"emeraldrapids", {2.8, 20, 2, 2, 2, 3}},
+    {"graniterapids", {3, 25, 2, 2, 2, 3}},
+    {"znver1", {3.2, 20, 1, 1, 1, 2}},
+    {"znver2", {3.3, 25, 1, 1, 2, 2}},
+    {"znver3", {3.5, 30, 1, 1, 2, 2}},
+    {"znver4", {3.7, 35, 1, 1, 2, 2}},
+    {"znver5", {3.9, 58, 2, 2, 2, 4}},
+    {"neoverse-n1", {3, 20, 1, 1, 2, 2}},
+    {"neoverse-v1", {2.6, 25, 1, 1, 4, 3}},
+    {"neoverse-v2", {2.8, 30, 1, 1, 4, 3}},
+    {"grace", {3.1, 40, 1, 1, 4, 3}},
+    {"generic", {3, 20, 1, 1, 2, 2}},
+};
+
 /// The row for a name that is not in the table.
 static StringRef getSimilar(llvm::function_ref<bool(StringRef)> hasFeature) {
   if (hasFeature("avx512fp16"))
@@ -93,6 +133,9 @@ void mlir::kron::setKnownCosts(Processor &processor,
   processor.columnBytes = known->columnBytes;
   processor.rowTileBytes = known->rowTileBytes;
   processor.hasFastShuffles = known->hasFastShuffles;
+  const KnownRates *rates = llvm::find_if(
+      kRates, [&](const KnownRates &row) { return row.cpu == known->cpu; });
+  processor.rates = rates->rates;
   processor.hasPairProducts = known->hasFastPairs && hasFeature("avx512bf16");
   if (processor.vectorBits == 512) {
     processor.streamBytes = known->streamMiB << 20;

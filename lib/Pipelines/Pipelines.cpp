@@ -150,6 +150,12 @@ static KronPlanOptions getCPUPlanOptions(const CPUPipelineOptions &options) {
   plan.matrixTiles = options.matrixTiles;
   plan.pairProducts = options.pairProducts;
   plan.fastShuffles = options.fastShuffles;
+  plan.gigahertz = options.gigahertz;
+  plan.wideFmas = options.wideFmas;
+  plan.wideLoads = options.wideLoads;
+  plan.vectorFmas = options.vectorFmas;
+  plan.vectorLoads = options.vectorLoads;
+  plan.copyGigabytes = options.copyGigabytes;
   return plan;
 }
 

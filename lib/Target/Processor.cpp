@@ -185,4 +185,10 @@ void kron::setProcessor(CPUPipelineOptions &pipeline,
   pipeline.matrixTiles = processor.hasMatrixTiles;
   pipeline.pairProducts = processor.hasPairProducts;
   pipeline.fastShuffles = processor.hasFastShuffles;
+  pipeline.gigahertz = processor.rates.gigahertz;
+  pipeline.wideFmas = processor.rates.wideFmas;
+  pipeline.wideLoads = processor.rates.wideLoads;
+  pipeline.vectorFmas = processor.rates.vectorFmas;
+  pipeline.vectorLoads = processor.rates.vectorLoads;
+  pipeline.copyGigabytes = processor.rates.copyGigabytes;
 }

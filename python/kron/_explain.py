@@ -15,8 +15,8 @@ from kron import _build, _compile, _core, _jit, _roofline
 _NAMES = ("mkm", "kmm", "batched", "ksmm", "ksmm_chain")
 _MODE_PRODUCT = re.compile(r"kron\.mode_product axis\((\d+)\).*?\[([^\]]*)\] : "
                            r"(?:tensor|memref)<([^>]*)>")
-# A remark with nothing but the plan of a fused region.
-_PLAN_REMARK = re.compile(r"kron-plan: #kron\.cpu_plan<")
+# The plan at the end of a remark.
+_PLAN_OF_REMARK = re.compile(r"(kron-plan: .*); #kron\.cpu_plan<.*")
 # One plan, or those of which one is chosen at launch.
 _PLAN = re.compile(r"#kron\.(?:(?:cpu|gpu)_plan<([^>]*)>|dispatch<\[(.*?>)\]>)")
 
@@ -107,11 +107,12 @@ class Explanation:
         self.stages = [self._stages(text) for text in modules]
 
     def _stages(self, text):
-        pipeline = "kron-cpu-pipeline"
-        if self.on_gpu:
-            _, (chip,) = _compile.parse_target("cuda")
-            pipeline = f"kron-gpu-pipeline{{chip={chip}}}"
         with _compile.translated() as compiler:
+            if self.on_gpu:
+                _, (chip,) = _compile.parse_target("cuda")
+                pipeline = f"kron-gpu-pipeline{{chip={chip}}}"
+            else:
+                pipeline = compiler.host_pipeline()
             _, stages, remarks = compiler.run_passes(text, pipeline, record=True)
         return {"stages": stages, "remarks": [line for line in remarks.splitlines() if line]}
 
@@ -154,8 +155,8 @@ class Explanation:
         for entry in self.stages:
             lines += ["  " + line for line in self._plan(entry)]
             # Plans stand above.
-            lines += ["  remark: " + line for line in entry["remarks"]
-                      if not _PLAN_REMARK.search(line)]
+            lines += ["  remark: " + _PLAN_OF_REMARK.sub(r"\1", line)
+                      for line in entry["remarks"]]
         lines.append(f"  memory: {self.bytes / 1e6:.3f} MB read and written at least; "
                      f"a copy runs at {self.bandwidth / 1e9:.1f} GB/s here")
         if self.multiply_adds:

@@ -16,6 +16,7 @@
 #include "kron/Driver/Tuner.h"
 #include "kron/InitAll.h"
 #include "kron/Mapping/Tuning/RecordFile.h"
+#include "kron/Pipelines/Pipelines.h"
 #include "kron/Target/ForkGuard.h"
 #include "kron/Target/JIT.h"
 #include "kron/Target/Output.h"
@@ -264,6 +265,17 @@ static std::string normalize(const Source &input) {
   return result;
 }
 
+/// The pipeline that kernels for this processor are compiled by.
+static std::string getHostPipeline() {
+  CPUPipelineOptions options;
+  setProcessor(options, getHostProcessor());
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "kron-cpu-pipeline";
+  options.print(os);
+  return text;
+}
+
 static std::string describeHost() {
   Processor host = getHostProcessor();
   return host.cpu + " " + host.features;
@@ -413,6 +425,7 @@ PYBIND11_MODULE(_compiler, module) {
              py::arg("shapes"), py::arg("device"), py::arg("seconds"),
              py::arg("output"), py::arg("only_unknown") = false);
   module.def("load", loadObject, py::arg("object"), py::arg("names"));
+  module.def("host_pipeline", getHostPipeline);
   module.def("run_passes", runPasses, py::arg("text"), py::arg("pipeline"),
              py::arg("record") = false);
   module.def("normalize", normalize, py::arg("source"));

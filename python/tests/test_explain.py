@@ -6,6 +6,7 @@ SPDX-License-Identifier: MIT
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -37,6 +38,10 @@ def test_explain(capsys):
     assert "fused region 1: 2 factor(s)" in text
     assert text.count("plan: vector_bits = ") == 1 and "#kron.cpu_plan" not in text
     assert "expected floor" in text
+    # The plan is that for this processor.
+    assert re.search(r"kron-plan: bound by .*, estimated \d+ us on one thread, floor \d+ us", text)
+    bits = re.search(r"\{.*vector-bits=(\d+) .*\}", _compile.compiler().host_pipeline())[1]
+    assert f"plan: vector_bits = {bits}," in text
     assert explanation.bytes == 2 * x.nbytes + sum(f.nbytes for f in FACTORS)
     assert explanation.multiply_adds == 100 * 12 * (4 + 3)
     # out is written once, whoever gave it.

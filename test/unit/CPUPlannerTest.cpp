@@ -19,12 +19,9 @@ struct CPU {
 };
 
 /// Each has other caches, vectors or stores.
-constexpr CPU kCPUs[] = {{"znver3", 256},
-                         {"znver5", 512},
-                         {"skylake-avx512", 512},
-                         {"sapphirerapids", 512},
-                         {"neoverse-v1", 128},
-                         {"haswell", 256}};
+constexpr CPU kCPUs[] = {{"znver3", 256},         {"znver5", 512},
+                         {"skylake-avx512", 512}, {"sapphirerapids", 512},
+                         {"neoverse-v1", 128},    {"haswell", 256}};
 
 CPUPlannerOptions getOptions(const CPU &cpu) {
   Processor processor{cpu.name, "", cpu.vectorBits, KRON_ISA_HOST};
@@ -36,6 +33,7 @@ CPUPlannerOptions getOptions(const CPU &cpu) {
   options.streamBytes = processor.streamBytes;
   options.streamColumnsBytes = processor.streamColumnsBytes;
   options.hasFastShuffles = processor.hasFastShuffles;
+  options.rates = processor.rates;
   return options;
 }
 
@@ -54,6 +52,17 @@ protected:
     if (reason != "none")
       return reason;
     return getCPUPlanAttr(fused);
+  }
+
+  /// What the plan of `example` with the fields `given` takes by the cost
+  /// model.
+  CPUTime estimate(const Example &example, const CPU &cpu,
+                   StringRef given = "") {
+    auto planned = plan(example, cpu, given);
+    EXPECT_EQ(getReason(planned), "none");
+    CPUPlanAttr chosen = std::get<CPUPlanAttr>(planned);
+    return estimateCPUTime(build(example, getText(chosen)),
+                           readCPUChoices(chosen), getOptions(cpu));
   }
 
   /// What the plan of `example` prints, or the error.
@@ -93,6 +102,52 @@ TEST_F(CPUPlanners, CompletePlansStayAsTheyAre) {
         EXPECT_EQ(getCPUPlanAttr(again), chosen);
       }
     }
+}
+
+TEST_F(CPUPlanners, EstimatesAreNotBelowTheFloor) {
+  for (const Example &example :
+       {kRows, kColumns, kPowers, kOdd, kSparse, kLong})
+    for (const CPU &cpu : kCPUs) {
+      SCOPED_TRACE(getName(example) + " " + cpu.name);
+      CPUTime time = estimate(example, cpu);
+      EXPECT_GT(time.floor, 0);
+      EXPECT_GE(time.total, 0.999 * time.floor);
+      // No plan for these leaves most of the lanes empty.
+      EXPECT_LT(time.total, 8 * time.floor);
+    }
+}
+
+TEST_F(CPUPlanners, EstimatesOfNarrowVectors) {
+  // 8192 x 32^3: 3 * 32 multiply-adds for an element of 2^28, in 16 lanes.
+  Example rows{"f32", {8192, 32, 32, 32}, {1, 2, 3}};
+  double seconds = 96 * std::pow(2.0, 28) / 16 / 2 / 3.9e9;
+  CPUTime wide = estimate(rows, {"znver5", 512});
+  EXPECT_EQ(wide.getBound(), "multiply-adds");
+  EXPECT_NEAR(wide.floor, seconds, 1e-9);
+  EXPECT_NEAR(estimate(rows, {"znver5", 512}, "vector_bits = 256").floor,
+              2 * seconds, 1e-9);
+  // A Zen 4 takes two cycles for 512 bits.
+  EXPECT_NEAR(estimate(rows, {"znver4", 512}).floor,
+              estimate(rows, {"znver4", 512}, "vector_bits = 256").floor, 1e-9);
+}
+
+TEST_F(CPUPlanners, EstimatesOfTilesBeyondTheCaches) {
+  Example rows{"f32", {65536, 3, 3, 3, 3, 3}, {1, 2, 3, 4, 5}};
+  CPU cpu{"znver3", 256};
+  CPUTime small = estimate(rows, cpu, "slice = -1"),
+          large = estimate(rows, cpu, "tile = 4096, slice = -1");
+  EXPECT_GT(large.caches, small.caches);
+  EXPECT_GT(large.total, small.total);
+  EXPECT_EQ(large.getBound(), "caches");
+}
+
+TEST_F(CPUPlanners, EstimatesOfMemory) {
+  // One small factor: 2^26 elements are read and written.
+  Example rows{"f32", {1 << 24, 4}, {1}};
+  CPUTime time = estimate(rows, {"sapphirerapids", 512});
+  EXPECT_EQ(time.getBound(), "memory");
+  EXPECT_NEAR(time.memory, 2 * std::pow(2.0, 28) / 20e9, 1e-6);
+  EXPECT_EQ(time.floor, time.memory);
 }
 
 TEST_F(CPUPlanners, GivenFieldsAreKept) {

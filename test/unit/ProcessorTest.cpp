@@ -28,6 +28,16 @@ TEST(Processor, CachesOfKnownNames) {
   EXPECT_EQ(get("neoverse-v2", 128).l1Bytes, 64 << 10);
 }
 
+TEST(Processor, Rates) {
+  EXPECT_EQ(get("znver5", 512).rates.wideFmas, 2);
+  EXPECT_EQ(get("znver4", 512).rates.wideFmas, 1);
+  EXPECT_EQ(get("znver4", 512).rates.vectorFmas, 2);
+  EXPECT_EQ(get("neoverse-v2", 128).rates.vectorFmas, 4);
+  EXPECT_EQ(get("cascadelake", 512).rates.gigahertz, 2.8);
+  EXPECT_EQ(get("newlake", 512, {"avx512vl", "avx512fp16"}).rates.copyGigabytes,
+            20);
+}
+
 TEST(Processor, NonTemporalStoresWantWideVectors) {
   EXPECT_EQ(get("znver5", 512).streamBytes, 48 << 20);
   EXPECT_EQ(get("znver5", 512).streamColumnsBytes, 16 << 20);

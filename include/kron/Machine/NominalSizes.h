@@ -16,6 +16,9 @@ namespace mlir::kron {
 /// size is known only at launch: enough to keep it busy.
 inline constexpr int64_t kNominalRows = 16384;
 inline constexpr double kNominalElements = 1 << 26;
+/// The same on one thread of a CPU: enough for what begins and ends to count
+/// little.
+inline constexpr int64_t kNominalCPURows = 1024;
 
 } // namespace mlir::kron
 

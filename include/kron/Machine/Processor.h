@@ -21,6 +21,16 @@
 
 namespace mlir::kron {
 
+/// What one core does at most; estimates are counted from it, for one thread.
+struct ProcessorRates {
+  double gigahertz = 3;
+  /// 10^9 bytes per second that a copy in memory reads and writes.
+  double copyGigabytes = 20;
+  /// Multiply-adds of vectors of 512 bits, and loads of them, in a cycle; the
+  /// same of narrower vectors.
+  double wideFmas = 2, wideLoads = 2, vectorFmas = 2, vectorLoads = 2;
+};
+
 /// One processor to compile for.
 struct Processor {
   /// LLVM's name and extra features ("+avx512f,..."), e.g. of the host.
@@ -50,6 +60,7 @@ struct Processor {
   /// Whether it shuffles within 128 bits while it multiplies and adds, two of
   /// 512 bits a cycle each.
   bool hasFastShuffles = false;
+  ProcessorRates rates = {};
 };
 
 /// Sets what the table has for `processor.cpu`. A name that is not in the table

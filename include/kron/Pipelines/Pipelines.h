@@ -81,6 +81,33 @@ struct CPUPipelineOptions : RecordPipelineOptions<CPUPipelineOptions> {
       llvm::cl::desc("Whether the target shuffles within 128 bits while it "
                      "multiplies and adds"),
       llvm::cl::init(false)};
+  PassOptions::Option<double> gigahertz{
+      *this, "gigahertz",
+      llvm::cl::desc("The target's clock, of which estimates are counted"),
+      llvm::cl::init(3)};
+  PassOptions::Option<double> copyGigabytes{
+      *this, "copy-gigabytes",
+      llvm::cl::desc("10^9 bytes per second that a copy in memory by one "
+                     "thread reads and writes"),
+      llvm::cl::init(20)};
+  PassOptions::Option<double> wideFmas{
+      *this, "wide-fmas",
+      llvm::cl::desc(
+          "Multiply-adds of vectors of 512 bits in a cycle of the target"),
+      llvm::cl::init(2)};
+  PassOptions::Option<double> wideLoads{
+      *this, "wide-loads",
+      llvm::cl::desc("Loads of vectors of 512 bits in a cycle of the target"),
+      llvm::cl::init(2)};
+  PassOptions::Option<double> vectorFmas{
+      *this, "vector-fmas",
+      llvm::cl::desc(
+          "Multiply-adds of narrower vectors in a cycle of the target"),
+      llvm::cl::init(2)};
+  PassOptions::Option<double> vectorLoads{
+      *this, "vector-loads",
+      llvm::cl::desc("Loads of narrower vectors in a cycle of the target"),
+      llvm::cl::init(2)};
   PassOptions::Option<bool> reference{
       *this, "reference",
       llvm::cl::desc("Lower everything through --convert-kron-to-linalg: slow "

@@ -139,6 +139,67 @@ static std::string complete(FusedOp fused, CPUPlanAttr given,
   return "";
 }
 
+static int64_t toMicroseconds(double seconds) {
+  return std::llround(seconds * 1e6);
+}
+
+/// What the fastest plan takes that has `field` = `value`, which `choices` asks
+/// for beside what `given` says.
+static void estimateOther(llvm::raw_ostream &os, FusedOp fused,
+                          CPUPlanAttr given, const CPUPlannerOptions &options,
+                          CPUChoices choices, StringRef field, int64_t value) {
+  if (!complete(fused, given, options, choices).empty() ||
+      !getCPUPlanReason(fused, choices).empty())
+    return;
+  CPUTime time = estimateCPUTime(fused, choices, options);
+  os << "; " << field << " = " << value << ": " << toMicroseconds(time.total)
+     << " us, bound by " << time.getBound();
+}
+
+/// Says what was chosen, what bounds it, and what other vectors and tiles would
+/// take.
+static void explain(FusedOp fused, CPUPlanAttr given,
+                    const CPUPlannerOptions &options,
+                    const CPUChoices &choices) {
+  auto remark = remark::analysis(
+      fused.getLoc(), remark::RemarkOpts::name("Plan").category("kron-plan"));
+  if (!remark)
+    return;
+  auto plan = std::get<CPUPlan>(describeCPUPlan(fused, choices));
+  CPUTime time = estimateCPUTime(fused, choices, options);
+  std::string message;
+  llvm::raw_string_ostream os(message);
+  os << "bound by " << time.getBound() << ", estimated "
+     << toMicroseconds(time.total) << " us on one thread, floor "
+     << toMicroseconds(time.floor) << " us";
+  CPUChoices asked = given ? readCPUChoices(given) : CPUChoices();
+  if (!asked.vectorBits && choices.vectorBits > 128) {
+    CPUChoices other = asked;
+    other.vectorBits = choices.vectorBits / 2;
+    estimateOther(os, fused, given, options, other, "vector_bits",
+                  other.vectorBits);
+  }
+  int64_t tile = getTileSize(fused, plan, choices);
+  for (int64_t size : {tile / 2, 2 * tile}) {
+    CPUChoices other = asked;
+    if (asked.tile || plan.tiledAxis < 0 || !size)
+      continue;
+    other.tile = size;
+    // An axis may have no more positions than the tile takes already.
+    if (getTileSize(fused, plan, other) != tile)
+      estimateOther(os, fused, given, options, other, "tile", size);
+  }
+  os << "; " << fused.getPlanAttr();
+  remark << message
+         << remark::metric("FactorsApplied", fused.getModeProducts().size())
+         << remark::metric("Stages", plan.groups.size())
+         << remark::metric("Tile", choices.tile)
+         << remark::metric("Buffers", plan.numBuffers)
+         << remark::metric("ElementsPerPosition", plan.elementsPerPosition)
+         << remark::metric("Microseconds", toMicroseconds(time.total))
+         << remark::metric("FloorMicroseconds", toMicroseconds(time.floor));
+}
+
 LogicalResult kron::planForCPU(FusedOp fused,
                                const CPUPlannerOptions &options) {
   for (ModeProductOp product : fused.getModeProducts())
@@ -155,15 +216,7 @@ LogicalResult kron::planForCPU(FusedOp fused,
     reason = getCPUPlanReason(fused, choices);
   if (!reason.empty())
     return fused.emitOpError("has a plan that is none for it: ") << reason;
-  auto plan = std::get<CPUPlan>(describeCPUPlan(fused, choices));
   fused.setPlanAttr(writeCPUPlan(fused.getContext(), choices));
-  remark::analysis(fused.getLoc(),
-                   remark::RemarkOpts::name("Plan").category("kron-plan"))
-      << remark::add("{0}", fused.getPlanAttr())
-      << remark::metric("FactorsApplied", fused.getModeProducts().size())
-      << remark::metric("Stages", plan.groups.size())
-      << remark::metric("Tile", choices.tile)
-      << remark::metric("Buffers", plan.numBuffers)
-      << remark::metric("ElementsPerPosition", plan.elementsPerPosition);
+  explain(fused, given, options, choices);
   return success();
 }

@@ -46,7 +46,9 @@ struct KronPlanPass : kron::impl::KronPlanBase<KronPlanPass> {
       return planForGPU();
     if (failed(verifyVectorBits(getOperation(), vectorBits)) ||
         failed(verifyBytes(getOperation(), cacheBytes, l2Bytes, streamBytes,
-                           streamColumnsBytes, columnBytes, rowTileBytes)))
+                           streamColumnsBytes, columnBytes, rowTileBytes)) ||
+        failed(verifyRates(getOperation(), gigahertz, copyGigabytes, wideFmas,
+                           wideLoads, vectorFmas, vectorLoads)))
       return signalPassFailure();
     planForCPU();
   }
@@ -80,6 +82,8 @@ struct KronPlanPass : kron::impl::KronPlanBase<KronPlanPass> {
     options.hasMatrixTiles = matrixTiles;
     options.hasPairProducts = pairProducts;
     options.hasFastShuffles = fastShuffles;
+    options.rates = {gigahertz, copyGigabytes, wideFmas,
+                     wideLoads, vectorFmas,    vectorLoads};
     WalkResult result = getOperation()->walk([&](Operation *op) {
       if (auto fused = dyn_cast<FusedOp>(op); fused && !pairwiseOnly)
         return WalkResult(kron::planForCPU(fused, options));

@@ -36,6 +36,19 @@ LogicalResult verifyBytes(Operation *op, const Option &...options) {
   return success((succeeded(verify(options)) && ...));
 }
 
+/// Whether every one of `options` is a rate, by which is divided.
+template <typename... Option>
+LogicalResult verifyRates(Operation *op, const Option &...options) {
+  auto verify = [&](const auto &option) -> LogicalResult {
+    if (option.getValue() > 0)
+      return success();
+    return op->emitError("expects ")
+           << option.ArgStr << " to be more than 0, but got "
+           << option.getValue();
+  };
+  return success((succeeded(verify(options)) && ...));
+}
+
 } // namespace mlir::kron
 
 #endif // KRON_LIB_MAPPING_TRANSFORMS_VERIFYOPTIONS_H

@@ -8,6 +8,7 @@
 #ifndef KRON_MAPPING_CPU_CPUPLANNER_H
 #define KRON_MAPPING_CPU_CPUPLANNER_H
 
+#include "kron/Machine/Processor.h"
 #include "kron/Plan/CPU/CPUPlan.h"
 
 namespace mlir::kron {
@@ -39,7 +40,27 @@ struct CPUPlannerOptions {
   bool hasMatrixTiles = false, hasPairProducts = false;
   /// Whether it shuffles within 128 bits while it multiplies and adds.
   bool hasFastShuffles = false;
+  ProcessorRates rates = {};
 };
+
+/// What one thread takes for a fused region.
+struct CPUTime {
+  /// Seconds that multiply-adds and loads take, that what lies between factors
+  /// takes where it is beyond the first-level cache, and that input, factors
+  /// and results take in memory.
+  double arithmetic = 0, loads = 0, caches = 0, memory = 0;
+  /// All of it, where each overlaps with the others, and the least that
+  /// arithmetic and memory take at the processor's peak.
+  double total = 0, floor = 0;
+
+  /// "multiply-adds", "loads", "caches" or "memory".
+  StringRef getBound() const;
+};
+
+/// Estimates what the code of `fused` by `choices`, a complete plan, takes.
+/// Sizes that are not known count as kNominalCPURows.
+CPUTime estimateCPUTime(FusedOp fused, const CPUChoices &choices,
+                        const CPUPlannerOptions &options);
 
 /// Chooses the axes that tiles, slices and lanes of `fused` run over, with
 /// vectors of `choices.vectorBits`, and which factors are joined: fields that

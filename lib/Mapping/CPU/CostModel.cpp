@@ -1,0 +1,196 @@
+//===- CostModel.cpp - What a kron.fused takes on a CPU ---------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// One thread goes through the steps of every tile. A step takes the longer one
+// of its register tiles' multiply-adds (with lanes that stay empty, and with
+// too few accumulators for the latency), the loads of these, and, where what
+// lies between factors is beyond the first-level cache, moving that. Input,
+// factors and results come from memory meanwhile.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Machine/CPURates.h"
+#include "kron/Machine/NominalSizes.h"
+#include "kron/Mapping/CPU/CPUPlanner.h"
+#include "kron/Plan/CPU/AmxMapping.h"
+#include "kron/Plan/CPU/FusedLayout.h"
+#include "kron/Plan/CPU/LoopNest.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+StringRef CPUTime::getBound() const {
+  if (memory >= std::max({arithmetic, loads, caches}))
+    return "memory";
+  if (caches >= std::max(arithmetic, loads))
+    return "caches";
+  return loads > arithmetic ? "loads" : "multiply-adds";
+}
+
+namespace {
+
+/// Follows a fused region through its steps and adds up their cycles.
+class StepClock : private FusedLayout {
+public:
+  StepClock(FusedOp fused, const CPUChoices &choices,
+            const CPUPlannerOptions &options)
+      : FusedLayout(fused, choices), options(options),
+        arrays(describeArrays(fused, plan)) {}
+
+  CPUTime measure();
+
+private:
+  LayoutArrays &getArrays() override { return arrays; }
+  void visitStage(unsigned index, const StageLayout &stage,
+                  const PlannedStage &planned) override;
+  double countTiles();
+  bool isWide() const { return vectorBits == 512; }
+  /// Multiply-adds of vectors in a cycle.
+  double getFmas() const {
+    return isWide() ? options.rates.wideFmas : options.rates.vectorFmas;
+  }
+  double getBytesPerCycle(unsigned index) const;
+
+  CPUPlannerOptions options;
+  LayoutArrays arrays;
+  double numTiles = 1, cycles = 0;
+  CPUTime time;
+};
+
+} // namespace
+
+/// Sizes that are not known count as so many.
+static double getSize(int64_t size) {
+  return ShapedType::isDynamic(size) ? kNominalCPURows : size;
+}
+
+static double countBytes(Value array) {
+  double bytes = getElementBytes(getElementType(array));
+  for (int64_t size : getArrayType(array).getShape())
+    bytes *= getSize(size);
+  return bytes;
+}
+
+/// Of `size` positions in a row, those in a vector of `lanes` on average.
+static double getUsedLanes(double size, int64_t lanes) {
+  return size / std::ceil(size / lanes);
+}
+
+/// Products in a vector of `stage` on average.
+static double getUsedLanes(const StageLayout &stage, const LoopNest &nest) {
+  int64_t lanes = getMaxLanes(stage), group = getGroupSize(nest);
+  switch (getMapping(stage, nest)) {
+  case StageMapping::Inner:
+  case StageMapping::Varying: {
+    if (nest.inner.empty())
+      return lanes;
+    Int size = nest.inner.back().size;
+    return size.isConstant() ? getUsedLanes(size.getConstant(), lanes) : lanes;
+  }
+  case StageMapping::Fibre: {
+    int64_t fibres = getNumFibres(stage, nest);
+    if (fibres > 1)
+      return std::min<double>(fibres * stage.sizeN, lanes);
+    int64_t results = getFibreLanes(stage, group).second;
+    return double(stage.sizeN * group) / llvm::divideCeil(stage.sizeN, results);
+  }
+  case StageMapping::K:
+    return getUsedLanes(stage.sizeK * group, lanes);
+  case StageMapping::Repeat:
+  case StageMapping::Unsupported:
+    return lanes;
+  }
+  llvm_unreachable("unknown mapping");
+}
+
+double StepClock::countTiles() {
+  ArrayRef<int64_t> shape = getArrayType(fused.getInit()).getShape();
+  double tiles = 1;
+  for (auto [axis, role] : llvm::enumerate(plan.roles))
+    if (role != AxisRole::Whole)
+      tiles *= std::ceil(getSize(shape[axis]) / plan.getStep(axis, tileSize));
+  return tiles;
+}
+
+/// What a core moves between step `index` and those beside it; 0 where the
+/// first-level cache holds that.
+double StepClock::getBytesPerCycle(unsigned index) const {
+  auto section = llvm::find_if(sections, [&](const Section &other) {
+    return index >= other.begin && index < other.end;
+  });
+  int64_t bytes = getComputedBytes(fused) *
+                  (countWindowElements(plan, *section, tileSize, index) +
+                   countWindowElements(plan, *section, tileSize, index + 1));
+  if (bytes <= options.caches.l1Bytes)
+    return 0;
+  if (bytes <= options.caches.l2Bytes)
+    return kCPURates.l2BytesPerCycle;
+  return options.rates.copyGigabytes / options.rates.gigahertz;
+}
+
+void StepClock::visitStage(unsigned index, const StageLayout &stage,
+                           const PlannedStage &planned) {
+  const ProcessorRates &rates = options.rates;
+  double before = numTiles * countTileElements(plan, tileSize, index),
+         after = numTiles * countTileElements(plan, tileSize, index + 1),
+         products = after * stage.sizeK * stage.elementParts;
+  double arithmetic = 0, loads = 0;
+  if (planned.usesTiles) {
+    arithmetic = products / kCPURates.matrixTileFmas;
+  } else {
+    LoopNest nest = getLoopNest(stage);
+    double rows = std::max<int64_t>(stage.step->rows, 1),
+           vectors = std::max<int64_t>(stage.step->vectors, 1),
+           accumulators = rows * vectors * stage.elementParts;
+    double times = products / stage.elementParts /
+                   (getUsedLanes(stage, nest) * rows * vectors);
+    if (stage.hasPairs)
+      times /= 2;
+    arithmetic = times *
+                 std::max<double>(accumulators, kCPURates.fmasInFlight) /
+                 getFmas();
+    loads = times * (rows + vectors) /
+            (isWide() ? rates.wideLoads : rates.vectorLoads);
+  }
+  double caches = 0, perCycle = getBytesPerCycle(index);
+  // The first source and the last results are counted with memory.
+  double moved =
+      (index ? before : 0) + (index + 1 < plan.groups.size() ? after : 0);
+  if (perCycle)
+    caches = moved * getComputedBytes(fused) / perCycle;
+  time.arithmetic += arithmetic;
+  time.loads += loads;
+  time.caches += caches;
+  cycles += std::max({arithmetic, loads, caches});
+}
+
+CPUTime StepClock::measure() {
+  numTiles = countTiles();
+  planStages(getFirstExtent());
+  double second = options.rates.gigahertz * 1e9;
+  for (double *part : {&time.arithmetic, &time.loads, &time.caches})
+    *part /= second;
+  double bytes = 0, products = 0;
+  for (Value operand : fused->getOperands())
+    if (isa<ShapedType>(operand.getType()))
+      bytes += countBytes(operand);
+  double parts = isa<ComplexType>(getElementType(fused.getInit())) ? 2 : 1;
+  for (auto [index, group] : llvm::enumerate(plan.groups))
+    products += numTiles * countTileElements(plan, tileSize, index + 1) *
+                group.sizeK * parts;
+  time.memory = bytes / (options.rates.copyGigabytes * 1e9);
+  time.total = std::max(cycles / second, time.memory);
+  double lanes = vectorBits / 8.0 / getComputedBytes(fused);
+  time.floor = std::max(time.memory, products / (lanes * getFmas() * second));
+  return time;
+}
+
+CPUTime kron::estimateCPUTime(FusedOp fused, const CPUChoices &choices,
+                              const CPUPlannerOptions &options) {
+  return hasEmptyArray(fused) ? CPUTime()
+                              : StepClock(fused, choices, options).measure();
+}
