@@ -347,6 +347,8 @@ void mlir::kron::bindProgram(py::module_ &module) {
            py::arg("like"), py::arg("axis"))
       .def("operation", addOperation, py::arg("name"), py::arg("operands"),
            py::arg("attributes") = py::dict())
+      .def("convert", &Program::addConversion, py::arg("source"),
+           py::arg("target"))
       .def("result", &Program::addResult, py::arg("value"), py::arg("name"));
   module.def("describe_call", describeCall, py::arg("description"));
 }

@@ -31,15 +31,13 @@ PyObject *Casts::cast(PyObject *object) {
   int from = getTensorType(object);
   if (from != KRON_F32 && from != KRON_F16 && from != KRON_BF16)
     return object;
-  kept.push_back(
-      check(PyObject_CallMethodOneArg(object, KRON_INTERNED("to"), type)));
+  kept.push_back(check(castTensor(object, type)));
   return kept.back().ptr();
 }
 
 PyObject *Casts::castInner(PyObject *object) {
   if (!object || !type || getTensorNeed(object) != TensorNeed::Derivative ||
-      check(PyObject_GetAttr(object, KRON_INTERNED("is_leaf")))
-          .is(py::bool_(true)))
+      isLeaf(object))
     return object;
   return cast(object);
 }

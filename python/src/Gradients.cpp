@@ -73,7 +73,15 @@ private:
     arrays[numArrays++] = {view.data, view.sizes, nullptr, view.rank,
                            view.type};
   }
-  py::object allocate(PyObject *like, const View &view, View &result);
+  /// Whether the gradient by factor number i is to be in f32, the type of what
+  /// forward has cast to 16 bits.
+  bool isWide(int i) const {
+    PyObject *input =
+        inputs ? PyTuple_GET_ITEM(inputs.ptr(), firstFactor - 1 + i) : nullptr;
+    return input && grad.type != KRON_F32 && getTensorType(input) == KRON_F32;
+  }
+  py::object allocate(PyObject *like, KronType type, const View &view,
+                      View &result);
   bool run(int numInner, bool isInnerFirst);
   py::object sumBatch(bool isFeaturesFirst, int input) const;
   bool hasShapeOfGradient(const py::object &shape) const;
@@ -81,6 +89,8 @@ private:
   PyObject *ctx, *gradObject, *plan;
   py::object &savedTensors;
   py::object options, needed;
+  /// What forward was given, where it may have cast it; null otherwise.
+  py::object inputs;
   View grad, x, factors[kMaxFactors], kept[kMaxFactors];
   int numFactors = 0, numKept = 0, firstFactor = 0;
   std::string key;
@@ -144,6 +154,9 @@ bool Gradients::start(int numOperands) {
   if (!(options = getAttribute(ctx, KRON_INTERNED("options"))) ||
       !(needed = getAttribute(ctx, KRON_INTERNED("needs_input_grad"))))
     return false;
+  if (getCastType(options.ptr()) &&
+      !(inputs = getAttribute(ctx, KRON_INTERNED("inputs"))))
+    return false;
   firstFactor = 1 + numOperands;
   numFactors = int(PyTuple_GET_SIZE(needed.ptr())) - firstFactor;
   numKept = int(PyTuple_GET_SIZE(savedTensors.ptr())) - 1 - numFactors;
@@ -193,7 +206,8 @@ void Gradients::addShapes() {
          int64_t(numKept) << 40);
   int64_t bits = needs(1);
   for (int i = 0; i < numFactors; ++i) {
-    bits |= int64_t(needs(firstFactor + i)) << (1 + i);
+    bits |= int64_t(needs(firstFactor + i)) << (1 + i) |
+            int64_t(isWide(i)) << (1 + kMaxFactors + i);
     addKey(factors[i].rank);
     for (int axis = 0; axis < factors[i].rank; ++axis)
       addKey(factors[i].sizes[axis]);
@@ -213,7 +227,7 @@ template <typename... Rest> bool Gradients::findKernel(Rest... rest) {
   auto &plans = getPlans();
   auto found = plans.find(key);
   if (found == plans.end()) {
-    py::list list, flags;
+    py::list list, flags, areWide;
     flags.append(needs(1));
     for (int i = 0; i < numFactors; ++i) {
       py::handle factor = saved(1 + i);
@@ -221,10 +235,11 @@ template <typename... Rest> bool Gradients::findKernel(Rest... rest) {
                       ? transpose(factor)
                       : py::reinterpret_borrow<py::object>(factor));
       flags.append(needs(firstFactor + i));
+      areWide.append(isWide(i));
     }
     py::object chosen =
         py::handle(plan)(py::handle(gradObject), py::handle(saved(0)), list,
-                         py::tuple(flags), rest...);
+                         py::tuple(flags), py::tuple(areWide), rest...);
     found = plans.emplace(key, std::move(chosen)).first;
   }
   if (found->second.is_none())
@@ -245,9 +260,10 @@ void Gradients::addMatrix(const View &view, int numInner, bool isInnerFirst) {
   arrays[numArrays++] = {view.data, sizes, nullptr, 2, view.type};
 }
 
-py::object Gradients::allocate(PyObject *like, const View &view, View &result) {
-  auto object = py::reinterpret_steal<py::object>(allocateLike(
-      like, view.type, view.device, view.rank, view.sizes, result));
+py::object Gradients::allocate(PyObject *like, KronType type, const View &view,
+                               View &result) {
+  auto object = py::reinterpret_steal<py::object>(
+      allocateLike(like, type, view.device, view.rank, view.sizes, result));
   if (!object)
     throw py::error_already_set();
   return object;
@@ -265,12 +281,16 @@ bool Gradients::run(int numInner, bool isInnerFirst) {
   for (int i = 0; i < numKept; ++i)
     addMatrix(kept[i], numInner, isInnerFirst);
   if (needs(1)) {
-    dx = allocate(saved(0), x, dxView);
+    dx = allocate(saved(0), x.type, x, dxView);
     addMatrix(dxView, numInner, isInnerFirst);
   }
   for (int i = 0; i < numFactors; ++i)
     if (needs(firstFactor + i)) {
-      dfactors[i] = allocate(saved(0), factors[i], dfactorViews[i]);
+      dfactors[i] =
+          isWide(i)
+              ? allocate(PyTuple_GET_ITEM(inputs.ptr(), firstFactor - 1 + i),
+                         KRON_F32, factors[i], dfactorViews[i])
+              : allocate(saved(0), x.type, factors[i], dfactorViews[i]);
       addArray(dfactorViews[i]);
     }
   if (!kernel->launch(arrays, numArrays, x.device, stream, /*numThreads=*/0,
@@ -288,15 +308,9 @@ py::object Gradients::sumBatch(bool isFeaturesFirst, int input) const {
   for (int i = 0; i < grad.rank - 1; ++i)
     axes[i] = i + isFeaturesFirst;
   py::object type;
-  if (getCastType(options.ptr())) {
-    py::object inputs = getAttribute(ctx, KRON_INTERNED("inputs"));
-    PyObject *own =
-        inputs ? PyTuple_GET_ITEM(inputs.ptr(), input - 1) : nullptr;
-    if (own && !(type = getAttribute(own, KRON_INTERNED("dtype"))))
-      own = nullptr;
-    if (!own)
-      throw py::error_already_set();
-  }
+  if (inputs && !(type = getAttribute(PyTuple_GET_ITEM(inputs.ptr(), input - 1),
+                                      KRON_INTERNED("dtype"))))
+    throw py::error_already_set();
   static PyObject *const names = py::make_tuple("dtype").release().ptr();
   PyObject *arguments[] = {gradObject, axes.ptr(), type.ptr()};
   auto sum = py::reinterpret_steal<py::object>(PyObject_VectorcallMethod(

@@ -126,6 +126,13 @@ static bool isPlainContextOrThrow() {
   return isPlain;
 }
 
+static py::object getAutocastType(py::handle x) {
+  PyObject *type = findAutocastType(x.ptr());
+  if (!type)
+    throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(type);
+}
+
 PYBIND11_MODULE(_core, module) {
   exposeRuntime();
   bindKernel(module);
@@ -146,6 +153,7 @@ PYBIND11_MODULE(_core, module) {
              py::arg("type_number"));
   module.def("register_tensors", registerTensors);
   module.def("set_tensor_functions", setTensorFunctions, py::arg("functions"));
+  module.def("autocast_type", getAutocastType, py::arg("x"));
   bindRecorded(module);
   module.def("is_plain_context", isPlainContextOrThrow);
   module.def("release_memory", releaseMemory);

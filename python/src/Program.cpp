@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
@@ -66,6 +67,10 @@ std::vector<int> Program::addOperation(std::string name,
   steps.push_back(
       Step{std::move(name), std::move(groups), std::move(attributes), values});
   return values;
+}
+
+void Program::addConversion(int source, int target) {
+  steps.push_back(Conversion{source, target});
 }
 
 void Program::addResult(int value, std::string name) {
@@ -175,6 +180,7 @@ private:
   Value getSize(int value, int axis);
   void add(const Allocation &allocation);
   void add(const Step &step);
+  void add(const Conversion &conversion);
   void addTransposes(const Group &group, OperationState &state);
   void addAttribute(const Attribute &attribute, Type element,
                     OperationState &state);
@@ -304,6 +310,11 @@ void Program::Builder::add(const Step &step) {
     values[value] = result;
 }
 
+void Program::Builder::add(const Conversion &conversion) {
+  linalg::CopyOp::create(builder, loc, values[conversion.source],
+                         values[conversion.target]);
+}
+
 void Program::Builder::addReturn(func::FuncOp function) {
   SmallVector<Value> returned;
   for (const Result &result : program.results)
@@ -319,8 +330,8 @@ void Program::Builder::addReturn(func::FuncOp function) {
 OwningOpRef<ModuleOp> Program::Builder::build() {
   builder.getContext()
       ->loadDialect<KronDialect, arith::ArithDialect, complex::ComplexDialect,
-                    func::FuncDialect, memref::MemRefDialect,
-                    tensor::TensorDialect>();
+                    func::FuncDialect, linalg::LinalgDialect,
+                    memref::MemRefDialect, tensor::TensorDialect>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
   builder.setInsertionPointToEnd(module->getBody());
   func::FuncOp function = addFunction();

@@ -71,6 +71,9 @@ public:
   /// memory.
   std::vector<int> addOperation(std::string name, std::vector<Group> groups,
                                 std::vector<Attribute> attributes);
+  /// Writes the elements of `source` into `target`, an array of the same sizes
+  /// and maybe another type; for programs on memory.
+  void addConversion(int source, int target);
   void addResult(int value, std::string name);
 
   /// To be verified: Python code may have put together what is no program.
@@ -96,6 +99,9 @@ private:
     std::vector<Attribute> attributes;
     std::vector<int> results;
   };
+  struct Conversion {
+    int source, target;
+  };
   struct Result {
     int value;
     std::string name;
@@ -105,7 +111,7 @@ private:
   bool isOnTensors;
   int numValues = 0;
   std::vector<Argument> arguments;
-  std::vector<std::variant<Allocation, Step>> steps;
+  std::vector<std::variant<Allocation, Step, Conversion>> steps;
   std::vector<Result> results;
 };
 

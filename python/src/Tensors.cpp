@@ -7,6 +7,7 @@
 
 #include "Tensors.h"
 #include "Buffer.h"
+#include <optional>
 #include <vector>
 
 namespace py = pybind11;
@@ -24,6 +25,9 @@ static bool isFalse(PyObject *value) {
   Py_DECREF(value);
   return truth == 0;
 }
+
+/// Whether `value`, which is released, is neither null nor false.
+static bool isTrue(PyObject *value) { return value && !isFalse(value); }
 
 namespace {
 
@@ -54,8 +58,8 @@ private:
   int flags = 0;
 };
 
-/// A method without arguments, or an attribute, of the base of all tensors;
-/// plain C too, if it can be.
+/// A method that is called without arguments, or an attribute, of the base of
+/// all tensors; plain C too, if it can be.
 class Member {
 public:
   Member() = default;
@@ -71,6 +75,9 @@ public:
           reinterpret_cast<PyMethodDescrObject *>(descriptor)->d_method;
       if (definition->ml_flags == METH_NOARGS)
         method = definition->ml_meth;
+      else if (definition->ml_flags == (METH_VARARGS | METH_KEYWORDS))
+        methodOfKeywords = reinterpret_cast<PyCFunctionWithKeywords>(
+            reinterpret_cast<void *>(definition->ml_meth));
     } else if (Py_IS_TYPE(descriptor, &PyGetSetDescr_Type)) {
       auto *definition =
           reinterpret_cast<PyGetSetDescrObject *>(descriptor)->d_getset;
@@ -83,8 +90,11 @@ public:
 
   /// Of a tensor. The library's own code asks those of derived types.
   PyObject *call(PyObject *tensor) const {
-    return method ? method(tensor, nullptr)
-                  : PyObject_CallMethodNoArgs(tensor, name);
+    static PyObject *const noArguments = PyTuple_New(0);
+    if (method)
+      return method(tensor, nullptr);
+    return methodOfKeywords ? methodOfKeywords(tensor, noArguments, nullptr)
+                            : PyObject_CallMethodNoArgs(tensor, name);
   }
   PyObject *get(PyObject *tensor) const {
     return getter ? getter(tensor, closure) : PyObject_GetAttr(tensor, name);
@@ -93,6 +103,7 @@ public:
 private:
   PyObject *name = nullptr;
   PyCFunction method = nullptr;
+  PyCFunctionWithKeywords methodOfKeywords = nullptr;
   ::getter getter = nullptr;
   void *closure = nullptr;
 };
@@ -114,15 +125,24 @@ constexpr int kNumTypes = KRON_F8E5M2 + 1;
 /// What registerTensors was given; never destroyed, since that could be after
 /// the interpreter's end.
 struct TensorLibrary {
+  /// KronType of a dtype; -1 if it has none.
+  int getNumber(PyObject *dtype) const {
+    PyObject *number = PyDict_GetItem(types, dtype);
+    return number ? int(PyLong_AsLong(number)) : -1;
+  }
+
   PyObject *type = nullptr, *classes = nullptr, *types = nullptr;
   /// dtypes by KronType; null where there is none.
   PyObject *dtypes[kNumTypes] = {};
   PyObject *empty = nullptr, *emptyOnCpu = nullptr, *emptyOnCuda = nullptr;
-  PyObject *fromDLPack = nullptr, *autocastType = nullptr;
+  PyObject *fromDLPack = nullptr;
+  PyObject *isAutocastOn = nullptr, *autocastType = nullptr;
   Function isGradEnabled, isAutocast, currentCuda;
   std::vector<Function> guards;
   std::vector<Flag> flags;
-  Member requiresGrad, isConj, isNeg;
+  Member requiresGrad, isLeaf, isConj, isNeg, isCuda, isCpu, dtype;
+  /// By KronType: the method that casts to it. Most have none.
+  std::optional<Member> casts[kNumTypes];
 };
 
 } // namespace
@@ -262,6 +282,7 @@ void kron::python::registerTensors(const py::kwargs &given) {
   if (added->emptyOnCuda)
     added->currentCuda = Function(given["current_cuda"]);
   added->fromDLPack = take("from_dlpack");
+  added->isAutocastOn = take("is_autocast_on");
   added->autocastType = take("autocast_type");
   added->isGradEnabled = Function(given["is_grad_enabled"]);
   added->isAutocast = Function(given["is_autocast"]);
@@ -274,7 +295,14 @@ void kron::python::registerTensors(const py::kwargs &given) {
          PyUnicode_InternFromString(flag[1].cast<std::string>().c_str()),
          py::object(flag[2]).release().ptr()});
   }
+  for (auto [dtype, name] : given["casts"].cast<py::dict>())
+    added->casts[added->getNumber(dtype.ptr())] =
+        Member(added->type, name.cast<std::string>().c_str());
   added->requiresGrad = Member(added->type, "requires_grad");
+  added->isLeaf = Member(added->type, "is_leaf");
+  added->isCuda = Member(added->type, "is_cuda");
+  added->isCpu = Member(added->type, "is_cpu");
+  added->dtype = Member(added->type, "dtype");
   added->isConj = Member(added->type, "is_conj");
   added->isNeg = Member(added->type, "is_neg");
   exchange = findExchange(added->type);
@@ -310,7 +338,14 @@ bool kron::python::isAutocastActive() {
 }
 
 PyObject *kron::python::findAutocastType(PyObject *x) {
-  return PyObject_CallOneArg(library->autocastType, x);
+  PyObject *device = isTrue(library->isCuda.get(x))  ? KRON_INTERNED("cuda")
+                     : isTrue(library->isCpu.get(x)) ? KRON_INTERNED("cpu")
+                                                     : nullptr;
+  if (PyErr_Occurred())
+    return nullptr;
+  if (device && isTrue(PyObject_CallOneArg(library->isAutocastOn, device)))
+    return PyObject_CallOneArg(library->autocastType, device);
+  return PyErr_Occurred() ? nullptr : Py_NewRef(Py_None);
 }
 
 bool kron::python::isGradEnabled() {
@@ -347,11 +382,21 @@ bool kron::python::isTensor(PyObject *object) {
 int kron::python::getTensorType(PyObject *object) {
   if (!isTensorClass(Py_TYPE(object)))
     return -1;
-  auto dtype = py::reinterpret_steal<py::object>(
-      PyObject_GetAttr(object, KRON_INTERNED("dtype")));
-  PyObject *type =
-      dtype ? PyDict_GetItem(library->types, dtype.ptr()) : nullptr;
-  return type ? int(PyLong_AsLong(type)) : -1;
+  auto dtype = py::reinterpret_steal<py::object>(library->dtype.get(object));
+  return dtype ? library->getNumber(dtype.ptr()) : -1;
+}
+
+PyObject *kron::python::castTensor(PyObject *object, PyObject *type) {
+  int to = library->getNumber(type);
+  if (to >= 0 && getTensorType(object) == to)
+    return Py_NewRef(object);
+  if (to >= 0 && library->casts[to])
+    return library->casts[to]->call(object);
+  return PyObject_CallMethodOneArg(object, KRON_INTERNED("to"), type);
+}
+
+bool kron::python::isLeaf(PyObject *object) {
+  return isTrue(library->isLeaf.get(object));
 }
 
 bool kron::python::requiresGrad(PyObject *object) {

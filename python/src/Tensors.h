@@ -34,7 +34,10 @@ namespace kron::python {
 ///                 must see operations is active)
 ///   from_dlpack   makes a tensor of a capsule
 ///   is_autocast   whether arrays of some calls are cast
-///   autocast_type autocast_type(x) is the dtype they are cast to, or None
+///   is_autocast_on, autocast_type
+///                 of the name of a device: whether arrays of calls there are
+///                 cast, and the dtype that they are cast to
+///   casts         dtypes and the names of methods that cast to them
 void registerTensors(const pybind11::kwargs &library);
 
 /// Takes the functions, by name, for calls of users with tensors that compiled
@@ -43,6 +46,13 @@ void setTensorFunctions(pybind11::dict functions);
 
 /// The one named `name`; null if there is none.
 PyObject *findTensorFunction(const char *name);
+
+/// A tensor in the dtype `type`, itself if that is its own; null with an
+/// exception.
+PyObject *castTensor(PyObject *object, PyObject *type);
+
+/// Whether a tensor is one that no operation has computed.
+bool isLeaf(PyObject *object);
 
 /// Whether nothing is active that has to see the operations on tensors: none of
 /// the library's guards and flags, nor autocast unless `allowsAutocast`. False

@@ -140,6 +140,27 @@ def test_kernels_whose_plans_change_are_compiled_again(folder, monkeypatch):
     assert misses(first) == 1
 
 
+def test_calls_get_records_of_contiguous_arrays(folder, monkeypatch):
+    """Kernels of calls take arrays of any stride along rows."""
+    module, sources = _compile.compiler(), []
+
+    def noting(source, *arguments, **options):
+        sources.append(source)
+        return compile_kernel(source, *arguments, **options)
+
+    compile_kernel = module.compile
+    monkeypatch.setattr(module, "compile", noting)
+    kron.cache.clear()
+    x, factors = np.ones((2, 1024), np.float32), [np.eye(2, dtype=np.float32)] * 10
+    np.testing.assert_array_equal(kron.mkm(x, factors), x)
+    (source,) = sources
+    plans, problems = module.recorded_plans(source, ["znver4"], [], [module.shipped_records])
+    assert plans.startswith("cpu/znver4/") and "#kron.cpu_plan<" in plans and not problems
+    with_plan = module.compile(source, ["znver4"], [], records=[module.shipped_records])
+    without = module.compile(source, ["znver4"], [], records=[])
+    assert with_plan["object"] != without["object"] and not with_plan["warnings"]
+
+
 def test_lines_that_are_no_records_are_skipped(folder, monkeypatch):
     record = folder / "rec.jsonl"
     record.write_text('{"other": 1}\n[\n')
@@ -211,11 +232,12 @@ def test_online_calls(online):
     # A kernel is tuned once, a record that is used lets no other be made.
     kron.mkm(np.ones((500, 77)), [a, b])
     assert len(online()) == 2
-    text = kron.jit(product).trace(kron.Spec(("m", 77), np.float64), a, b)
-    _compile.compile_all(str(text), shapes=[(9, 77), (7, 3), (11, 2)])
-    assert len(online()) == 3
-    _compile.compile_all(str(text), shapes=[(9, 77), (7, 3), (11, 2)])
-    assert len(online()) == 3
+    for columns, count in ((77, 2), (66, 3), (66, 3)):
+        # With contiguous rows the record is one, too.
+        a = np.ones((columns // 11, 3))
+        text = kron.jit(product).trace(kron.Spec(("m", columns), np.float64), a, b)
+        _compile.compile_all(str(text), shapes=[(9, columns), a.shape, b.shape])
+        assert len(online()) == count
 
 
 def test_online_functions(online):

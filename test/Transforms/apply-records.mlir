@@ -95,6 +95,25 @@
 // RUN: kronc %t/in.mlir --mcpu=x86-64-v3 --emit=llvm -o %t/none.ll
 // RUN: cmp %t/two.ll %t/none.ll
 
+// Verify that rows whose stride is open are taken as contiguous ones, by records of both, and that a record of the
+// very layouts comes before newer ones of others. In the Python package strides are open.
+// RUN: sed 's/"?x64xf32"/"?x64xf32 strided<[?, 1], offset: ?>"/g; s/tile = /tile = 10/' %t/rec.jsonl > %t/open.jsonl
+// RUN: kron-opt %t/strides.mlir --kron-apply-records="files=%t/rec.jsonl target=cpu/znver5/x86-64-v4/2" \
+// RUN:   | FileCheck %s --check-prefixes=STRIDES,CONTIGUOUS
+// RUN: kron-opt %t/in.mlir --kron-apply-records="files=%t/open.jsonl target=cpu/znver5/x86-64-v4/2" | FileCheck %s --check-prefix=BACK
+// RUN: cat %t/open.jsonl %t/rec.jsonl > %t/both.jsonl
+// RUN: kron-opt %t/strides.mlir --kron-apply-records="files=%t/both.jsonl target=cpu/znver5/x86-64-v4/2" \
+// RUN:   | FileCheck %s --check-prefixes=STRIDES,OPEN
+// STRIDES-LABEL: func.func @rows(
+// CONTIGUOUS: kron.mkm {{.*}} {plan = #kron.cpu_plan<tile = 6>}
+// OPEN: kron.mkm {{.*}} {plan = #kron.cpu_plan<tile = 106>}
+// STRIDES-LABEL: func.func @columns(
+// STRIDES-NOT: plan
+// STRIDES-LABEL: func.func @gaps(
+// STRIDES-NOT: plan
+// BACK-LABEL: func.func @tuned(
+// BACK: kron.mkm {{.*}} {plan = #kron.cpu_plan<tile = 106>}
+
 // Verify that kron's own records are looked up by their name, by all tools.
 // RUN: kron-opt %t/shipped.mlir --kron-apply-records="files=<kron> target=cpu/znver4/x86-64-v4/1" \
 // RUN:   --remarks-filter='kron-.*' 2>&1 | FileCheck %s --check-prefix=SHIPPED
@@ -112,6 +131,22 @@ func.func @hadamard(%x: memref<?x1024xf32>, %f: memref<2x2xf32>, %y: memref<?x10
       factors(%f, %f, %f, %f, %f, %f, %f, %f, %f, %f : memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>,
               memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>)
       outs(%y : memref<?x1024xf32>)
+  return
+}
+//--- strides.mlir
+func.func @rows(%x: memref<?x64xf32, strided<[?, 1], offset: ?>>, %f: memref<8x8xf32>, %y: memref<?x64xf32, strided<[?, 1], offset: ?>>) {
+  kron.mkm ins(%x : memref<?x64xf32, strided<[?, 1], offset: ?>>) factors(%f, %f : memref<8x8xf32>, memref<8x8xf32>)
+      outs(%y : memref<?x64xf32, strided<[?, 1], offset: ?>>)
+  return
+}
+func.func @columns(%x: memref<?x64xf32, strided<[?, ?], offset: ?>>, %f: memref<8x8xf32>, %y: memref<?x64xf32>) {
+  kron.mkm ins(%x : memref<?x64xf32, strided<[?, ?], offset: ?>>) factors(%f, %f : memref<8x8xf32>, memref<8x8xf32>)
+      outs(%y : memref<?x64xf32>)
+  return
+}
+func.func @gaps(%x: memref<?x64xf32, strided<[65, 1]>>, %f: memref<8x8xf32>, %y: memref<?x64xf32>) {
+  kron.mkm ins(%x : memref<?x64xf32, strided<[65, 1]>>) factors(%f, %f : memref<8x8xf32>, memref<8x8xf32>)
+      outs(%y : memref<?x64xf32>)
   return
 }
 //--- rec.jsonl

@@ -133,6 +133,44 @@ TEST(Records, FitOperationsOfTheSameForm) {
   asked = recorded;
   asked.epilogue = "gelu";
   EXPECT_FALSE(matches(recorded, asked));
+  // Rows may lie one after the other, in either.
+  for (const char *layout :
+       {" strided<[?, 1]>", " strided<[?, 1], offset: ?>", " strided<[64, 1]>",
+        " strided<[64, 1], offset: 8>"}) {
+    asked = recorded;
+    asked.operands.front() += layout;
+    EXPECT_TRUE(matches(recorded, asked)) << layout;
+    EXPECT_TRUE(matches(asked, recorded)) << layout;
+    EXPECT_EQ(getExactness(recorded, asked), std::pair(true, false)) << layout;
+    asked.operands.front() = std::string("17x64xf32") + layout;
+    EXPECT_TRUE(matches(recorded, asked)) << layout;
+    EXPECT_EQ(getExactness(recorded, asked), std::pair(false, false)) << layout;
+  }
+  EXPECT_EQ(getExactness(recorded, recorded), std::pair(true, true));
+  for (const char *layout :
+       {" strided<[?, ?]>", " strided<[?, 2]>", " strided<[65, 1]>",
+        " strided<[1, ?]>", " strided<[?]>", " affine_map<(d0) -> (d0)>"}) {
+    asked = recorded;
+    asked.operands.front() += layout;
+    EXPECT_FALSE(matches(recorded, asked)) << layout;
+    EXPECT_FALSE(matches(asked, recorded)) << layout;
+    EXPECT_TRUE(matches(asked, asked)) << layout;
+  }
+  // Of axes of one element strides mean nothing; behind an open size it is not
+  // known what they are.
+  recorded.operands.front() = "?x1x8x1xf64";
+  for (const char *layout : {"strided<[8, 99, 1, ?]>", "strided<[?, ?, ?, 3]>"})
+    for (bool isOpen : {false, true}) {
+      asked.operands.front() =
+          (isOpen ? "?x1x?x1xf64 " : "?x1x8x1xf64 ") + std::string(layout);
+      EXPECT_EQ(matches(recorded, asked), !isOpen) << layout;
+    }
+  recorded.operands.front() = "4x?xf64";
+  asked.operands.front() = "4x?xf64 strided<[?, 1]>";
+  EXPECT_TRUE(matches(recorded, asked));
+  asked.operands.front() = "4x?xf64 strided<[8, 1]>";
+  EXPECT_FALSE(matches(recorded, asked));
+  recorded = makeRecord().key;
   // What is open in the program is not known to be what was recorded.
   RecordKey fixed = recorded;
   fixed.operands.front() = "17x64xf32";

@@ -20,9 +20,11 @@ def KronApplyRecords : Pass<"kron-apply-records"> {
     behind this one treat it like a plan written by hand: what it leaves open is
     chosen by the cost models, and one that is none for the operation is an error.
 
-    Several records of a file may fit, where sizes are open, or threads are not
-    known: then that for the most rows, among these for the most threads, among
-    these the last one is taken. A record of another machine, of plans with other
+    Strides of rows that are open in one of both may be those of contiguous
+    rows in the other one. Several records of a file may fit, where sizes or
+    strides are open, or threads are not known: then that of the very sizes,
+    among these of the very layouts, among these for the most rows, then for the
+    most threads, then the last one is taken. A record of another machine, of plans with other
     fields, or with a plan that does not verify is not used. Remarks (category
     `kron-plan`) name the record that was used, or say why those for the operation
     were not. Lines that are no records are skipped with a warning.

@@ -124,15 +124,15 @@ private:
     }
   }
 
-  /// The record of `file` for `key`: of the very processor, of the very sizes,
-  /// for the most rows, for the most threads, the newest. Adds to `reasons` why
-  /// others are not used.
+  /// The record of `file` for `key`: of the very processor, of the very sizes
+  /// and layouts, for the most rows, for the most threads, the newest. Adds to
+  /// `reasons` why others are not used.
   Choice choose(const RecordFile &file, const RecordKey &key,
                 const RecordTarget &wanted, std::string &reasons) {
     Choice best;
     auto rank = [&](const Record &record) {
       return std::tuple(record.target.processor == wanted.processor,
-                        record.key.operands == key.operands,
+                        getExactness(record.key, key),
                         record.key.rows ? record.key.rows->first : 0,
                         record.target.threads);
     };

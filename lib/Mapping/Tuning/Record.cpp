@@ -59,12 +59,50 @@ std::pair<int64_t, int64_t> mlir::kron::getRowBucket(int64_t rows) {
   return {first, std::max(rows, most)};
 }
 
+/// `operand` without its layout, if rows may lie one after the other: elements
+/// of a row are next to each other, and every other stride is what it is there,
+/// or known at launch only.
+static StringRef dropRowMajorLayout(StringRef operand) {
+  auto [array, layout] = operand.split(" strided<[");
+  llvm::SmallVector<StringRef> strides, sizes;
+  layout.split(']').first.split(strides, ", ");
+  array.split(sizes, 'x');
+  if (layout.empty() || sizes.size() <= strides.size() ||
+      (strides.back() != "1" && sizes[strides.size() - 1] != "1"))
+    return operand;
+  // Of one row after the other; 0: not known.
+  int64_t expected = 1;
+  for (size_t axis = strides.size(); axis-- > 0;) {
+    int64_t size = 0, stride = 0;
+    sizes[axis].getAsInteger(10, size);
+    bool isKnown = !strides[axis].getAsInteger(10, stride);
+    if (size != 1 && isKnown && stride != expected)
+      return operand;
+    expected *= size;
+  }
+  return array;
+}
+
+std::pair<bool, bool> mlir::kron::getExactness(const RecordKey &recorded,
+                                               const RecordKey &asked) {
+  std::pair<bool, bool> isSame = {true, true};
+  for (auto [own, other] : llvm::zip(recorded.operands, asked.operands)) {
+    auto [array, layout] = StringRef(own).split(' ');
+    auto [otherArray, otherLayout] = StringRef(other).split(' ');
+    isSame.first &= array == otherArray;
+    isSame.second &= layout == otherLayout;
+  }
+  return isSame;
+}
+
 bool mlir::kron::matches(const RecordKey &recorded, const RecordKey &asked) {
   if (std::tie(recorded.op, recorded.flags, recorded.epilogue) !=
           std::tie(asked.op, asked.flags, asked.epilogue) ||
       recorded.operands.size() != asked.operands.size())
     return false;
   auto isSame = [&](StringRef own, StringRef other) {
+    own = dropRowMajorLayout(own);
+    other = dropRowMajorLayout(other);
     while (!own.empty() && own != other) {
       auto [size, rest] = own.split('x');
       auto [otherSize, otherRest] = other.split('x');

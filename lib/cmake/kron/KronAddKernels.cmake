@@ -20,7 +20,7 @@
 # ptxas of a CUDA toolkit is found. Nothing of CUDA is needed to build or link.
 #
 # RECORD names files of tuning records (kron-tune), whose plans the versions get that
-# are for the processors and GPUs that they were made on.
+# are for the processors and GPUs that they were made on. "<kron>" stands for kron's own.
 #
 # Call it in the folder that adds the target.
 function(kron_add_kernels target)
@@ -52,8 +52,10 @@ function(kron_add_kernels target)
 
   set(records)
   foreach(record IN LISTS ARG_RECORD)
-    get_filename_component(record ${record} ABSOLUTE)
-    list(APPEND records ${record})
+    if(NOT record STREQUAL "<kron>")
+      get_filename_component(record ${record} ABSOLUTE)
+      list(APPEND records ${record})
+    endif()
     list(APPEND options --record=${record})
   endforeach()
 
@@ -99,7 +101,9 @@ macro(_kron_check_add_kernels_arguments)
   if(NOT ARG_SOURCES)
     message(FATAL_ERROR "kron_add_kernels(${target}): expects SOURCES with at least one .mlir file, but got none")
   endif()
-  foreach(file IN LISTS ARG_SOURCES ARG_RECORD)
+  set(files ${ARG_SOURCES} ${ARG_RECORD})
+  list(REMOVE_ITEM files "<kron>")
+  foreach(file IN LISTS files)
     get_filename_component(path ${file} ABSOLUTE)
     get_source_file_property(generated ${path} GENERATED)
     if(NOT generated AND NOT EXISTS ${path})

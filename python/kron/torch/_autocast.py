@@ -4,6 +4,8 @@
 
 import torch
 
+from .. import _core
+
 _KEYS = {device: torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, "Autocast" + name))
          for device, name in (("cpu", "CPU"), ("cuda", "CUDA"))}
 
@@ -33,16 +35,8 @@ class Casts:
         return self.cast(*value) if isinstance(value, (list, tuple)) else value
 
 
-def type_for(x):
-    """The type of a call with this tensor; None where autocast is not active."""
-    # x.device.type takes four times as long.
-    device = "cuda" if x.is_cuda else "cpu" if x.is_cpu else None
-    return (torch.get_autocast_dtype(device)
-            if device is not None and torch.is_autocast_enabled(device) else None)
-
-
 def casts_for(x):
     """Those of a call with this tensor; None where autocast is not active."""
     if not torch._C._is_any_autocast_enabled() or not isinstance(x, torch.Tensor):
         return None
-    return None if type_for(x) is None else Casts(x.device.type)
+    return None if _core.autocast_type(x) is None else Casts(x.device.type)

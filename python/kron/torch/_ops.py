@@ -69,7 +69,9 @@ _core.register_tensors(
             torch._C._is_tracing),
     flags=((forward_ad, "_current_level", -1),
            (torch.autograd.profiler, "_is_profiler_enabled", False)),
-    is_autocast=torch._C._is_any_autocast_enabled, autocast_type=_autocast.type_for)
+    is_autocast=torch._C._is_any_autocast_enabled,
+    is_autocast_on=torch.is_autocast_enabled, autocast_type=torch.get_autocast_dtype,
+    casts={torch.float16: "half", torch.bfloat16: "bfloat16", torch.float32: "float"})
 
 _bad_pool_size = _core.bad_pool_size()
 if _bad_pool_size is not None:

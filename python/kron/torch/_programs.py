@@ -32,10 +32,10 @@ class _Function:
         self.program = _compile.compiler().Program(on_tensors=False)
         self.element, self.precision = element, precision
 
-    def argument(self, name, shape):
-        return self.program.argument(name, shape, self.element)
+    def argument(self, name, shape, element=None):
+        return self.program.argument(name, shape, element or self.element)
 
-    def memory(self, shape, like, axis):
+    def memory(self, shape, like=0, axis=0):
         """An array between operations, as long along the batch as another one."""
         return self.program.allocate(shape, self.element, like=like, axis=axis)
 
@@ -45,6 +45,18 @@ class _Function:
         if precise:
             attributes["precision"] = self.precision
         self.program.operation(name, {**operands, "init": target}, attributes)
+
+    def gradient(self, name, shape, is_wide):
+        """(array for an operation to write, the argument). A wide gradient is in f32, what
+        computes it in the type of the others."""
+        result = self.argument(name, shape, "f32" if is_wide else None)
+        return (self.memory(shape) if is_wide else result), result
+
+    def finish(self, gradients):
+        """Writes the wide ones of such pairs."""
+        for written, result in gradients:
+            if written != result:
+                self.program.convert(written, result)
 
     def compile(self, device):
         return _compile.compile(self.program, device=device)
@@ -68,7 +80,7 @@ class _Chain:
     """Gradients of a chain of Kronecker-sparse factors. Arguments: the gradient, x, all
     weights, the inputs of all but the first if they are kept, and the results."""
 
-    def __init__(self, patterns, letters, layout, precision, element, has_kept, needs):
+    def __init__(self, patterns, letters, layout, precision, element, has_kept, needs, are_wide):
         self.function = _Function(element, precision)
         self.patterns, self.letters, self.layout = patterns, letters, layout
         self.needs_x, *self.needs_weights = needs
@@ -76,13 +88,13 @@ class _Chain:
         sizes = list(map(infer_features, patterns, letters))
         # Features that a factor reads, and those of the result.
         self.features = [read for read, _ in sizes] + [sizes[-1][1]]
-        self.declare(has_kept)
+        self.declare(has_kept, are_wide)
 
     def shape(self, k):
         """Of what factor k reads."""
         return (None, self.features[k])[::-1 if self.axis else 1]
 
-    def declare(self, has_kept):
+    def declare(self, has_kept, are_wide):
         argument, count = self.function.argument, len(self.patterns)
         self.grad = argument("grad", self.shape(count))
         self.inputs = [argument("x", self.shape(0))]
@@ -91,8 +103,10 @@ class _Chain:
             self.inputs += [argument(f"t{k}", self.shape(k)) for k in range(1, count)]
         if self.needs_x:
             self.dx = argument("dx", self.shape(0))
-        self.dweights = [argument(f"dk{k}", pattern) if flag else None for k, (pattern, flag)
-                         in enumerate(zip(self.patterns, self.needs_weights))]
+        self.dweights = [
+            self.function.gradient(f"dk{k}", pattern, is_wide) if flag else None
+            for k, (pattern, flag, is_wide)
+            in enumerate(zip(self.patterns, self.needs_weights, are_wide))]
 
     def write(self):
         count = len(self.patterns)
@@ -107,6 +121,7 @@ class _Chain:
             if self.needs_x or any(self.needs_weights[:k]):
                 target = self.dx if k == 0 else self.memory(k)
                 grad = self.product(k, _adjoint(self.letters[k]), grad, target)
+        self.function.finish(filter(None, self.dweights))
         return self.function
 
     def memory(self, k):
@@ -121,13 +136,14 @@ class _Chain:
         source, target = self.inputs[k], grad
         if self.letters[k] != "N":
             source, target = target, source
-        self.function.operation("ksmm_grad", self.dweights[k], {"input": source, "grad": target},
+        self.function.operation("ksmm_grad", self.dweights[k][0], {"input": source, "grad": target},
                                 {"layout": self.layout}, precise=False)
 
 
 @functools.lru_cache(maxsize=256)
-def _chain_kernel(patterns, letters, layout, precision, dtype, device, has_kept, needs):
-    chain = _Chain(patterns, letters, layout, precision, GPU_ELEMENTS[dtype], has_kept, needs)
+def _chain_kernel(patterns, letters, layout, precision, dtype, device, has_kept, needs, are_wide):
+    chain = _Chain(patterns, letters, layout, precision, GPU_ELEMENTS[dtype], has_kept, needs,
+                   are_wide)
     return chain.write().compile(device)
 
 
@@ -177,23 +193,24 @@ def _contiguous(arrays):
     return [array if array.is_contiguous() else array.contiguous() for array in arrays]
 
 
-def chain_kernel(grad, x, weights, needs, has_kept, trans, layout, precision):
+def chain_kernel(grad, x, weights, needs, are_wide, has_kept, trans, layout, precision):
     """The function for gradients by x and by all weights, as far as `needs` says so; None if
     there is none. Its arguments: the gradient, x, all weights, the inputs of all factors but
-    the first if they are kept, and the gradients; all row-major, the batch one axis."""
+    the first if they are kept, and the gradients; all row-major, the batch one axis. Gradients
+    by weights that `are_wide` are in f32, whatever the type."""
     patterns = tuple([tuple(weight.shape) for weight in weights])
     if (not grad.numel() or not x.numel() or not any(needs)
             or not _has_chain(grad, x, patterns, needs[1:], layout)):
         return None
     return _chain_kernel(patterns, _real(trans), layout, precision, x.dtype, _device(x),
-                         has_kept, tuple(needs))
+                         has_kept, tuple(needs), are_wide)
 
 
 def ksmm_grads(grad, x, weights, kept, needs, trans, layout, precision, stream):
     """Like _kernels.ksmm_grads; None where there is no such function."""
     needs_x, needs_bias, *needs_weights = needs
-    kernel = chain_kernel(grad, x, weights, (needs_x, *needs_weights), bool(kept), trans, layout,
-                          precision)
+    kernel = chain_kernel(grad, x, weights, (needs_x, *needs_weights), (False,) * len(weights),
+                          bool(kept), trans, layout, precision)
     if kernel is None:
         return None
     dx = _row_major(x) if needs_x else None
@@ -219,7 +236,7 @@ def _sizes(shape, letter):
 
 
 @functools.lru_cache(maxsize=256)
-def _product_kernel(op, shapes, letters, precision, dtype, device, needs):
+def _product_kernel(op, shapes, letters, precision, dtype, device, needs, are_wide):
     """Of mkm or kmm of matrices; `letters` are those of mkm."""
     function = _Function(GPU_ELEMENTS[dtype], precision)
     sizes = list(map(_sizes, shapes, letters))
@@ -239,18 +256,21 @@ def _product_kernel(op, shapes, letters, precision, dtype, device, needs):
     if needs[0]:
         function.operation(op, matrix("dx", p), {
             "input": grad, "factors": list(zip(factors, letters_of(_flip(letters))))})
+    gradients = []
     for k, shape in enumerate(shapes):
         if not needs[1 + k]:
             continue
+        gradients.append(function.gradient(f"df{k}", shape, are_wide[k]))
         source, target, own = x, grad, letters
         if letters_of(letters[k]) != "N":
             # Of op(F) = F^T: x and the gradient change places.
             source, target, own = grad, x, _flip(letters)
         others = factors[:k] + factors[k + 1:]
-        function.operation("factor_grad", function.argument(f"df{k}", shape), {
+        function.operation("factor_grad", gradients[-1][0], {
             "input": source, "grad": target,
             "factors": list(zip(others, letters_of(own[:k] + own[k + 1:])))},
             {"index": k, "layout": layout})
+    function.finish(gradients)
     return function.compile(device)
 
 
@@ -279,10 +299,11 @@ def _is_fast_product(dtype, op, sizes, needs_factors):
     return True
 
 
-def product_kernel(grad, x, factors, needs, kind, trans_factors, precision):
+def product_kernel(grad, x, factors, needs, are_wide, kind, trans_factors, precision):
     """The function for gradients by x and by all factors, as far as `needs` says so; None if
     there is none. Its arguments: the gradient, x, all factors, and the gradients; all
-    row-major, as matrices of one mkm or kmm."""
+    row-major, as matrices of one mkm or kmm. Gradients by factors that `are_wide` are in f32,
+    whatever the type."""
     shapes = tuple([tuple(factor.shape) for factor in factors])
     if (not grad.numel() or not x.numel() or not any(needs) or any(len(s) != 2 for s in shapes)
             or kind == "kmm" and x.dim() != 2):
@@ -294,7 +315,8 @@ def product_kernel(grad, x, factors, needs, kind, trans_factors, precision):
     op = "kmm" if kind == "kmm" else "mkm"
     if not _has_product(grad, x, op, sizes, needs[1:]):
         return None
-    return _product_kernel(op, shapes, letters, precision, x.dtype, _device(x), tuple(needs))
+    return _product_kernel(op, shapes, letters, precision, x.dtype, _device(x), tuple(needs),
+                           are_wide)
 
 
 def product_grads(kind, grad, x, factors, needs, alpha, trans_x, trans_factors, precision,
@@ -302,7 +324,8 @@ def product_grads(kind, grad, x, factors, needs, alpha, trans_x, trans_factors, 
     """Like _kernels.product_grads; None where there is no such function."""
     kernel = None
     if trans_x == "N":
-        kernel = product_kernel(grad, x, factors, needs, kind, trans_factors, precision)
+        kernel = product_kernel(grad, x, factors, needs, (False,) * len(factors), kind,
+                                trans_factors, precision)
     if kernel is None:
         return None
     if alpha != 1:

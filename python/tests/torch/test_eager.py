@@ -527,6 +527,30 @@ def test_autocast_sums_gradients_of_biases_in_f32(dtype, bs_last):
     assert torch.equal(layer.bias.grad, torch.full((8,), 5001.0))
 
 
+# Verify that the node's kernels write gradients by f32 factors in f32, so that nothing has to
+# cast them, and as they would be cast; frozen ones get none.
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("name", ["mkm", "kmm", "batched", "ksmm", "chain", "chain-last"])
+def test_autocast_writes_gradients_in_f32(name, dtype):
+    function, tensors = cases(torch.float32)[name]
+    factors = [tensor for tensor in tensors[1:] if tensor.dim() > 1]
+    for frozen in (None, factors[0]):
+        if frozen is not None:
+            frozen.requires_grad_(False)
+        with torch.autocast("cpu", dtype=dtype):
+            y = through_node(function)(*tensors)
+        upstream = torch.randn_like(y)
+        with torch.no_grad():
+            actual = y.grad_fn.apply(upstream)[-len(factors):]
+        wanted = [tensor for tensor in factors if tensor is not frozen]
+        expected = torch.autograd.grad(function(*[tensor.to(dtype) for tensor in tensors]),
+                                       wanted, upstream) if wanted else []
+        actual = [grad for grad in actual if grad is not None]
+        assert len(actual) == len(expected)
+        for a, e in zip(actual, expected):
+            assert a.dtype == torch.float32 and torch.equal(a, e)
+
+
 @pytest.mark.parametrize("name", ["mkm", "ksmm", "chain"])
 def test_autocast_without_gradients(name):
     function, tensors = cases(torch.float32)[name]

@@ -70,8 +70,15 @@ bool isTunable(Operation *op);
 std::pair<int64_t, int64_t> getRowBucket(int64_t rows);
 
 /// Whether a record for `recorded` is one for `asked`: sizes that are open in a
-/// record may be known, within its rows.
+/// record may be known, within its rows; and strides that are open in either
+/// may be those of rows one after the other in the other one, since arrays are
+/// that most of the time.
 bool matches(const RecordKey &recorded, const RecordKey &asked);
+
+/// Of a record that matches: whether operands have the very same shapes, and
+/// the very same layouts.
+std::pair<bool, bool> getExactness(const RecordKey &recorded,
+                                   const RecordKey &asked);
 
 /// A machine, as far as the fastest plan depends on it.
 struct RecordTarget {
