@@ -423,6 +423,14 @@ static double getExposedShare(GPUKernel kernel, const Problem &problem,
          waste;
 }
 
+/// Bytes of all factors, with what they vary over.
+static double getFactorBytes(const Problem &problem) {
+  double elements = 0;
+  for (const ProblemFactor &factor : problem.factors)
+    elements += double(factor.sizeK) * factor.sizeN * factor.variations;
+  return elements * problem.getElementBytes();
+}
+
 /// Rows of a matrix instruction.
 static constexpr int64_t kInstructionRows = 16;
 
@@ -510,9 +518,7 @@ static KernelTime estimateSparseTime(const Problem &problem,
   KernelTime time;
   double bytes = problem.getMemoryBytes();
   time.floor = machine.getCopySeconds(bytes);
-  time.memory = (bytes + double(factor.sizeK) * factor.sizeN *
-                             factor.variations * problem.getElementBytes()) /
-                machine.copyBytesPerSecond;
+  time.memory = (bytes + getFactorBytes(problem)) / machine.copyBytesPerSecond;
   double share =
       usesWarpgroups && split ? rates.splitWarpgroupShare : rates.issueShare;
   time.arithmetic =
@@ -655,6 +661,9 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
     wave = std::max(wave, exposed * machine.numSMs / tiles);
   double waves = std::max(tiles / resident, 1.0);
   time.total = machine.launchSeconds + wave * (waves + 1);
+  // Others are too small to count.
+  if (hasVaryingFactor(problem))
+    time.total += getFactorBytes(problem) / machine.copyBytesPerSecond;
   // Only dmma, of these, shares tile footprints.
   if (kernel != GPUKernel::Ffma &&
       canShareFootprint(problem, tiling.columns, machine))
