@@ -247,11 +247,13 @@ static void populatePlans(OpPassManager &pm,
   pm.addPass(createKronReleaseEarly());
   if (options.reference)
     return;
-  // 9. A plan per fused region, which has no epilogue unless a kernel takes it.
+  // 9. A plan per fused region, which has no epilogue unless a kernel takes it,
+  //    on as few axes as there can be.
   ConvertKronToLinalgOptions rest;
   rest.epiloguesOnly = true;
   rest.target = "cuda";
   pm.addPass(createConvertKronToLinalg(rest));
+  pm.addPass(createKronCollapseAxes());
   KronPlanOptions plan;
   plan.target = "cuda";
   plan.chip = options.chip;

@@ -65,6 +65,8 @@ template <bool cuda> static void populateSteps(OpPassManager &pm) {
   KronFuseOptions fuse;
   fuse.target = target;
   pm.addPass(createKronFuse(fuse));
+  if (cuda)
+    pm.addPass(createKronCollapseAxes());
   KronPlanOptions plan;
   plan.target = target;
   pm.addPass(createKronPlan(plan));

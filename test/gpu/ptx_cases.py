@@ -187,6 +187,9 @@ FIXED = (
     ("sparse", CHIPS, sparse("f16", (2, 48, 192, 1), 70, bias=True, residual=True, activation="gelu", scale=True)),
     ("sparse", CHIPS, sparse("f16", (2, 48, 192, 1), 7)),
     ("sparse", CHIPS, sparse("bf16", (64, 28, 12, 1), 70)),
+    # A large factor among others, in a launch of its own: neighbouring axes are one there.
+    ("sparse", CHIPS, product("mkm", "f32", [(3, 3), (270, 60), (8, 4), (8, 7)], 4, **SCALED)),
+    ("sparse", CHIPS, product("kmm", "f64", [(2, 3), (5, 5), (140, 133)], 3, op_x="T")),
     ("small_groups", CHIPS, sparse("f16", (256, 7, 8, 1), 60)),
     ("small_groups", CHIPS, sparse("f32", (100, 4, 8, 1), 90)),
     # Results of one group in two columns, of two groups in one, and of others in each; weights in any order.

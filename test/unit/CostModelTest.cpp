@@ -162,3 +162,47 @@ TEST_F(CostModel, StreamedFactorsTakeTime) {
   EXPECT_LT(getShared({"f64", {6422, 16, 136}, {1, 2}}), streamed / 2);
   EXPECT_LT(getShared({"f32", {6422, 5, 136}, {1, 2}}), streamed / 2);
 }
+
+// Of few rows inside of the contracted axis, tiles of `sparse` have one each:
+// they read sectors for single elements, and copy these one by one. More rows
+// fill chunks, unless they are odd; few rows for each instruction are padded.
+TEST_F(CostModel, SparseWaitsForRowsInside) {
+  const GPUMachine &machine = getMachine("h200");
+  auto getTime = [&](int64_t outside, int64_t inside, const char *element) {
+    Problem problem =
+        describeProblem(build({element, {outside, 200, inside}, {1}, {8}}));
+    KernelTiling tiling = chooseTiling(GPUKernel::Mma, problem, 1,
+                                       getFootprintBudget(machine), machine);
+    return estimateTime(GPUKernel::Mma, problem, tiling, machine).shared;
+  };
+  for (const char *element : {"f32", "f64", "f16"}) {
+    SCOPED_TRACE(element);
+    EXPECT_GT(getTime(32000, 16, element), 2 * getTime(500, 1024, element));
+    EXPECT_GT(getTime(500, 1023, element), getTime(500, 1024, element));
+    // Where there are no more rows outside, it takes those inside.
+    EXPECT_LT(getTime(16, 16, element) / 16, getTime(17, 16, element) / 17);
+  }
+  auto getArithmetic = [&](int64_t outside, int64_t inside) {
+    Problem problem =
+        describeProblem(build({"f32", {outside, 200, inside}, {1}, {200}}));
+    return estimateTime(GPUKernel::Mma, problem, KernelTiling(), machine)
+        .arithmetic;
+  };
+  EXPECT_DOUBLE_EQ(getArithmetic(1000, 64), getArithmetic(1000, 33));
+}
+
+// CTAs of `wgmma` that share the columns of a large factor copy the input each.
+TEST_F(CostModel, SharedColumnsAreCopiedSeveralTimes) {
+  const GPUMachine &machine = getMachine("h200");
+  auto getNarrow = [&](int64_t side, int64_t columns) {
+    Problem problem = describeProblem(build({"f32", {side, columns}, {0}}));
+    KernelTiling tiling = chooseTiling(GPUKernel::Wgmma, problem, 64,
+                                       getFootprintBudget(machine), machine);
+    return estimateTime(GPUKernel::Wgmma, problem, tiling, machine).shared /
+           (side * columns);
+  };
+  auto getExcess = [&](int64_t side) {
+    return getNarrow(side, 100001) - getNarrow(side, 100000);
+  };
+  EXPECT_GT(getExcess(256), 3.5 * getExcess(128));
+}

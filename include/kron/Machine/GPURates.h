@@ -150,8 +150,8 @@ struct RaggedRates {
   /// bytes.
   double f32Factor = 1.4, f64Factor = 1.15;
   int64_t leastK = 64;
-  /// Columns of less than a line of 128 bytes, of `sparse` and of others.
-  double sparseColumnsFactor = 2.5, columnsFactor = 1.3;
+  /// Columns of less than a line of 128 bytes, but of `sparse`.
+  double columnsFactor = 1.3;
   /// Single elements of 16 bits per second: results of `sparse`, and others.
   double sparseResults16Bit = 130e9, elements16Bit = 250e9;
 };

@@ -128,6 +128,38 @@ def KronFuse : Pass<"kron-fuse"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def KronCollapseAxes : Pass<"kron-collapse-axes"> {
+  let summary = "Make neighbouring axes that lie as one in memory one axis";
+  let description = [{
+    Of a `kron.fused` on memrefs with one mode product that kernel `sparse` takes
+    (a factor of more than 128 rows or columns, or one that varies over axes),
+    neighbouring axes that the factor neither contracts nor varies over become one
+    axis (`memref.collapse_shape` of the input, the destination and the addend)
+    where types say that no array has a gap between them. Its kernels take rows
+    along one axis; those of dense factors of up to 128 join such axes by
+    themselves. What a `kron.epilogue` is part of, or a `kron.quantize` follows,
+    stays as it is. The pass runs in front of `--kron-plan` for a GPU.
+
+    Before:
+    ```mlir
+    kron.fused ins(%x, %f : memref<3x227x12x49xf32>, memref<227x227xf32>)
+               outs(%y : memref<3x227x12x49xf32>) {
+      ... kron.mode_product axis(1) ...
+    }
+    ```
+    After:
+    ```mlir
+    %xc = memref.collapse_shape %x [[0], [1], [2, 3]] : memref<3x227x12x49xf32> into memref<3x227x588xf32>
+    %yc = memref.collapse_shape %y [[0], [1], [2, 3]] : memref<3x227x12x49xf32> into memref<3x227x588xf32>
+    kron.fused ins(%xc, %f : memref<3x227x588xf32>, memref<227x227xf32>)
+               outs(%yc : memref<3x227x588xf32>) {
+      ... kron.mode_product axis(1) ...
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
 def KronPlan : Pass<"kron-plan"> {
   let summary = "Choose how every kron.fused and function of pairs is mapped to the machine";
   let description = [{

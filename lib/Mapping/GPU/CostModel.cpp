@@ -15,6 +15,8 @@
 #include "kron/Mapping/GPU/CostModel.h"
 #include "kron/Machine/GPURates.h"
 #include "kron/Plan/GPU/MmaPlan.h"
+#include "kron/Plan/GPU/SparsePlan.h"
+#include "kron/Plan/GPU/WgmmaPlan.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
 
@@ -56,12 +58,12 @@ static bool fitsWgmma(const Problem &problem, const GPUMachine &machine) {
   for (const ProblemFactor &factor : problem.factors) {
     int64_t side = std::max(factor.sizeK, factor.sizeN);
     // CTAs share the columns of a larger factor.
-    bool isShared = side > 128;
+    bool isShared = side > kWgmmaMaxWholeSide;
     if (side > 256 ||
         (isShared && (problem.factors.size() > 1 || !problem.element.isF32())))
       return false;
     bytes += copies * 4 * llvm::alignTo(factor.sizeK, 16) *
-             (isShared ? 64 : llvm::alignTo(factor.sizeN, 16));
+             (isShared ? kWgmmaShareResults : llvm::alignTo(factor.sizeN, 16));
   }
   return bytes <= machine.sharedBytesPerCTA;
 }
@@ -233,6 +235,15 @@ static SmallVector<int64_t> getFfmaGroups(const Problem &problem) {
   return groups;
 }
 
+/// CTAs of `wgmma` that share the columns of a large factor, and read the same
+/// input.
+static double getWgmmaShares(const Problem &problem) {
+  return problem.getLargestFactorSize() > kWgmmaMaxWholeSide
+             ? llvm::divideCeil(problem.factors.front().sizeN,
+                                kWgmmaShareResults)
+             : 1;
+}
+
 /// Seconds that copies of less than 16 bytes take, which the innermost size
 /// allows no wider: 2.3 us per million on an H200, whatever they move.
 static double getNarrowCopies(GPUKernel kernel, const Problem &problem,
@@ -264,8 +275,9 @@ static double getNarrowCopies(GPUKernel kernel, const Problem &problem,
                                        : getCopies(problem.inputElements,
                                                    problem.innermostInput);
   if (kernel == GPUKernel::Wgmma)
-    copies = std::max(
-        copies, getCopies(problem.outputElements, problem.innermostOutput));
+    copies =
+        std::max(getWgmmaShares(problem) * copies,
+                 getCopies(problem.outputElements, problem.innermostOutput));
   return copies * clocks / (machine.clockMHz * 1e6) / machine.numSMs;
 }
 
@@ -411,6 +423,84 @@ static double getExposedShare(GPUKernel kernel, const Problem &problem,
          waste;
 }
 
+/// Bytes of all factors, with what they vary over.
+static double getFactorBytes(const Problem &problem) {
+  double elements = 0;
+  for (const ProblemFactor &factor : problem.factors)
+    elements += double(factor.sizeK) * factor.sizeN * factor.variations;
+  return elements * problem.getElementBytes();
+}
+
+/// Rows of a matrix instruction.
+static constexpr int64_t kInstructionRows = 16;
+
+/// How many rows tiles of `sparse` have for each one that exists: where rows
+/// are innermost, each row of an instruction is a chunk of them.
+static double getSparsePadding(const Problem &problem) {
+  int64_t rows = problem.innerRows;
+  if (problem.readsTranspose || rows <= kSparseFewRows)
+    return 1;
+  int64_t unit =
+      kInstructionRows * kSparseChunkBytes / problem.getElementBytes();
+  return double(llvm::alignTo(rows, unit)) / rows;
+}
+
+/// Whether neighbours are few rows of each product, of which a tile of `sparse`
+/// has one: it takes its rows outside, where there are more.
+static bool skipsInnerRows(const Problem &problem) {
+  double outside = problem.getPositions() / problem.innerRows /
+                   problem.factors.front().variations;
+  return problem.innerRows > 1 && problem.innerRows <= kSparseFewRows &&
+         problem.innerRows < outside;
+}
+
+/// What `sparse` moves through the second-level cache for each byte that it
+/// needs: whole sectors, of which other tiles have the other rows.
+static double getSparseSectorWaste(const Problem &problem) {
+  constexpr int64_t kSectorBytes = 32;
+  return skipsInnerRows(problem)
+             ? std::min(problem.innerRows,
+                        kSectorBytes / problem.getElementBytes())
+             : 1;
+}
+
+/// Seconds of copies and stores of `sparse` of less than 16 bytes, whatever
+/// they move: those of single rows, and of rows or lanes in numbers that do not
+/// fill chunks. CTAs read the input `blocks` times.
+static double getSparseNarrowSeconds(const Problem &problem, double blocks,
+                                     const GPUMachine &machine) {
+  const GPURates &rates = getGPURates(machine);
+  const ProblemFactor &factor = problem.factors.front();
+  int64_t bytes = problem.getElementBytes(), rows = problem.innerRows;
+  int64_t chunk = kSparseChunkBytes / bytes, width = chunk;
+  bool storesSingly = false;
+  if (problem.readsTranspose)
+    return 0;
+  if (skipsInnerRows(problem)) {
+    width = 1;
+    storesSingly = true;
+  } else if (rows > kSparseFewRows) {
+    width = std::min(rows & -rows, chunk);
+    storesSingly = width < chunk;
+  } else if (problem.inner == 1 && factor.varyingAxes.empty() && bytes == 2) {
+    auto getWidth = [&](int64_t size) {
+      return size > 0 ? std::min(size & -size, chunk) : chunk;
+    };
+    width = getWidth(problem.innermostInput);
+    storesSingly = getWidth(problem.innermostOutput) < chunk;
+  }
+  double loads = width < chunk ? problem.inputElements / width : 0;
+  double stores = storesSingly ? problem.outputElements : 0;
+  double perSecond =
+      machine.clockMHz * 1e6 * machine.numSMs / rates.dense.clocksPerNarrowCopy;
+  if (bytes > 2)
+    return (loads * blocks + stores) / perSecond;
+  // Copies have 4 bytes or more; less goes through registers.
+  return stores / rates.ragged.sparseResults16Bit +
+         (width == 1 ? loads / rates.ragged.elements16Bit
+                     : loads * blocks / perSecond);
+}
+
 /// The time of a factor by `sparse`, whose tiles do not hold fibres whole:
 /// CTAs read the input once for each block of results.
 static KernelTime estimateSparseTime(const Problem &problem,
@@ -428,20 +518,26 @@ static KernelTime estimateSparseTime(const Problem &problem,
   KernelTime time;
   double bytes = problem.getMemoryBytes();
   time.floor = machine.getCopySeconds(bytes);
-  time.memory = bytes / machine.copyBytesPerSecond;
+  time.memory = (bytes + getFactorBytes(problem)) / machine.copyBytesPerSecond;
   double share =
       usesWarpgroups && split ? rates.splitWarpgroupShare : rates.issueShare;
   time.arithmetic =
-      2 * problem.getPositions() *
+      2 * problem.getPositions() * getSparsePadding(problem) *
       llvm::alignTo(factor.sizeK, is16BitFloat(problem.element) ? 16 : 8) *
       llvm::alignTo(factor.sizeN, 8) / (share * rate);
   double blocks = std::ceil(factor.sizeN / rates.resultsPerTile);
-  time.shared = problem.inputElements * problem.getElementBytes() * blocks /
+  double waste = getSparseSectorWaste(problem);
+  double cached = problem.inputElements * blocks * waste;
+  if (waste > 1)
+    cached += problem.outputElements * waste;
+  time.shared = cached * problem.getElementBytes() /
                 (rates.cacheRate * machine.copyBytesPerSecond);
-  time.total =
-      machine.launchSeconds +
-      std::max(time.memory / rates.copyShare, time.arithmetic + time.shared) +
-      rates.exposedShare * time.memory;
+  double busy = std::max(time.arithmetic + time.shared,
+                         getSparseNarrowSeconds(problem, blocks, machine));
+  time.shared = busy - time.arithmetic;
+  time.total = machine.launchSeconds +
+               std::max(time.memory / rates.copyShare, busy) +
+               rates.exposedShare * time.memory;
   return time;
 }
 
@@ -565,6 +661,9 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
     wave = std::max(wave, exposed * machine.numSMs / tiles);
   double waves = std::max(tiles / resident, 1.0);
   time.total = machine.launchSeconds + wave * (waves + 1);
+  // Others are too small to count.
+  if (hasVaryingFactor(problem))
+    time.total += getFactorBytes(problem) / machine.copyBytesPerSecond;
   // Only dmma, of these, shares tile footprints.
   if (kernel != GPUKernel::Ffma &&
       canShareFootprint(problem, tiling.columns, machine))
@@ -582,7 +681,8 @@ double kron::estimateRegionSeconds(GPUKernel kernel, const Problem &region,
   const RaggedRates &rates = getGPURates(machine).ragged;
   double seconds = estimateTime(kernel, region, tiling, machine).total;
   bool usesTensorCores = kernel == GPUKernel::Mma || kernel == GPUKernel::Wgmma;
-  if (is16BitFloat(region.element) && usesTensorCores) {
+  bool isOfSparse = kernel == GPUKernel::Mma && isSparse(region);
+  if (is16BitFloat(region.element) && usesTensorCores && !isOfSparse) {
     auto isRagged = [](int64_t innermost) {
       return innermost > 0 && innermost % 8 != 0;
     };

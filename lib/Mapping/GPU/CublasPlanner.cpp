@@ -185,6 +185,9 @@ double kron::estimateRaggedSeconds(GPUKernel kernel, FusedOp fused,
   bool readsWhole = hasWholeSegments(fused.getInputs().front(), segment);
   bool storesWhole = hasWholeSegments(fused.getInit(), segment);
   if (!isWide(problem) && bytes == 2) {
+    // The estimate of `sparse` has these, but of a transposed input.
+    if (isSparse && !problem.readsTranspose)
+      return seconds;
     if (!storesWhole)
       seconds += problem.outputElements /
                  (isSparse ? rates.sparseResults16Bit : rates.elements16Bit);
@@ -195,8 +198,8 @@ double kron::estimateRaggedSeconds(GPUKernel kernel, FusedOp fused,
   if (problem.inner == 1 && factor.sizeK >= rates.leastK &&
       !(readsWhole && storesWhole))
     seconds *= bytes == 4 ? rates.f32Factor : rates.f64Factor;
-  if (problem.inner > 1 && problem.inner * bytes < 128)
-    seconds *= isSparse ? rates.sparseColumnsFactor : rates.columnsFactor;
+  if (problem.inner > 1 && problem.inner * bytes < 128 && !isSparse)
+    seconds *= rates.columnsFactor;
   return seconds;
 }
 

@@ -92,6 +92,10 @@ static bool chooseTile(SparseCandidate &plan, int64_t stepK,
 static bool areEnough(const SparseCandidate &plan, const GPUMachine &machine) {
   int64_t tiles = getSparseTiles(plan);
   int64_t tilesPerSM = getGPURates(machine).sparseWgmma.tilesPerSM;
+  // A part of the factor that is prepared for one tile alone is read by it
+  // alone, too.
+  if (plan.keepsFactor && tiles == plan.getTilesPerRows())
+    return false;
   if (tiles >= tilesPerSM * machine.numSMs)
     return true;
   return !plan.keepsFactor &&

@@ -74,6 +74,25 @@ static int64_t countTrailing(ArrayRef<int64_t> shape,
   return elements;
 }
 
+/// Positions of the innermost axes that `factors`, which contract the axes
+/// `contracted`, neither contract nor vary over; -1 if not known.
+static int64_t countInnerRows(ArrayRef<int64_t> shape,
+                              const llvm::SmallBitVector &contracted,
+                              ArrayRef<ProblemFactor> factors) {
+  int64_t rows = 1;
+  for (int64_t axis = shape.size() - 1; axis >= 0; --axis) {
+    auto varies = [&](const ProblemFactor &factor) {
+      return llvm::is_contained(factor.varyingAxes, axis);
+    };
+    if (contracted[axis] || llvm::any_of(factors, varies))
+      break;
+    if (ShapedType::isDynamic(shape[axis]))
+      return -1;
+    rows *= shape[axis];
+  }
+  return rows;
+}
+
 Problem kron::describeProblem(Type element, Precision precision,
                               ArrayRef<int64_t> shape,
                               ArrayRef<ProblemFactor> factors,
@@ -125,6 +144,7 @@ Problem kron::describeProblem(Type element, Precision precision,
     problem.inputElements = std::max(problem.inputElements, kNominalElements);
   problem.outputElements =
       problem.inputElements / problem.rowInput * problem.rowOutput;
+  problem.innerRows = countInnerRows(sizes, contracted, factors);
   return problem;
 }
 

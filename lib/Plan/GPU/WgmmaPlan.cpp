@@ -17,10 +17,8 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Largest factor side, and columns that a CTA takes of factors that it does
-/// not take whole.
+/// Largest factor side.
 static constexpr int64_t kMaxSide = 256;
-static constexpr int64_t kShareResults = 64;
 /// What positions of the contracted axis in a piece are multiples of: rows of
 /// that many are loaded at a time.
 static constexpr int64_t kPieceUnit = 16;
@@ -214,7 +212,8 @@ static void buildStages(FusedOp fused, WgmmaPlan &plan) {
     stage.sizeN = factor.getDimSize(product.getResultingFactorDim());
     stage.innermost = stage.axis + 1 == plan.axes.size();
     bool isWhole = std::max(stage.sizeK, stage.sizeN) <= kWgmmaMaxWholeSide;
-    stage.pad(isWhole ? stage.sizeN : std::min(stage.sizeN, kShareResults));
+    stage.pad(isWhole ? stage.sizeN
+                      : std::min(stage.sizeN, kWgmmaShareResults));
     if (!isWhole)
       stage.shares = llvm::divideCeil(stage.sizeN, stage.paddedResults);
     plan.factorBytes += stage.getNumCopies() * stage.factorBytes;

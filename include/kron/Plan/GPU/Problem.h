@@ -60,6 +60,9 @@ struct Problem {
   int64_t rowLargest = 1;
   /// Elements inside the last contracted axis; -1 if not known.
   int64_t inner = 1;
+  /// The same of those inside of the last axis that a factor contracts or varies
+  /// over: they lie as one in memory.
+  int64_t innerRows = 1;
   /// Elements of the innermost contracted axes that have no other axis between
   /// or behind them (1 if something lies inside the last one).
   int64_t trailing = 1;

@@ -34,6 +34,8 @@ inline constexpr int64_t kWarpgroupThreads = 128;
 inline constexpr int64_t kWgmmaVectorBytes = 16;
 /// Largest side of a factor that a CTA takes whole.
 inline constexpr int64_t kWgmmaMaxWholeSide = 128;
+/// Columns that a CTA takes of a larger one.
+inline constexpr int64_t kWgmmaShareResults = 64;
 /// Neighbours in a row that a thread quantizes at a time.
 inline constexpr int64_t kWgmmaQuantizedLanes = 4;
 

@@ -1,0 +1,231 @@
+//===- CollapseAxes.cpp - Axes of fused regions that lie as one -*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// A fused region of one factor of a long chain has all of the chain's axes. Its
+// kernels take rows along one axis: of many short ones that follow each other
+// in memory, they would take those of one, and positions of the others one by
+// one.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FusionPlan.h"
+#include "kron/Dialect/Kron/Transforms/Chain.h"
+#include "kron/Mapping/Passes.h"
+#include "kron/Plan/Arrays.h"
+#include "kron/Plan/GPU/Problem.h"
+#include "kron/Plan/GPU/QuantizePlan.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+namespace mlir::kron {
+#define GEN_PASS_DEF_KRONCOLLAPSEAXES
+#include "kron/Mapping/Passes.h.inc"
+} // namespace mlir::kron
+
+using namespace mlir;
+using namespace mlir::kron;
+
+namespace {
+
+class Collapser {
+public:
+  Collapser(IRRewriter &rewriter, FusedOp fused);
+
+  /// Whether there are axes to be made one.
+  bool findGroups();
+  void run();
+
+private:
+  /// An array that has all axes; axis k is its dimension `permutation[k]`.
+  struct Array {
+    Value value;
+    SmallVector<int64_t> permutation;
+  };
+
+  bool isFree(int64_t axis);
+  bool canJoin(ArrayRef<int64_t> group) const;
+  SmallVector<ReassociationIndices> getDims(const Array &array) const;
+  Value collapse(const Array &array);
+  int64_t getGroupOf(int64_t axis) const;
+  Value buildProduct(OpBuilder &builder, ValueRange args);
+
+  IRRewriter &rewriter;
+  FusedOp fused;
+  ModeProductOp product;
+  int64_t rank;
+  /// The input and the destination, then the addend if that is an operand of
+  /// its own.
+  SmallVector<Array> arrays;
+  SmallVector<ReassociationIndices> groups;
+};
+
+} // namespace
+
+Collapser::Collapser(IRRewriter &rewriter, FusedOp fused)
+    : rewriter(rewriter), fused(fused),
+      product(fused.getModeProducts().front()),
+      rank(cast<ShapedType>(fused.getInit().getType()).getRank()) {
+  auto inOrder = llvm::to_vector(llvm::seq<int64_t>(rank));
+  auto permutation = fused.getInputPermutation();
+  arrays.push_back({fused.getInputs().front(),
+                    permutation ? llvm::to_vector(*permutation) : inOrder});
+  arrays.push_back({fused.getInit(), inOrder});
+  Value addend = product.getAddend();
+  if (addend && fused.getOperandOf(addend) != fused.getInit())
+    arrays.push_back({fused.getOperandOf(addend), inOrder});
+}
+
+/// Whether the factor neither contracts `axis` nor has a dimension for it.
+bool Collapser::isFree(int64_t axis) {
+  return axis != static_cast<int64_t>(product.getAxis()) &&
+         !llvm::is_contained(product.getFactorDims(), axis);
+}
+
+/// Whether the axes of `group`, neighbours, are one in every array.
+bool Collapser::canJoin(ArrayRef<int64_t> group) const {
+  return llvm::all_of(arrays, [&](const Array &array) {
+    SmallVector<ReassociationIndices> dims;
+    int64_t first = array.permutation[group.front()];
+    for (auto [offset, axis] : llvm::enumerate(group))
+      if (array.permutation[axis] != first + static_cast<int64_t>(offset))
+        return false;
+    for (int64_t dim = 0; dim < rank; ++dim)
+      if (dim > first && dim < first + static_cast<int64_t>(group.size()))
+        dims.back().push_back(dim);
+      else
+        dims.push_back({dim});
+    return memref::CollapseShapeOp::isGuaranteedCollapsible(
+        cast<MemRefType>(array.value.getType()), dims);
+  });
+}
+
+bool Collapser::findGroups() {
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    if (axis > 0 && isFree(axis) && isFree(axis - 1)) {
+      ReassociationIndices joined = groups.back();
+      joined.push_back(axis);
+      if (canJoin(joined)) {
+        groups.back() = joined;
+        continue;
+      }
+    }
+    groups.push_back({axis});
+  }
+  return static_cast<int64_t>(groups.size()) < rank;
+}
+
+/// Dimensions of `array` by group, in the order of its dimensions.
+SmallVector<ReassociationIndices> Collapser::getDims(const Array &array) const {
+  SmallVector<ReassociationIndices> dims;
+  for (const ReassociationIndices &group : groups)
+    dims.push_back(llvm::map_to_vector<2>(
+        group, [&](int64_t axis) { return array.permutation[axis]; }));
+  llvm::sort(dims, [](const ReassociationIndices &lhs,
+                      const ReassociationIndices &rhs) {
+    return lhs.front() < rhs.front();
+  });
+  return dims;
+}
+
+Value Collapser::collapse(const Array &array) {
+  return memref::CollapseShapeOp::create(rewriter, fused.getLoc(), array.value,
+                                         getDims(array));
+}
+
+/// The number of the group that `axis` becomes.
+int64_t Collapser::getGroupOf(int64_t axis) const {
+  return llvm::find_if(groups,
+                       [&](const ReassociationIndices &group) {
+                         return llvm::is_contained(group, axis);
+                       }) -
+         groups.begin();
+}
+
+Value Collapser::buildProduct(OpBuilder &builder, ValueRange args) {
+  SmallVector<int64_t> roles =
+      llvm::map_to_vector(product.getFactorDims(), [&](int64_t role) {
+        return role < 0 ? role : getGroupOf(role);
+      });
+  Value init = args.back(), addend;
+  if (product.getAddend())
+    addend = arrays.size() > 2 ? args[args.size() - 2] : init;
+  return ModeProductOp::create(
+             builder, product.getLoc(), TypeRange(init.getType()), args.front(),
+             args[1], product.getAlpha(), product.getBeta(), addend, init,
+             static_cast<uint64_t>(getGroupOf(product.getAxis())), roles,
+             product.getConjInput(), product.getConjFactor(),
+             product.getStaticAlphaAttr(), product.getStaticBetaAttr(),
+             product.getPrecision(), /*plan=*/nullptr)
+      .getResult(0);
+}
+
+void Collapser::run() {
+  rewriter.setInsertionPoint(fused);
+  SmallVector<Value> inputs{collapse(arrays[0]),
+                            fused.getOperandOf(product.getFactor())};
+  Value init = collapse(arrays[1]);
+  if (arrays.size() > 2)
+    inputs.push_back(collapse(arrays[2]));
+  SmallVector<int64_t> permutation;
+  if (fused.getInputPermutation()) {
+    SmallVector<ReassociationIndices> dims = getDims(arrays[0]);
+    for (const ReassociationIndices &group : groups)
+      permutation.push_back(
+          llvm::find_if(dims,
+                        [&](const ReassociationIndices &dim) {
+                          return dim.front() ==
+                                 arrays[0].permutation[group.front()];
+                        }) -
+          dims.begin());
+  }
+  createFusedOp(rewriter, fused.getLoc(), inputs, init, permutation,
+                fused.getPlanAttr(), [&](OpBuilder &builder, ValueRange args) {
+                  return buildProduct(builder, args);
+                });
+  rewriter.eraseOp(fused);
+}
+
+//===----------------------------------------------------------------------===//
+// Pass
+//===----------------------------------------------------------------------===//
+
+/// Whether kernels that do not join axes themselves take `fused`.
+static bool isTaken(FusedOp fused, ArrayRef<QuantizeOp> quantizes) {
+  auto hasStaticFactor = [](ModeProductOp op) {
+    return cast<ShapedType>(op.getFactor().getType()).hasStaticShape();
+  };
+  SmallVector<ModeProductOp> products = fused.getModeProducts();
+  return isa<MemRefType>(fused.getInit().getType()) && products.size() == 1 &&
+         hasStaticFactor(products.front()) && !hasEmptyArray(fused) &&
+         !fused.getEpilogue() && isSplittable(fused) &&
+         isSparse(describeProblem(fused)) &&
+         // Whole rows are quantized, as they are.
+         !findQuantize(fused, quantizes);
+}
+
+namespace {
+struct KronCollapseAxesPass
+    : kron::impl::KronCollapseAxesBase<KronCollapseAxesPass> {
+  void runOnOperation() override {
+    SmallVector<QuantizeOp> quantizes;
+    SmallVector<FusedOp> regions;
+    getOperation()->walk([&](Operation *op) {
+      if (auto quantize = dyn_cast<QuantizeOp>(op))
+        quantizes.push_back(quantize);
+      else if (auto fused = dyn_cast<FusedOp>(op))
+        regions.push_back(fused);
+    });
+    IRRewriter rewriter(&getContext());
+    for (FusedOp fused : regions) {
+      if (!isTaken(fused, quantizes))
+        continue;
+      Collapser collapser(rewriter, fused);
+      if (collapser.findGroups())
+        collapser.run();
+    }
+  }
+};
+} // namespace
