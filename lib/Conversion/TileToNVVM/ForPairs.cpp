@@ -22,7 +22,9 @@ class PairProducts {
 public:
   PairProducts(Lowering &lowering, ForPairsOp op)
       : lowering(lowering), k(lowering.k), op(op),
-        grid(lowering, op.getLanes()),
+        grid(lowering, op.getLanes(),
+             cast<FragmentType>(
+                 op.getBody()->getTerminator()->getOperand(0).getType())),
         values(lowering.views.at(op.getValues())),
         element(op.getValues().getType().getElementType()),
         type(cast<FragmentType>(op.getSums().front().getType())),
@@ -114,7 +116,7 @@ void PairProducts::addBlock(Int block, Sums &sums) {
   SmallVector<Value> exist(columns);
   SmallVector<Int> rowsOfValues(columns);
   for (int64_t column = 0; column < columns; ++column) {
-    Int row = k.add(first, column * grid.lanes);
+    Int row = k.add(first, grid.columnOffset(column));
     if (mayEnd)
       exist[column] = k.less(row, sizeN);
     rowsOfValues[column] = mayEnd ? k.min(row, k.sub(sizeN, 1)) : row;
@@ -218,7 +220,7 @@ void tile::lowerStorePairs(Lowering &lowering, StorePairsOp op) {
   KernelBuilder &k = lowering.k;
   const LoweredView &view = lowering.views.at(op.getView());
   Type element = op.getView().getType().getElementType();
-  ThreadGrid grid(lowering, op.getLanes());
+  ThreadGrid grid(lowering, op.getLanes(), op.getSource().getType());
   ArrayRef<int64_t> box = op.getSource().getType().getBox();
   SmallVector<Value> values = getBox(lowering, op.getSource());
   ArrayRef<Int> sizes = ArrayRef(view.sizes).take_back(2),
@@ -228,19 +230,18 @@ void tile::lowerStorePairs(Lowering &lowering, StorePairsOp op) {
   Value base = getBatch(lowering, op.getView(), op.getPlace(), 2);
   // Where the sums of a row are the same in all threads, one stores them.
   Int ownColumn = op.getSums() ? Int(0) : grid.column;
-  int64_t lanes = op.getSums() ? 1 : grid.lanes;
   SmallVector<Value> exists;
   SmallVector<Int> offsets;
   for (int64_t column = 0; column < box[1]; ++column) {
-    Int position =
-        k.add(k.add(k.extend(starts[1]), k.extend(ownColumn)), column * lanes);
+    Int position = k.add(k.add(k.extend(starts[1]), k.extend(ownColumn)),
+                         op.getSums() ? column : grid.columnOffset(column));
     exists.push_back(k.less(position, sizes[1]));
     offsets.push_back(k.mul(position, k.extend(strides[1])));
   }
   auto storeAll = [&] {
     for (int64_t row = 0; row < box[0]; ++row) {
       Int position = k.add(k.add(k.extend(starts[0]), k.extend(grid.row)),
-                           row * grid.groups);
+                           grid.rowOffset(row));
       Value rowExists = k.less(position, sizes[0]);
       Value first = k.offsetElements(base, element,
                                      k.mul(position, k.extend(strides[0])));
