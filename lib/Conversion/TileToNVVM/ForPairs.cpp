@@ -107,50 +107,53 @@ void PairProducts::addBlock(Int block, Sums &sums) {
   lowering.lower(*op.getBody());
   SmallVector<Value> matrix =
       getBox(lowering, op.getBody()->getTerminator()->getOperand(0));
-  bool isSum = kind == Accumulation::Sum;
   Int first =
       k.add(k.mul(k.extend(block), int64_t(op.getBy())), k.extend(grid.column));
-  Value zero = constant(0), lowest = constant(-INFINITY);
   bool mayEnd = !sizeN.isConstant() ||
                 sizeN.getConstant() % static_cast<int64_t>(op.getBy()) != 0;
-  SmallVector<Value> exist(columns);
-  SmallVector<Int> rowsOfValues(columns);
-  for (int64_t column = 0; column < columns; ++column) {
+  // Of a column of the matrix: its row of the values, and whether that exists.
+  auto find = [&](int64_t column) -> std::pair<Int, Value> {
     Int row = k.add(first, grid.columnOffset(column));
-    if (mayEnd)
-      exist[column] = k.less(row, sizeN);
-    rowsOfValues[column] = mayEnd ? k.min(row, k.sub(sizeN, 1)) : row;
-  }
-  // Neither a value nor an element may make a NaN of what does not exist.
-  if (isSum)
-    for (auto [number, element] : llvm::enumerate(matrix))
-      if (Value exists = exist[number % columns])
-        element = k.select(exists, element, zero);
-  // The values of one result at a time are in registers.
-  for (int64_t result = 0; result < results; ++result) {
-    SmallVector<Value> loaded;
+    if (!mayEnd)
+      return {row, Value()};
+    return {k.min(row, k.sub(sizeN, 1)), k.less(row, sizeN)};
+  };
+  if (kind == Accumulation::Sum) {
+    // One value at a time is in registers.
+    Value zero = constant(0);
     for (int64_t column = 0; column < columns; ++column) {
-      Value value = loadValue(rowsOfValues[column], result);
-      if (isSum && exist[column])
-        value = k.select(exist[column], value, zero);
-      loaded.push_back(value);
+      auto [row, exists] = find(column);
+      // Neither a value nor an element may make a NaN of what does not exist.
+      auto orZero = [&, exists = exists](Value value) {
+        return exists ? k.select(exists, value, zero) : value;
+      };
+      for (int64_t result = 0; result < results; ++result) {
+        Value value = orZero(loadValue(row, result));
+        for (int64_t own = 0; own < rows; ++own) {
+          Value &sum = sums[own * results + result];
+          sum = k.fma(orZero(matrix[own * columns + column]), value, sum);
+        }
+      }
     }
-    for (int64_t row = 0; row < rows; ++row) {
-      int64_t number = row * results + result;
+    return;
+  }
+  Value lowest = constant(-INFINITY);
+  for (int64_t result = 0; result < results; ++result) {
+    SmallVector<Value> loaded, exist;
+    for (int64_t column = 0; column < columns; ++column) {
+      auto [row, exists] = find(column);
+      loaded.push_back(loadValue(row, result));
+      exist.push_back(exists);
+    }
+    for (int64_t own = 0; own < rows; ++own) {
       SmallVector<Value> terms;
       for (int64_t column = 0; column < columns; ++column) {
-        Value function = matrix[row * columns + column];
-        if (isSum) {
-          sums[number] = k.fma(function, loaded[column], sums[number]);
-          continue;
-        }
-        Value term =
-            arith::MulFOp::create(k.builder, k.loc, function, loaded[column]);
+        Value term = arith::MulFOp::create(
+            k.builder, k.loc, matrix[own * columns + column], loaded[column]);
         terms.push_back(exist[column] ? k.select(exist[column], term, lowest)
                                       : term);
       }
-      if (!isSum)
-        addTerms(terms, number, sums);
+      addTerms(terms, own * results + result, sums);
     }
   }
 }

@@ -62,18 +62,11 @@ private:
   Value add(Value lhs, Value rhs) {
     return arith::AddFOp::create(k.builder, k.loc, lhs, rhs);
   }
-  Value isLess(Value lhs, Value rhs, bool orEqual) {
-    return arith::CmpFOp::create(k.builder, k.loc,
-                                 orEqual ? arith::CmpFPredicate::OLE
-                                         : arith::CmpFPredicate::OLT,
-                                 lhs, rhs);
-  }
   RowParts loadRow(const PairSide &side, Int start, int64_t row);
   void multiply(ArrayRef<RowParts> left, ArrayRef<RowParts> right,
                 MutableArrayRef<MmaC> sums);
   SmallVector<Value> reduceStep(Int slot, ValueRange sums);
-  SmallVector<Value> loadOfRows(Value view, Int first, int64_t count,
-                                function_ref<int64_t(int64_t)> getOffset);
+  Value loadOfRow(ValueRange views, bool ofColumn, int64_t behind);
   Value finish(MutableArrayRef<Value> products);
   Value isOfAll(Value condition);
 
@@ -193,53 +186,44 @@ SmallVector<Value> RowProducts::reduceStep(Int slot, ValueRange sums) {
   return next;
 }
 
-/// The values of `view` of `count` rows or columns of this thread; of one that
-/// does not exist, the last one's.
-SmallVector<Value>
-RowProducts::loadOfRows(Value view, Int first, int64_t count,
-                        function_ref<int64_t(int64_t)> getOffset) {
+/// The value that `views` have of a row, or a column, of this thread that is
+/// `behind` its first one; of one that does not exist, that of the last one.
+/// Null, if there are no views.
+Value RowProducts::loadOfRow(ValueRange views, bool ofColumn, int64_t behind) {
+  if (views.empty())
+    return nullptr;
+  Value view = views[ofColumn ? 1 : 0];
   const LoweredView &array = lowering.views.at(view);
+  Int first = ofColumn ? k.add(k.extend(firstColumn), k.extend(grid.column))
+                       : k.add(k.extend(firstRow), k.extend(grid.row));
+  Int row = k.min(k.add(first, behind), k.sub(array.sizes.back(), 1));
+  Int offset = k.mul(k.extend(row), k.extend(array.array.strides.back()));
   Value batch = getBatch(lowering, view, op.getPlace(), /*innerRank=*/1);
-  SmallVector<Value> values;
-  for (int64_t number = 0; number < count; ++number) {
-    Int row = k.min(k.add(first, getOffset(number)),
-                    k.sub(array.sizes.back(), 1));
-    Int offset = k.mul(k.extend(row), k.extend(array.array.strides.back()));
-    values.push_back(k.load(array.element,
-                            k.offsetElements(batch, array.element, offset),
-                            CacheHint::ReadOnly));
-  }
-  return values;
+  return k.load(array.element, k.offsetElements(batch, array.element, offset),
+                CacheHint::ReadOnly);
 }
 
 /// Makes results of `products`, and returns whether they are exact.
 Value RowProducts::finish(MutableArrayRef<Value> products) {
   Type sum = type.getElementType();
-  auto load = [&](ValueRange views, bool ofColumns) {
-    if (views.empty())
-      return SmallVector<Value>();
-    Int first = ofColumns ? k.add(k.extend(firstColumn), k.extend(grid.column))
-                          : k.add(k.extend(firstRow), k.extend(grid.row));
-    return loadOfRows(views[ofColumns ? 1 : 0], first,
-                      ofColumns ? columns : rows, [&](int64_t number) {
-                        return ofColumns ? grid.columnOffset(number)
-                                         : grid.rowOffset(number);
-                      });
-  };
-  SmallVector<Value> rowNorms = load(op.getNorms(), false),
-                     columnNorms = load(op.getNorms(), true),
-                     rowScales = load(op.getScales(), false),
-                     columnScales = load(op.getScales(), true);
-  bool isSquare = !rowNorms.empty(), isScaled = !rowScales.empty();
-  double largest = llvm::APFloat::getLargest(
-                       cast<FloatType>(sum).getFloatSemantics())
-                       .convertToDouble();
+  SmallVector<Value> rowNorms, rowScales;
+  for (int64_t row = 0; row < rows; ++row) {
+    rowNorms.push_back(loadOfRow(op.getNorms(), false, grid.rowOffset(row)));
+    rowScales.push_back(loadOfRow(op.getScales(), false, grid.rowOffset(row)));
+  }
+  double largest =
+      llvm::APFloat::getLargest(cast<FloatType>(sum).getFloatSemantics())
+          .convertToDouble();
   Value held, limit;
-  auto require = [&](Value condition) { held = k.both(held, condition); };
+  auto require = [&](Value lhs, Value rhs) {
+    held = k.both(held, arith::CmpFOp::create(k.builder, k.loc,
+                                              arith::CmpFPredicate::OLE, lhs,
+                                              rhs));
+  };
+  bool isSquare = !op.getNorms().empty(), isScaled = !op.getScales().empty();
   if (isSquare) {
-    for (ArrayRef<Value> norms : {ArrayRef(rowNorms), ArrayRef(columnNorms)})
-      for (Value norm : norms)
-        require(isLess(norm, constant(largest / 8), /*orEqual=*/true));
+    for (Value norm : rowNorms)
+      require(norm, constant(largest / 8));
     Value count = arith::UIToFPOp::create(k.builder, k.loc, sum,
                                           k.materialize(sizeK, 32));
     Value roundings = constant(op.getRoundings().convertToDouble());
@@ -249,24 +233,27 @@ Value RowProducts::finish(MutableArrayRef<Value> products) {
                                   add(count, constant(24)));
   }
   for (int64_t column = 0; column < columns; ++column) {
-    Value factor = isSquare ? constant(-2) : Value();
-    if (isScaled)
-      factor = factor ? mul(columnScales[column], factor)
-                      : columnScales[column];
+    int64_t behind = grid.columnOffset(column);
+    Value columnNorm = loadOfRow(op.getNorms(), true, behind);
+    Value factor = loadOfRow(op.getScales(), true, behind);
+    if (isSquare) {
+      require(columnNorm, constant(largest / 8));
+      factor = isScaled ? mul(factor, constant(-2)) : constant(-2);
+    }
     for (int64_t row = 0; row < rows; ++row) {
       Value &value = products[row * columns + column];
       if (isScaled)
         value = mul(value, rowScales[row]);
       if (isSquare) {
-        Value norms = add(rowNorms[row], columnNorms[column]);
+        Value norms = add(rowNorms[row], columnNorm);
         value = k.fma(value, factor, norms);
-        require(isLess(mul(norms, limit), value, /*orEqual=*/true));
+        require(mul(norms, limit), value);
         continue;
       }
       if (isScaled)
         value = mul(value, factor);
-      require(isLess(LLVM::FAbsOp::create(k.builder, k.loc, value),
-                     constant(largest), /*orEqual=*/true));
+      require(LLVM::FAbsOp::create(k.builder, k.loc, value),
+              constant(largest));
     }
   }
   return held;

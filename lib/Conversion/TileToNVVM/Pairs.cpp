@@ -17,6 +17,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -180,17 +181,42 @@ Value tile::emitExp(KernelBuilder &k, Value value) {
                                k.constant(type, llvm::numbers::log2e)));
 }
 
-/// What `op` becomes for `operand` where the machine has instructions that are
-/// good enough; null: there are none.
-static Value lowerFunction(KernelBuilder &k, Operation &op, Value operand) {
-  if (!operand.getType().isF32())
+/// The exponent of `op` if it is known, positive and that of a magnitude.
+static std::optional<double> getMagnitudeExponent(math::PowFOp op) {
+  APFloat exponent(0.0);
+  if (!op.getLhs().getDefiningOp<math::AbsFOp>() ||
+      !matchPattern(op.getRhs(), m_ConstantFloat(&exponent)))
+    return std::nullopt;
+  double value = exponent.convertToDouble();
+  return value > 0 ? std::optional(value) : std::nullopt;
+}
+
+/// What `op`, of operands that `mapping` has, becomes where the machine has
+/// instructions that are good enough; null: there are none.
+static Value lowerFunction(KernelBuilder &k, Operation &op,
+                           const IRMapping &mapping) {
+  if (op.getNumResults() != 1 || !op.getResult(0).getType().isF32())
     return nullptr;
+  auto apply = [&](StringRef text, Value operand) {
+    return k.inlinePTX({operand.getType()}, text, "=f,f", {operand},
+                       /*hasSideEffects=*/false)[0];
+  };
   if (isa<math::ExpOp>(op))
-    return emitExp(k, operand);
+    return emitExp(k, mapping.lookup(op.getOperand(0)));
   // To one unit in the last place.
   if (isa<math::SqrtOp>(op))
-    return k.inlinePTX({operand.getType()}, "sqrt.approx.f32 $0, $1;", "=f,f",
-                       {operand}, /*hasSideEffects=*/false)[0];
+    return apply("sqrt.approx.f32 $0, $1;", mapping.lookup(op.getOperand(0)));
+  // The logarithm is exact to 2^-22, of itself or of 1: four units in the last
+  // place for each doubling of the power.
+  auto power = dyn_cast<math::PowFOp>(op);
+  if (std::optional<double> exponent =
+          power ? getMagnitudeExponent(power) : std::nullopt) {
+    Value logarithm =
+        apply("lg2.approx.f32 $0, $1;", mapping.lookup(power.getLhs()));
+    return emitExp2(
+        k, arith::MulFOp::create(k.builder, k.loc, logarithm,
+                                 k.constant(logarithm.getType(), *exponent)));
+  }
   return nullptr;
 }
 
@@ -202,10 +228,7 @@ static Value applyFunction(KernelBuilder &k, Region &region, ValueRange args,
   llvm::append_range(all, params);
   mapping.map(region.getArguments(), all);
   for (Operation &op : region.front().without_terminator()) {
-    Value result;
-    if (op.getNumOperands() == 1)
-      result = lowerFunction(k, op, mapping.lookup(op.getOperand(0)));
-    if (result)
+    if (Value result = lowerFunction(k, op, mapping))
       mapping.map(op.getResult(0), result);
     else
       k.builder.clone(op, mapping);

@@ -84,7 +84,10 @@ static double countInner(PairOpInterface op, const PairwiseTiles &tiles) {
   case PairFunction::NotEqual:
     return 4;
   case PairFunction::PowDiff:
-    return 2 + static_cast<double>(tiles.mathInstructions);
+    // A logarithm and a power of two.
+    return 2 + static_cast<double>(op.getAccumulatorType().isF32()
+                                       ? 2 * tiles.unitInstructions
+                                       : tiles.mathInstructions);
   }
   llvm_unreachable("all functions are handled");
 }
@@ -129,10 +132,14 @@ static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
     double steps = divide(problem.sizeK, plan.stepK);
     double mmaRate = problem.elementBytes == 8 ? machine.dmma : machine.f16Mma;
     // In instructions of other arithmetic that take as long.
-    perTile += elements * (static_cast<double>(tiles.productInstructions) +
-                           steps * static_cast<double>(2 * plan.stepK *
-                                                       plan.products) *
-                               rate / mmaRate);
+    double perElement =
+        static_cast<double>(2 * plan.stepK * plan.products) * rate / mmaRate;
+    auto loaded = static_cast<double>((plan.rows + plan.columns / 2) *
+                                      plan.getParts());
+    perTile +=
+        elements * static_cast<double>(tiles.productInstructions) +
+        steps * (elements * perElement +
+                 loaded * static_cast<double>(tiles.productLoadInstructions));
   } else {
     perTile += problem.sizeK *
                (elements * problem.inner +
@@ -269,8 +276,10 @@ void PlanSearch::considerFunction() {
 static int64_t countProductWords(const PairProblem &problem,
                                  const PairwisePlan &plan) {
   int64_t sums = plan.rows * plan.columns;
+  // Rows of the values have addresses beside what is loaded of them.
   if (problem.results > 0)
-    sums += plan.rows * plan.valueColumns * problem.accumulations;
+    sums += plan.rows * plan.valueColumns * problem.accumulations +
+            2 * plan.columns;
   int64_t rowParts = 4 * plan.getParts();
   int64_t operands = std::min((plan.rows + 4) * rowParts,
                               (plan.columns / 2 + 2) * rowParts);
@@ -278,8 +287,9 @@ static int64_t countProductWords(const PairProblem &problem,
 }
 
 void PlanSearch::considerProducts() {
-  for (const PairwiseTiles::Products &shape :
-       isProduct ? tiles.valueProducts : tiles.matrices)
+  auto shapes = isProduct ? ArrayRef<PairwiseTiles::Products>(tiles.valueProducts)
+                          : ArrayRef<PairwiseTiles::Products>(tiles.matrices);
+  for (const PairwiseTiles::Products &shape : shapes)
     for (int64_t results = mostResults; results > 0; results /= 2) {
       PairwisePlan plan;
       plan.elementBytes = problem.elementBytes;
@@ -301,8 +311,8 @@ void PlanSearch::considerProducts() {
       };
       while (plan.stages > 2 && !fits())
         --plan.stages;
-      if (fits() && countProductWords(problem, plan) + tiles.otherRegisters <=
-                        registers)
+      registers -= isProduct ? tiles.otherProductRegisters : tiles.otherRegisters;
+      if (fits() && countProductWords(problem, plan) <= registers)
         consider(plan);
     }
 }
