@@ -171,6 +171,11 @@ class PairCase(Case):
             bound = one_term * np.abs(y)
         else:
             y, bound = terms.sum(-1), (self._size("K") * unit + one_term) * np.abs(terms).sum(-1)
+        if "pow" in p["function"]:
+            # Of f32 the logarithm is the machine's.
+            logarithms = np.log2(np.maximum(abs(x[..., :, None, :] - w[..., None, :, :]), 1e-300))
+            errors = 4 * self.power * abs(logarithms) * unit * terms
+            bound = bound + (errors.max(-1, initial=0) if p["reduce"] == "max" else errors.sum(-1))
         if p["epilogue"]:
             g = wide["g"][..., None, None] if "g" in wide else wide["alpha"] if p["param"] else 1
             value = np.exp(-g * y)

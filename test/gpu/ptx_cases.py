@@ -79,6 +79,12 @@ def chain(name, patterns, rows):
 SMALL_PAIRS = "threads = 64, thread_rows = 2, thread_columns = 4, column_threads = 8, stages = 2"
 
 
+def products(step, number, rows=2, lanes=8, more=""):
+    """Fields of tiles of 16 by 32 by matrix products, of `number` parts; of 32 by 16 with four lanes."""
+    return (f"threads = 64, thread_rows = {rows}, thread_columns = 4, column_threads = {lanes}, stages = 3, "
+            f"k_step = {step}, products = {number}{more}")
+
+
 def pair(name, function, sizes, fields=SMALL_PAIRS, **more):
     """A function of pairs with such a plan; the planner's, if there are no fields."""
     plan = [f"plan = #kron.gpu_plan<kernel = pairwise, {fields}>"] if fields else []
@@ -227,6 +233,20 @@ FIXED = (
     ("pairwise", CHIPS, pair("f16", "square_diff", (18, 75, 17, 3), accumulate="logsumexp", epilogue=True, param="scalar",
                              fields=f"{SMALL_PAIRS}, value_columns = 3, split_ctas = 4")),
     ("pairwise", CHIPS, pair("f32", "dot", (5, 300, 40, 9), fields="")),
+    # Matrix products, of all types; and tiles where they are not exact: equal rows, NaN, and no sum.
+    ("pairwise", CHIPS, pair("f32", "square_diff", (37, 45, 70), batches=((2, 1), (3,), ()), epilogue=True, param=(2, 1),
+                             fields=products(32, 3))),
+    ("pairwise", CHIPS, pair("f32", "dot", (20, 70, 41), trans="TTN", memref_layout="any", fields=products(32, 3))),
+    ("pairwise", CHIPS, pair("f32", "square_diff", (33, 34, 32), special=math.nan, fields=products(32, 3))),
+    ("pairwise", CHIPS, pair("f32", "square_diff", (40, 70, 1), fields=products(32, 3))),
+    ("pairwise", CHIPS, pair("f64", "square_diff", (18, 40, 27), dynamic="MNK", fields=products(8, 1))),
+    ("pairwise", CHIPS, pair("f16", "square_diff", (18, 40, 35), fields=products(32, 1))),
+    ("pairwise", CHIPS, pair("bf16", "dot", (33, 40, 35), form="tensor", dynamic="MNK", fields=products(32, 1))),
+    ("pairwise", CHIPS, pair("f32", "square_diff", (20, 100, 50, 5), batches=((2,), (), (2,)), epilogue=True,
+                             fields=products(32, 3, 4, 4, ", value_columns = 2, split_ctas = 9"))),
+    ("pairwise", CHIPS, pair("f64", "dot", (40, 33, 17, 2), accumulate="max", trans="NNT", fields=products(8, 1, 2, 4))),
+    ("pairwise", CHIPS, pair("f16", "square_diff", (18, 75, 17, 3), accumulate="logsumexp", epilogue=True, param="scalar",
+                             fields=products(32, 1, 2, 4))),
     ("chain", CHIPS, chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 100)),
     ("chain", CHIPS, chain("f32", ((8, 16, 16, 1), (1, 128, 16, 8)), 100)),
     ("chain", CHIPS, chain("bf16", ((16, 16, 16, 1), (4, 16, 16, 4), (1, 16, 16, 16)), 90)),

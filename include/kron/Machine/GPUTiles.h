@@ -166,6 +166,24 @@ struct PairwiseTiles {
   /// What an element of a row that is loaded counts as, and a size that is not
   /// known.
   int64_t loadInstructions = 1, openSize = 32768;
+
+  /// Of matrix products: a tile, and CTAs of an SM that have such.
+  struct Products {
+    int64_t threads, ctasPerSM, rows, columns, lanes;
+  };
+  /// Those of a matrix, and of a product with its values.
+  std::array<Products, 3> matrices{
+      {{256, 1, 8, 16, 8}, {128, 2, 8, 8, 8}, {128, 3, 4, 4, 8}}};
+  std::array<Products, 4> valueProducts{{{128, 2, 4, 24, 4},
+                                         {128, 2, 4, 16, 4},
+                                         {128, 2, 4, 8, 4},
+                                         {128, 2, 2, 8, 4}}};
+  int64_t productStages = 3;
+  /// Registers that addresses take beside sums and operands, instructions of an
+  /// element to make a distance of a product, what 16 bytes that are loaded of
+  /// shared memory count as, and kernels that pack the rows.
+  int64_t otherRegisters = 40, otherProductRegisters = 60, productInstructions = 6,
+          productLoadInstructions = 8, packingKernels = 8;
 };
 
 struct GPUTiles {

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Families.h"
+#include "PackedRows.h"
 #include "TileKernel.h"
 #include "kron/Dialect/Kron/Utils/PairScalars.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
@@ -30,10 +31,10 @@ namespace {
 class PairTiles {
 public:
   PairTiles(OpBuilder &hostBuilder, PairOpInterface op,
-            const PairwisePlan &plan)
+            const PairwisePlan &plan, const GPUMachine &machine)
       : kernel(hostBuilder, op.getLoc(), getElementType(op.getInit())), op(op),
         apply(dyn_cast<PairwiseApplyOp>(op.getOperation())), plan(plan),
-        host(kernel.host), b(kernel.builder), loc(kernel.loc),
+        machine(machine), host(kernel.host), b(kernel.builder), loc(kernel.loc),
         element(host.element), sum(op.getAccumulatorType()),
         arrays(getPairArrays(op)) {}
 
@@ -44,7 +45,10 @@ private:
   void enterOperands();
   void enterResults();
   Value addWorkspace();
+  void enterRows();
   Value allocateRing(int64_t rows);
+  Value allocateProductRing(int64_t rows);
+  tile::MultiplyRowsOp multiplyRows(Value place, Value block);
   SmallVector<Value> loadParams(Value place);
   Value buildPairs(Value place, Value block, ValueRange params);
   void buildTile(Value tile);
@@ -52,8 +56,13 @@ private:
   void emitLoop(ArrayRef<Value> inputs, Value output, bool overParts,
                 function_ref<Value(OpBuilder &, ValueRange)> body);
   tile::FragmentType getFragment(int64_t columns) const {
+    auto atom = tile::AtomKind::Fma;
+    if (plan.products)
+      atom = !sum.isF64()         ? tile::AtomKind::MmaM16N8K16
+             : machine.hasWideDMMA ? tile::AtomKind::MmaF64
+                                   : tile::AtomKind::MmaF64Small;
     return tile::FragmentType::get(loc.getContext(), {1, plan.rows, columns},
-                                   sum);
+                                   sum, atom);
   }
   PairAccumulation getAccumulation() { return apply.getAccumulation(); }
   bool isLogSumExp() {
@@ -65,6 +74,7 @@ private:
   /// Null for kron.pairwise.
   PairwiseApplyOp apply;
   const PairwisePlan &plan;
+  const GPUMachine &machine;
   Emitter &host;
   OpBuilder &b;
   Location loc;
@@ -81,8 +91,12 @@ private:
   SmallVector<int64_t> box;
   unsigned lhs = 0, rhs = 0, values = 0, blocks = 0, tileCount = 0;
   SmallVector<unsigned> params;
+  /// Of matrix products, of either side: parts of rows, their norms and scales;
+  /// and memrefs of these.
+  std::array<SmallVector<unsigned>, 2> packedParts, norms, scales;
+  SmallVector<Value> packed;
   /// In the kernel.
-  Value left, right;
+  Value left, right, leftProducts, rightProducts;
 };
 
 } // namespace
@@ -171,10 +185,29 @@ void PairTiles::enterResults() {
     workspace.push_back(addWorkspace());
 }
 
+/// Packs the rows for matrix products, those of one array with itself once.
+void PairTiles::enterRows() {
+  bool isSame =
+      op.getLhs() == op.getRhs() && op.getTransLhs() == op.getTransRhs();
+  PackedRows rows;
+  for (unsigned side : {0, 1}) {
+    if (side == 0 || !isSame)
+      rows = packRows(host, op, arrays[side], plan, packed);
+    for (const PairArray &part : rows.parts)
+      packedParts[side].push_back(enterArray(part));
+    if (rows.norms)
+      norms[side].push_back(enterArray(*rows.norms));
+    if (rows.scales)
+      scales[side].push_back(enterArray(*rows.scales));
+  }
+}
+
 void PairTiles::enterOperands() {
   sizes = getArraySizes(host, op.getInit());
   lhs = enterArray(arrays[0]);
   rhs = enterArray(arrays[1]);
+  if (plan.products)
+    enterRows();
   if (apply)
     values = enterArray(arrays[2]);
   for (Value param : op.getParams())
@@ -191,8 +224,21 @@ void PairTiles::enterOperands() {
 
 Value PairTiles::allocateRing(int64_t rows) {
   auto layout = tile::LayoutAttr::get(b.getContext(), {plan.getPitch(), 1}, {});
-  auto buffer = tile::BufferType::get(b.getContext(), {rows, plan.stepK},
-                                      element, layout);
+  auto buffer = tile::BufferType::get(
+      b.getContext(), {rows, plan.getFunctionStep()}, element, layout);
+  return tile::AllocOp::create(
+      b, loc,
+      tile::RingType::get(b.getContext(), plan.getFunctionStages(), buffer,
+                          std::nullopt),
+      Value());
+}
+
+/// The same of packed rows.
+Value PairTiles::allocateProductRing(int64_t rows) {
+  Type packed = plan.getParts() == 2 ? Type(b.getF16Type()) : element;
+  auto buffer = tile::BufferType::get(
+      b.getContext(), {plan.getParts() * rows, plan.stepK}, packed,
+      tile::LayoutAttr());
   return tile::AllocOp::create(
       b, loc,
       tile::RingType::get(b.getContext(), plan.stages, buffer, std::nullopt),
@@ -240,14 +286,42 @@ static bool liesAlongRows(Value view, Transpose transpose) {
   return transpose != Transpose::N;
 }
 
+/// Roundings that products of split f32, and their norms, are off by at most,
+/// and so other types' in which they are less.
+static constexpr double kRoundings = 16;
+
+tile::MultiplyRowsOp PairTiles::multiplyRows(Value place, Value block) {
+  auto get = [&](const std::array<SmallVector<unsigned>, 2> &numbers) {
+    SmallVector<Value> values;
+    for (ArrayRef<unsigned> side : numbers)
+      for (unsigned number : side)
+        values.push_back(kernel.getArgument(number));
+    return values;
+  };
+  SmallVector<Value> rows = get(packedParts);
+  return tile::MultiplyRowsOp::create(
+      b, loc, getFragment(plan.columns), b.getI1Type(),
+      ArrayRef(rows).take_front(rows.size() / 2),
+      ArrayRef(rows).take_back(rows.size() / 2), place, block, leftProducts,
+      rightProducts, get(norms), get(scales), plan.lanes,
+      llvm::APFloat(kRoundings));
+}
+
 /// The matrix at `place`, or its block.
 Value PairTiles::buildPairs(Value place, Value block, ValueRange params) {
   auto start = cast<FloatAttr>(getReductionStart(op)).getValueAsDouble();
   bool isSum = op.getReduction() == PairReduction::Sum;
   std::optional<PairFunction> inner = op.getInner();
+  Value products, held;
+  if (plan.products) {
+    tile::MultiplyRowsOp rows = multiplyRows(place, block);
+    products = rows.getProducts();
+    held = rows.getHeld();
+  }
   auto pairs = tile::PairsOp::create(
       b, loc, getFragment(plan.columns), kernel.getArgument(lhs),
-      kernel.getArgument(rhs), place, block, left, right, params, plan.lanes,
+      kernel.getArgument(rhs), place, block, left, right, products, held,
+      params, plan.lanes,
       llvm::APFloat(start), ignoresZeros(op),
       liesAlongRows(kernel.getArgument(lhs), op.getTransLhs()),
       liesAlongRows(kernel.getArgument(rhs), op.getTransRhs()));
@@ -406,11 +480,17 @@ void PairTiles::build(gpu::GPUModuleOp gpuModule) {
   kernel.begin(
       gpuModule, op->getParentOfType<func::FuncOp>().getSymName(),
       tile::KernelAttr::get(b.getContext(), plan.threads, plan.ctasPerSM));
+  if (plan.products) {
+    leftProducts = allocateProductRing(plan.getTileRows());
+    rightProducts = allocateProductRing(plan.getTileColumns());
+  }
   left = allocateRing(plan.getTileRows());
   right = allocateRing(plan.getTileColumns());
   kernel.forTiles(kernel.getArgument(tileCount),
                   [&](Value tile) { buildTile(tile); });
   kernel.launch(host.materialize(tiles, 64));
+  for (Value array : packed)
+    memref::DeallocOp::create(host.builder, loc, array);
   if (apply)
     reduceParts();
 }
@@ -427,6 +507,6 @@ LogicalResult kron::tilePairwise(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
   auto plan = readPairwisePlan(op, attr, machine);
   if (auto *reason = std::get_if<std::string>(&plan))
     return op->emitOpError("cannot become a pairwise kernel: ") << *reason;
-  PairTiles(builder, op, std::get<PairwisePlan>(plan)).build(gpuModule);
+  PairTiles(builder, op, std::get<PairwisePlan>(plan), machine).build(gpuModule);
   return success();
 }

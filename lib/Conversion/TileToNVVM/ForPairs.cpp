@@ -22,7 +22,9 @@ class PairProducts {
 public:
   PairProducts(Lowering &lowering, ForPairsOp op)
       : lowering(lowering), k(lowering.k), op(op),
-        grid(lowering, op.getLanes()),
+        grid(lowering, op.getLanes(),
+             cast<FragmentType>(
+                 op.getBody()->getTerminator()->getOperand(0).getType())),
         values(lowering.views.at(op.getValues())),
         element(op.getValues().getType().getElementType()),
         type(cast<FragmentType>(op.getSums().front().getType())),
@@ -105,50 +107,53 @@ void PairProducts::addBlock(Int block, Sums &sums) {
   lowering.lower(*op.getBody());
   SmallVector<Value> matrix =
       getBox(lowering, op.getBody()->getTerminator()->getOperand(0));
-  bool isSum = kind == Accumulation::Sum;
   Int first =
       k.add(k.mul(k.extend(block), int64_t(op.getBy())), k.extend(grid.column));
-  Value zero = constant(0), lowest = constant(-INFINITY);
   bool mayEnd = !sizeN.isConstant() ||
                 sizeN.getConstant() % static_cast<int64_t>(op.getBy()) != 0;
-  SmallVector<Value> exist(columns);
-  SmallVector<Int> rowsOfValues(columns);
-  for (int64_t column = 0; column < columns; ++column) {
-    Int row = k.add(first, column * grid.lanes);
-    if (mayEnd)
-      exist[column] = k.less(row, sizeN);
-    rowsOfValues[column] = mayEnd ? k.min(row, k.sub(sizeN, 1)) : row;
-  }
-  // Neither a value nor an element may make a NaN of what does not exist.
-  if (isSum)
-    for (auto [number, element] : llvm::enumerate(matrix))
-      if (Value exists = exist[number % columns])
-        element = k.select(exists, element, zero);
-  // The values of one result at a time are in registers.
-  for (int64_t result = 0; result < results; ++result) {
-    SmallVector<Value> loaded;
+  // Of a column of the matrix: its row of the values, and whether that exists.
+  auto find = [&](int64_t column) -> std::pair<Int, Value> {
+    Int row = k.add(first, grid.columnOffset(column));
+    if (!mayEnd)
+      return {row, Value()};
+    return {k.min(row, k.sub(sizeN, 1)), k.less(row, sizeN)};
+  };
+  if (kind == Accumulation::Sum) {
+    // One value at a time is in registers.
+    Value zero = constant(0);
     for (int64_t column = 0; column < columns; ++column) {
-      Value value = loadValue(rowsOfValues[column], result);
-      if (isSum && exist[column])
-        value = k.select(exist[column], value, zero);
-      loaded.push_back(value);
+      auto [row, exists] = find(column);
+      // Neither a value nor an element may make a NaN of what does not exist.
+      auto orZero = [&, exists = exists](Value value) {
+        return exists ? k.select(exists, value, zero) : value;
+      };
+      for (int64_t result = 0; result < results; ++result) {
+        Value value = orZero(loadValue(row, result));
+        for (int64_t own = 0; own < rows; ++own) {
+          Value &sum = sums[own * results + result];
+          sum = k.fma(orZero(matrix[own * columns + column]), value, sum);
+        }
+      }
     }
-    for (int64_t row = 0; row < rows; ++row) {
-      int64_t number = row * results + result;
+    return;
+  }
+  Value lowest = constant(-INFINITY);
+  for (int64_t result = 0; result < results; ++result) {
+    SmallVector<Value> loaded, exist;
+    for (int64_t column = 0; column < columns; ++column) {
+      auto [row, exists] = find(column);
+      loaded.push_back(loadValue(row, result));
+      exist.push_back(exists);
+    }
+    for (int64_t own = 0; own < rows; ++own) {
       SmallVector<Value> terms;
       for (int64_t column = 0; column < columns; ++column) {
-        Value function = matrix[row * columns + column];
-        if (isSum) {
-          sums[number] = k.fma(function, loaded[column], sums[number]);
-          continue;
-        }
-        Value term =
-            arith::MulFOp::create(k.builder, k.loc, function, loaded[column]);
+        Value term = arith::MulFOp::create(
+            k.builder, k.loc, matrix[own * columns + column], loaded[column]);
         terms.push_back(exist[column] ? k.select(exist[column], term, lowest)
                                       : term);
       }
-      if (!isSum)
-        addTerms(terms, number, sums);
+      addTerms(terms, own * results + result, sums);
     }
   }
 }
@@ -218,7 +223,7 @@ void tile::lowerStorePairs(Lowering &lowering, StorePairsOp op) {
   KernelBuilder &k = lowering.k;
   const LoweredView &view = lowering.views.at(op.getView());
   Type element = op.getView().getType().getElementType();
-  ThreadGrid grid(lowering, op.getLanes());
+  ThreadGrid grid(lowering, op.getLanes(), op.getSource().getType());
   ArrayRef<int64_t> box = op.getSource().getType().getBox();
   SmallVector<Value> values = getBox(lowering, op.getSource());
   ArrayRef<Int> sizes = ArrayRef(view.sizes).take_back(2),
@@ -228,19 +233,18 @@ void tile::lowerStorePairs(Lowering &lowering, StorePairsOp op) {
   Value base = getBatch(lowering, op.getView(), op.getPlace(), 2);
   // Where the sums of a row are the same in all threads, one stores them.
   Int ownColumn = op.getSums() ? Int(0) : grid.column;
-  int64_t lanes = op.getSums() ? 1 : grid.lanes;
   SmallVector<Value> exists;
   SmallVector<Int> offsets;
   for (int64_t column = 0; column < box[1]; ++column) {
-    Int position =
-        k.add(k.add(k.extend(starts[1]), k.extend(ownColumn)), column * lanes);
+    Int position = k.add(k.add(k.extend(starts[1]), k.extend(ownColumn)),
+                         op.getSums() ? column : grid.columnOffset(column));
     exists.push_back(k.less(position, sizes[1]));
     offsets.push_back(k.mul(position, k.extend(strides[1])));
   }
   auto storeAll = [&] {
     for (int64_t row = 0; row < box[0]; ++row) {
       Int position = k.add(k.add(k.extend(starts[0]), k.extend(grid.row)),
-                           row * grid.groups);
+                           grid.rowOffset(row));
       Value rowExists = k.less(position, sizes[0]);
       Value first = k.offsetElements(base, element,
                                      k.mul(position, k.extend(strides[0])));

@@ -357,6 +357,7 @@ KernelScale getScale(Lowering &lowering, Value scale);
 void lowerPlace(Lowering &lowering, PlaceOp op);
 void lowerLoadScalar(Lowering &lowering, LoadScalarOp op);
 void lowerPairs(Lowering &lowering, PairsOp op);
+void lowerMultiplyRows(Lowering &lowering, MultiplyRowsOp op);
 void lowerMap(Lowering &lowering, MapOp op);
 void lowerForPairs(Lowering &lowering, ForPairsOp op);
 void lowerStorePairs(Lowering &lowering, StorePairsOp op);

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -55,10 +56,117 @@ void tile::lowerLoadScalar(Lowering &lowering, LoadScalarOp op) {
       lowering.k.load(op.getValue().getType(), pointer, CacheHint::ReadOnly);
 }
 
-ThreadGrid::ThreadGrid(Lowering &lowering, int64_t lanes)
+ThreadGrid::ThreadGrid(Lowering &lowering, int64_t lanes, FragmentType fragment)
     : lanes(lanes), groups(lowering.threads / lanes),
-      row(lowering.k.floorDiv(lowering.k.threadId(), lanes)),
-      column(lowering.k.rem(lowering.k.threadId(), lanes)) {}
+      ofAtom(fragment.getAtom() != AtomKind::Fma) {
+  KernelBuilder &k = lowering.k;
+  if (!ofAtom) {
+    row = k.floorDiv(k.threadId(), lanes);
+    column = k.rem(k.threadId(), lanes);
+    return;
+  }
+  Int warp = k.warpId(), lane = k.laneId();
+  int64_t across = lanes / 4;
+  row = k.add(k.mul(k.floorDiv(warp, across), 8 * fragment.getShape()[1]),
+              k.floorDiv(lane, 4));
+  column = k.add(k.mul(k.rem(warp, across), 4 * fragment.getShape()[2]),
+                 k.mul(k.rem(lane, 4), 2));
+}
+
+//===----------------------------------------------------------------------===//
+// Rows on their way to shared memory
+//===----------------------------------------------------------------------===//
+
+PairSide tile::getPairSide(Lowering &lowering, Value view, Value place,
+                           Value ring, Int firstRow, int64_t rows) {
+  KernelBuilder &k = lowering.k;
+  const LoweredView &array = lowering.views.at(view);
+  ArrayRef<Int> strides = ArrayRef(array.array.strides).take_back(2);
+  const LoweredRing &lowered = lowering.rings[ring];
+  BufferType buffer = cast<RingType>(ring.getType()).getBuffer();
+  PairSide side;
+  side.element = array.element;
+  side.rows = rows;
+  side.rowStride = strides[0];
+  side.strideK = strides[1];
+  side.begin = lowered.begin;
+  side.slotBytes = lowered.slotBytes;
+  side.pitch = buffer.getTileLayout().strides[0] * buffer.getElementBytes();
+  Int size = array.sizes[array.sizes.size() - 2];
+  side.present = k.truncate(k.min(k.sub(size, firstRow), side.rows));
+  Value batch = getBatch(lowering, view, place, /*innerRank=*/2);
+  side.base = k.offsetElements(batch, side.element,
+                               k.mul(k.extend(firstRow), k.extend(strides[0])));
+  return side;
+}
+
+Int tile::getFirstColumn(Lowering &lowering, Value place, Value block,
+                         int64_t columns) {
+  if (!block)
+    return lowering.places.at(place).starts.back();
+  KernelBuilder &k = lowering.k;
+  return k.mul(k.extend(lowering.numbers.at(block)), columns);
+}
+
+void tile::copyRowChunks(Lowering &lowering, const PairSide &side, Int thread,
+                         Int position, Int slot, Int sizeK, int64_t stepK) {
+  KernelBuilder &k = lowering.k;
+  int64_t bytes = kron::getElementBytes(side.element);
+  int64_t perRow = stepK * bytes / 16, chunk = 16 / bytes;
+  int64_t count = side.rows * perRow;
+  auto copyOne = [&](Int item) {
+    Int row = k.floorDiv(item, perRow), piece = k.rem(item, perRow);
+    Int first = k.add(position, k.mul(piece, chunk));
+    Value exists = k.both(k.less(row, side.present), k.less(first, sizeK));
+    Value valid = k.select(exists, k.materialize(16, 32), k.materialize(0, 32));
+    Int offset =
+        k.add(k.mul(k.extend(row), k.extend(side.rowStride)), k.extend(first));
+    // No address beyond the array, even where nothing is read.
+    Value safe =
+        k.select(exists, k.materialize(offset, 64), k.materialize(0, 64));
+    Int place = k.add(k.add(slot, k.mul(row, side.pitch)), k.mul(piece, 16));
+    k.copyAsync(k.shared(place),
+                k.offsetElements(side.base, side.element, Int(safe)), 16,
+                valid);
+  };
+  for (int64_t begin = 0; begin < count; begin += lowering.threads) {
+    Int item = k.add(thread, begin);
+    k.ifThen(begin + lowering.threads > count ? k.less(item, count) : Value(),
+             [&] { copyOne(item); });
+  }
+}
+
+Int tile::readThreadId(KernelBuilder &k) {
+  return Int(k.inlinePTX({k.builder.getI32Type()}, "mov.u32 $0, %tid.x;", "=r",
+                         {})[0]);
+}
+
+SmallVector<Value> tile::reduceThroughRing(
+    KernelBuilder &k, Int steps, int64_t stages, ValueRange sums,
+    function_ref<void(Int, Int)> copy,
+    function_ref<SmallVector<Value>(Int, Int, ValueRange)> reduce) {
+  SmallVector<Value> carried(sums);
+  carried.push_back(k.materialize(0, 32));
+  int64_t ahead = stages - 1;
+  carried = k.rolledLoop(
+      0, k.add(steps, ahead), 1, carried, [&](Int turn, ValueRange now) {
+        Int slot(now.back());
+        k.waitCopies(ahead - 1);
+        k.barrier();
+        k.ifThen(k.less(turn, steps), [&] { copy(turn, slot); });
+        k.commitCopies();
+        Int next = wrapSlot(k, k.add(slot, 1), stages);
+        ValueRange own = now.drop_back();
+        SmallVector<Value> reduced = k.ifElse(
+            k.less(ahead - 1, turn), own.getTypes(),
+            [&] { return reduce(k.sub(turn, ahead), next, own); },
+            [&] { return SmallVector<Value>(own); });
+        reduced.push_back(k.materialize(next, 32));
+        return reduced;
+      });
+  carried.pop_back();
+  return carried;
+}
 
 //===----------------------------------------------------------------------===//
 // Functions
@@ -73,17 +181,42 @@ Value tile::emitExp(KernelBuilder &k, Value value) {
                                k.constant(type, llvm::numbers::log2e)));
 }
 
-/// What `op` becomes for `operand` where the machine has instructions that are
-/// good enough; null: there are none.
-static Value lowerFunction(KernelBuilder &k, Operation &op, Value operand) {
-  if (!operand.getType().isF32())
+/// The exponent of `op` if it is known, positive and that of a magnitude.
+static std::optional<double> getMagnitudeExponent(math::PowFOp op) {
+  APFloat exponent(0.0);
+  if (!op.getLhs().getDefiningOp<math::AbsFOp>() ||
+      !matchPattern(op.getRhs(), m_ConstantFloat(&exponent)))
+    return std::nullopt;
+  double value = exponent.convertToDouble();
+  return value > 0 ? std::optional(value) : std::nullopt;
+}
+
+/// What `op`, of operands that `mapping` has, becomes where the machine has
+/// instructions that are good enough; null: there are none.
+static Value lowerFunction(KernelBuilder &k, Operation &op,
+                           const IRMapping &mapping) {
+  if (op.getNumResults() != 1 || !op.getResult(0).getType().isF32())
     return nullptr;
+  auto apply = [&](StringRef text, Value operand) {
+    return k.inlinePTX({operand.getType()}, text, "=f,f", {operand},
+                       /*hasSideEffects=*/false)[0];
+  };
   if (isa<math::ExpOp>(op))
-    return emitExp(k, operand);
+    return emitExp(k, mapping.lookup(op.getOperand(0)));
   // To one unit in the last place.
   if (isa<math::SqrtOp>(op))
-    return k.inlinePTX({operand.getType()}, "sqrt.approx.f32 $0, $1;", "=f,f",
-                       {operand}, /*hasSideEffects=*/false)[0];
+    return apply("sqrt.approx.f32 $0, $1;", mapping.lookup(op.getOperand(0)));
+  // The logarithm is exact to 2^-22, of itself or of 1: four units in the last
+  // place for each doubling of the power.
+  auto power = dyn_cast<math::PowFOp>(op);
+  if (std::optional<double> exponent =
+          power ? getMagnitudeExponent(power) : std::nullopt) {
+    Value logarithm =
+        apply("lg2.approx.f32 $0, $1;", mapping.lookup(power.getLhs()));
+    return emitExp2(
+        k, arith::MulFOp::create(k.builder, k.loc, logarithm,
+                                 k.constant(logarithm.getType(), *exponent)));
+  }
   return nullptr;
 }
 
@@ -95,10 +228,7 @@ static Value applyFunction(KernelBuilder &k, Region &region, ValueRange args,
   llvm::append_range(all, params);
   mapping.map(region.getArguments(), all);
   for (Operation &op : region.front().without_terminator()) {
-    Value result;
-    if (op.getNumOperands() == 1)
-      result = lowerFunction(k, op, mapping.lookup(op.getOperand(0)));
-    if (result)
+    if (Value result = lowerFunction(k, op, mapping))
       mapping.map(op.getResult(0), result);
     else
       k.builder.clone(op, mapping);
@@ -149,27 +279,19 @@ void tile::lowerMap(Lowering &lowering, MapOp op) {
 namespace {
 
 /// One of the two arrays.
-struct Side {
-  Type element;
-  /// The first row of the tile; rows of that, and those that exist.
-  Value base;
-  int64_t rows;
-  Int present;
-  Int rowStride, strideK;
+struct Side : PairSide {
   /// Whether threads copy neighbouring rows, where they do it element by
   /// element.
   bool alongRows;
   /// Whether rows may be copied by 16 bytes; null: they may not.
   Value isAligned;
-  /// In shared memory: first slot, bytes of a slot and of a row.
-  int64_t begin, slotBytes, pitch;
 };
 
 class PairsLowering {
 public:
   PairsLowering(Lowering &lowering, PairsOp op)
       : lowering(lowering), k(lowering.k), op(op),
-        grid(lowering, op.getLanes()),
+        grid(lowering, op.getLanes(), op.getFragment().getType()),
         bytes(op.getLeft().getType().getBuffer().getElementBytes()),
         stepK(op.getLeft().getType().getBuffer().getShape()[1]),
         width(std::min<int64_t>(16 / bytes, 4)),
@@ -183,10 +305,10 @@ public:
   void lower();
 
 private:
-  Side getSide(Value view, RingType ring, Value ringValue, Int firstRow,
+  Side getSide(Value view, TypedValue<RingType> ring, Int firstRow,
                bool alongRows);
   Value getAlignment(const Side &side);
-  void copyChunks(const Side &side, Int position, Int slot);
+  SmallVector<Value> reduceAll();
   void copyElements(const Side &side, Int position, Int slot);
   void copy(Int step, Int slot);
   SmallVector<Value> loadRow(const Side &side, Int start, int64_t behind);
@@ -212,25 +334,13 @@ private:
 
 } // namespace
 
-Side PairsLowering::getSide(Value view, RingType ring, Value ringValue,
-                            Int firstRow, bool alongRows) {
-  const LoweredView &array = lowering.views.at(view);
-  ArrayRef<Int> strides = ArrayRef(array.array.strides).take_back(2);
-  const LoweredRing &lowered = lowering.rings[ringValue];
+Side PairsLowering::getSide(Value view, TypedValue<RingType> ring, Int firstRow,
+                            bool alongRows) {
   Side side;
-  side.element = array.element;
-  side.rows = ring.getBuffer().getShape()[0];
-  side.rowStride = strides[0];
-  side.strideK = strides[1];
+  static_cast<PairSide &>(side) =
+      getPairSide(lowering, view, op.getPlace(), ring, firstRow,
+                  ring.getType().getBuffer().getShape()[0]);
   side.alongRows = alongRows;
-  side.begin = lowered.begin;
-  side.slotBytes = lowered.slotBytes;
-  side.pitch = ring.getBuffer().getTileLayout().strides[0] * bytes;
-  Int size = array.sizes[array.sizes.size() - 2];
-  side.present = k.truncate(k.min(k.sub(size, firstRow), side.rows));
-  Value batch = getBatch(lowering, view, op.getPlace(), /*innerRank=*/2);
-  side.base = k.offsetElements(batch, side.element,
-                               k.mul(k.extend(firstRow), k.extend(strides[0])));
   side.isAligned = getAlignment(side);
   return side;
 }
@@ -250,34 +360,7 @@ Value PairsLowering::getAlignment(const Side &side) {
                 side.strideK.is(1) ? Value() : k.equal(side.strideK, 1));
 }
 
-/// Copies the positions of K from `position` on to the slot at `slot`, by 16
-/// bytes; what does not exist becomes 0.
-void PairsLowering::copyChunks(const Side &side, Int position, Int slot) {
-  int64_t perRow = stepK * bytes / 16, chunk = 16 / bytes;
-  int64_t count = side.rows * perRow;
-  auto copyOne = [&](Int item) {
-    Int row = k.floorDiv(item, perRow), piece = k.rem(item, perRow);
-    Int first = k.add(position, k.mul(piece, chunk));
-    Value exists = k.both(k.less(row, side.present), k.less(first, sizeK));
-    Value valid = k.select(exists, k.materialize(16, 32), k.materialize(0, 32));
-    Int offset =
-        k.add(k.mul(k.extend(row), k.extend(side.rowStride)), k.extend(first));
-    // No address beyond the array, even where nothing is read.
-    Value safe =
-        k.select(exists, k.materialize(offset, 64), k.materialize(0, 64));
-    Int place = k.add(k.add(slot, k.mul(row, side.pitch)), k.mul(piece, 16));
-    k.copyAsync(k.shared(place),
-                k.offsetElements(side.base, side.element, Int(safe)), 16,
-                valid);
-  };
-  for (int64_t begin = 0; begin < count; begin += lowering.threads) {
-    Int item = k.add(copying, begin);
-    k.ifThen(begin + lowering.threads > count ? k.less(item, count) : Value(),
-             [&] { copyOne(item); });
-  }
-}
-
-/// The same element by element.
+/// Copies what copyRowChunks does, element by element.
 void PairsLowering::copyElements(const Side &side, Int position, Int slot) {
   int64_t count = side.rows * stepK;
   k.rolledLoop(copying, count, lowering.threads, [&](Int item) {
@@ -311,15 +394,16 @@ void PairsLowering::copyElements(const Side &side, Int position, Int slot) {
 /// Starts to copy what step `step` needs to slot number `slot`.
 void PairsLowering::copy(Int step, Int slot) {
   Int position = k.mul(step, stepK);
-  // Read anew in each turn, so that no addresses that follow from it take
-  // registers from the sums.
-  copying =
-      k.inlinePTX({k.builder.getI32Type()}, "mov.u32 $0, %tid.x;", "=r", {})[0];
+  copying = readThreadId(k);
   for (const Side &side : sides) {
     Int place = k.add(k.mul(slot, side.slotBytes), side.begin);
     if (side.isAligned)
       k.choose(
-          side.isAligned, [&] { copyChunks(side, position, place); },
+          side.isAligned,
+          [&] {
+            copyRowChunks(lowering, side, copying, position, place, sizeK,
+                          stepK);
+          },
           [&] { copyElements(side, position, place); });
     else
       copyElements(side, position, place);
@@ -342,10 +426,10 @@ SmallVector<Value> PairsLowering::reduceChunk(Int position, Int left, Int right,
   SmallVector<Value> next(sums);
   SmallVector<SmallVector<Value>> lhs;
   for (int64_t row = 0; row < rows; ++row)
-    lhs.push_back(loadRow(sides[0], left, row * grid.groups * sides[0].pitch));
+    lhs.push_back(loadRow(sides[0], left, grid.rowOffset(row) * sides[0].pitch));
   for (int64_t column = 0; column < columns; ++column) {
     SmallVector<Value> rhs =
-        loadRow(sides[1], right, column * grid.lanes * sides[1].pitch);
+        loadRow(sides[1], right, grid.columnOffset(column) * sides[1].pitch);
     for (int64_t number = 0; number < width; ++number) {
       Value exists;
       if (isGuarded)
@@ -390,45 +474,36 @@ SmallVector<Value> PairsLowering::reduceStep(Int step, Int slot,
       });
 }
 
+SmallVector<Value> PairsLowering::reduceAll() {
+  Type sum = op.getFragment().getType().getElementType();
+  Value start = k.constant(sum, op.getFrom().convertToDouble());
+  return reduceThroughRing(
+      k, k.ceilDiv(sizeK, stepK), stages,
+      SmallVector<Value>(rows * columns, start),
+      [&](Int step, Int slot) { copy(step, slot); },
+      [&](Int step, Int slot, ValueRange sums) {
+        return reduceStep(step, slot, sums);
+      });
+}
+
 void PairsLowering::lower() {
   ArrayRef<Int> starts =
       ArrayRef(lowering.places.at(op.getPlace()).starts).take_back(2);
-  RingType left = op.getLeft().getType(), right = op.getRight().getType();
-  Int firstColumn = starts[1];
-  if (op.getBlock())
-    firstColumn = k.mul(k.extend(lowering.numbers.at(op.getBlock())),
-                        right.getBuffer().getShape()[0]);
+  Int firstColumn =
+      getFirstColumn(lowering, op.getPlace(), op.getBlock(),
+                     op.getRight().getType().getBuffer().getShape()[0]);
   sides.push_back(
-      getSide(op.getLhs(), left, op.getLeft(), starts[0], op.getLhsRows()));
+      getSide(op.getLhs(), op.getLeft(), starts[0], op.getLhsRows()));
   sides.push_back(
-      getSide(op.getRhs(), right, op.getRight(), firstColumn, op.getRhsRows()));
-  Int steps = k.ceilDiv(sizeK, stepK);
-  Type sum = op.getFragment().getType().getElementType();
-  Value start = k.constant(sum, op.getFrom().convertToDouble());
-  SmallVector<Value> carried(rows * columns, start);
-  carried.push_back(k.materialize(0, 32));
-  // Copies are `ahead` steps in front of what is reduced: one loop has both, so
-  // that addresses are computed, and kept in registers, once. The barrier is
-  // also that between turns of the loop around this.
-  int64_t ahead = stages - 1;
-  carried = k.rolledLoop(
-      0, k.add(steps, ahead), 1, carried, [&](Int turn, ValueRange now) {
-        Int slot(now.back());
-        k.waitCopies(ahead - 1);
-        k.barrier();
-        k.ifThen(k.less(turn, steps), [&] { copy(turn, slot); });
-        k.commitCopies();
-        Int next = wrapSlot(k, k.add(slot, 1), stages);
-        ValueRange sums = now.drop_back();
-        SmallVector<Value> reduced = k.ifElse(
-            k.less(ahead - 1, turn), sums.getTypes(),
-            [&] { return reduceStep(k.sub(turn, ahead), next, sums); },
-            [&] { return SmallVector<Value>(sums); });
-        reduced.push_back(k.materialize(next, 32));
-        return reduced;
-      });
-  carried.pop_back();
-  setBox(lowering, op.getFragment(), carried);
+      getSide(op.getRhs(), op.getRight(), firstColumn, op.getRhsRows()));
+  if (!op.getProducts())
+    return setBox(lowering, op.getFragment(), reduceAll());
+  SmallVector<Value> products = getBox(lowering, op.getProducts());
+  setBox(lowering, op.getFragment(),
+         k.ifElse(
+             lowering.scalars.at(op.getHeld()),
+             SmallVector<Type>(products.size(), products.front().getType()),
+             [&] { return products; }, [&] { return reduceAll(); }));
 }
 
 void tile::lowerPairs(Lowering &lowering, PairsOp op) {

@@ -37,6 +37,8 @@ struct PairProblem {
   bool hasOpenResults = false;
   int64_t accumulations = 1;
   int64_t elementBytes = 0;
+  /// Matrix products that it can be made of; 0 if it cannot.
+  int64_t products = 0;
 };
 
 struct PairTime {
@@ -82,7 +84,10 @@ static double countInner(PairOpInterface op, const PairwiseTiles &tiles) {
   case PairFunction::NotEqual:
     return 4;
   case PairFunction::PowDiff:
-    return 2 + static_cast<double>(tiles.mathInstructions);
+    // A logarithm and a power of two.
+    return 2 + static_cast<double>(op.getAccumulatorType().isF32()
+                                       ? 2 * tiles.unitInstructions
+                                       : tiles.mathInstructions);
   }
   llvm_unreachable("all functions are handled");
 }
@@ -101,6 +106,8 @@ static PairProblem describe(PairOpInterface op, const PairwiseTiles &tiles) {
   problem.outer =
       1 + countInstructions(op.getEpilogue(), op.getAccumulatorType(), tiles);
   problem.elementBytes = getElementBytes(getElementType(op.getInit()));
+  if (hasMatrixProducts(op))
+    problem.products = problem.elementBytes == 4 ? 3 : 1;
   if (auto apply = dyn_cast<PairwiseApplyOp>(op.getOperation())) {
     problem.results = getSize(op.getInit(), rank - 1, tiles);
     problem.hasOpenResults =
@@ -119,10 +126,25 @@ static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
   };
   auto elements = static_cast<double>(plan.rows * plan.columns);
   double threads = plan.threads, loads = plan.rows + plan.columns;
-  double perTile =
-      problem.sizeK * (elements * problem.inner +
-                       loads * static_cast<double>(tiles.loadInstructions)) +
-      elements * problem.outer;
+  double perTile = elements * problem.outer;
+  double rate = (problem.elementBytes == 8 ? machine.dfma : machine.ffma) / 2;
+  if (plan.products) {
+    double steps = divide(problem.sizeK, plan.stepK);
+    double mmaRate = problem.elementBytes == 8 ? machine.dmma : machine.f16Mma;
+    // In instructions of other arithmetic that take as long.
+    double perElement =
+        static_cast<double>(2 * plan.stepK * plan.products) * rate / mmaRate;
+    auto loaded = static_cast<double>((plan.rows + plan.columns / 2) *
+                                      plan.getParts());
+    perTile +=
+        elements * static_cast<double>(tiles.productInstructions) +
+        steps * (elements * perElement +
+                 loaded * static_cast<double>(tiles.productLoadInstructions));
+  } else {
+    perTile += problem.sizeK *
+               (elements * problem.inner +
+                loads * static_cast<double>(tiles.loadInstructions));
+  }
   double passes = 1;
   if (problem.results > 0) {
     passes = divide(problem.results, plan.valueColumns);
@@ -139,7 +161,6 @@ static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
                  divide(problem.columns, plan.getTileColumns());
   auto resident = static_cast<double>(machine.numSMs * plan.ctasPerSM);
   double waves = std::ceil(count / resident);
-  double rate = (problem.elementBytes == 8 ? machine.dfma : machine.ffma) / 2;
   PairTime time;
   time.arithmetic = waves * resident * threads * perTile / rate;
   double stored = problem.results > 0 ? problem.results : problem.columns;
@@ -148,7 +169,9 @@ static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
                  (problem.rows + problem.columns) * problem.sizeK) *
                 static_cast<double>(problem.elementBytes) /
                 machine.copyBytesPerSecond;
-  time.total = machine.launchSeconds + std::max(time.arithmetic, time.memory);
+  double launches = plan.products ? 1.0 + tiles.packingKernels : 1.0;
+  time.total = launches * machine.launchSeconds +
+               std::max(time.arithmetic, time.memory);
   return time;
 }
 
@@ -165,63 +188,142 @@ static int64_t countWords(const PairProblem &problem,
   return isWide ? 2 * words : words;
 }
 
+namespace {
+
 /// Chooses what `take` is given no value for.
-static PairwisePlan
-choose(const PairProblem &problem, const GPUMachine &machine,
-       function_ref<int64_t(StringRef name, int64_t chosen)> take) {
-  const PairwiseTiles &tiles = getGPUTiles(machine).pairwise;
+class PlanSearch {
+public:
+  using Take = function_ref<int64_t(StringRef name, int64_t chosen)>;
+  PlanSearch(const PairProblem &problem, const GPUMachine &machine, Take take)
+      : problem(problem), machine(machine),
+        tiles(getGPUTiles(machine).pairwise), take(take),
+        isProduct(problem.results > 0),
+        mostResults(std::clamp<int64_t>(
+            static_cast<int64_t>(problem.results), 1,
+            problem.hasOpenResults ? tiles.openValueColumns
+                                   : tiles.valueColumns)) {}
+
+  PairwisePlan choose();
+
+private:
+  void consider(PairwisePlan plan);
+  void considerFunction();
+  void considerProducts();
+  void chooseStep();
+
+  const PairProblem &problem;
+  const GPUMachine &machine;
+  const PairwiseTiles &tiles;
+  Take take;
+  bool isProduct;
+  int64_t mostResults;
+  PairwisePlan best;
+  /// Of the best one: where memory bounds all of them, the least arithmetic.
+  std::pair<double, double> least{std::numeric_limits<double>::infinity(), 0};
+};
+
+} // namespace
+
+void PlanSearch::consider(PairwisePlan plan) {
+  plan.elementBytes = problem.elementBytes;
+  plan.threads = take("threads", plan.threads);
+  plan.ctasPerSM = take("ctas_per_sm", std::max<int64_t>(plan.ctasPerSM, 1));
+  plan.stages = take("stages", plan.stages);
+  plan.lanes = take("column_threads", plan.lanes);
+  plan.rows = take("thread_rows", plan.rows);
+  plan.columns = take("thread_columns", plan.columns);
+  if (isProduct) {
+    plan.splitCTAs = take("split_ctas", machine.numSMs * plan.ctasPerSM);
+    plan.valueColumns = take("value_columns", plan.valueColumns);
+  }
+  PairTime time = estimate(problem, plan, machine);
+  auto found = std::make_pair(time.total, time.arithmetic);
+  if (found < least) {
+    least = found;
+    best = plan;
+  }
+}
+
+void PlanSearch::considerFunction() {
   bool isLong = problem.inner > static_cast<double>(tiles.manyInstructions);
-  bool isProduct = problem.results > 0;
   PairwisePlan plan;
   plan.elementBytes = problem.elementBytes;
-  plan.threads = take("threads", isLong ? tiles.longThreads : tiles.threads);
+  plan.threads = isLong ? tiles.longThreads : tiles.threads;
   int64_t resident = isLong ? tiles.longThreadsPerSM : tiles.threadsPerSM;
-  plan.ctasPerSM =
-      take("ctas_per_sm", std::max<int64_t>(resident / plan.threads, 1));
-  plan.stages = take("stages", tiles.stages);
-  plan.lanes = take("column_threads", tiles.lanes);
-  if (isProduct)
-    plan.splitCTAs = take("split_ctas", machine.numSMs * plan.ctasPerSM);
+  plan.ctasPerSM = resident / take("threads", plan.threads);
+  plan.stages = tiles.stages;
+  plan.lanes = tiles.lanes;
   int64_t mostWords = isProduct ? tiles.productWords : tiles.words;
   if (isLong)
     mostWords = (isProduct ? tiles.longProductWords : tiles.longWords) *
                 (problem.elementBytes == 8 ? 2 : 1);
-  PairwisePlan best;
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  std::pair<double, double> least(kInfinity, kInfinity);
-  auto consider = [&](int64_t rows, int64_t columns, int64_t results) {
-    PairwisePlan other = plan;
-    other.rows = rows;
-    other.columns = columns;
-    other.valueColumns = results;
-    if (countWords(problem, other) > mostWords && best.rows > 0)
-      return;
-    other.rows = take("thread_rows", rows);
-    other.columns = take("thread_columns", columns);
-    if (isProduct)
-      other.valueColumns = take("value_columns", results);
-    PairTime time = estimate(problem, other, machine);
-    // Where memory bounds all of them, the least arithmetic.
-    auto found = std::make_pair(time.total, time.arithmetic);
-    if (found < least) {
-      least = found;
-      best = other;
-    }
+  auto considerTile = [&](int64_t rows, int64_t columns, int64_t results) {
+    plan.rows = rows;
+    plan.columns = columns;
+    plan.valueColumns = results;
+    // The smallest tile is one of any function.
+    if (best.rows == 0 || countWords(problem, plan) <= mostWords)
+      consider(plan);
   };
-  auto mostResults = std::clamp<int64_t>(
-      static_cast<int64_t>(problem.results), 1,
-      problem.hasOpenResults ? tiles.openValueColumns : tiles.valueColumns);
-  // The smallest tile is one of any function.
-  consider(tiles.least, tiles.least, 1);
+  considerTile(tiles.least, tiles.least, 1);
   for (int64_t rows = tiles.most; rows >= tiles.least; rows /= 2)
     for (int64_t columns = tiles.most; columns >= tiles.least; columns /= 2)
       for (int64_t results = mostResults; results > 0; results /= 2)
-        consider(rows, columns, results);
-  // As long a part of K as there is, and shared memory for.
+        considerTile(rows, columns, results);
+}
+
+/// Registers of 32 bits that sums and operands of matrix products take.
+static int64_t countProductWords(const PairProblem &problem,
+                                 const PairwisePlan &plan) {
+  int64_t sums = plan.rows * plan.columns;
+  // Rows of the values have addresses beside what is loaded of them.
+  if (problem.results > 0)
+    sums += plan.rows * plan.valueColumns * problem.accumulations +
+            2 * plan.columns;
+  int64_t rowParts = 4 * plan.getParts();
+  int64_t operands = std::min((plan.rows + 4) * rowParts,
+                              (plan.columns / 2 + 2) * rowParts);
+  return sums * (problem.elementBytes == 8 ? 2 : 1) + operands;
+}
+
+void PlanSearch::considerProducts() {
+  auto shapes = isProduct ? ArrayRef<PairwiseTiles::Products>(tiles.valueProducts)
+                          : ArrayRef<PairwiseTiles::Products>(tiles.matrices);
+  for (const PairwiseTiles::Products &shape : shapes)
+    for (int64_t results = mostResults; results > 0; results /= 2) {
+      PairwisePlan plan;
+      plan.elementBytes = problem.elementBytes;
+      plan.products = problem.products;
+      plan.threads = shape.threads;
+      plan.ctasPerSM = shape.ctasPerSM;
+      plan.rows = shape.rows;
+      plan.columns = shape.columns;
+      plan.lanes = shape.lanes;
+      plan.stages = tiles.productStages;
+      plan.valueColumns = results;
+      plan.stepK =
+          take("k_step", PairwisePlan::kPartBytes / plan.getPackedBytes());
+      int64_t registers =
+          machine.getRegistersPerThread(plan.threads, plan.ctasPerSM);
+      auto fits = [&] {
+        return plan.getSharedBytes() <=
+               machine.getSharedBytes(plan.ctasPerSM);
+      };
+      while (plan.stages > 2 && !fits())
+        --plan.stages;
+      registers -= isProduct ? tiles.otherProductRegisters : tiles.otherRegisters;
+      if (fits() && countProductWords(problem, plan) <= registers)
+        consider(plan);
+    }
+}
+
+/// As long a part of K as there is, and shared memory for.
+void PlanSearch::chooseStep() {
   int64_t rowBytes = static_cast<int64_t>(problem.sizeK) * problem.elementBytes;
   int64_t stepBytes = tiles.stepBytes;
   auto fits = [&] {
-    best.stepK = take("k_step", stepBytes / problem.elementBytes);
+    if (!best.products)
+      best.stepK = take("k_step", stepBytes / problem.elementBytes);
     return best.getSharedBytes() <= machine.getSharedBytes(best.ctasPerSM);
   };
   while ((!fits() || stepBytes >= 2 * rowBytes) &&
@@ -229,6 +331,20 @@ choose(const PairProblem &problem, const GPUMachine &machine,
     stepBytes /= 2;
   for (int64_t ctas = best.ctasPerSM; ctas > 1 && !fits();)
     best.ctasPerSM = take("ctas_per_sm", --ctas);
+}
+
+PairwisePlan PlanSearch::choose() {
+  // A number by hand that is not possible is refused as a plan is read.
+  int64_t none = take("products", 0), some = take("products", problem.products);
+  if (none == 0)
+    considerFunction();
+  if (some != 0)
+    considerProducts();
+  if (best.rows == 0) {
+    considerFunction();
+    best.products = some;
+  }
+  chooseStep();
   return best;
 }
 
@@ -246,10 +362,10 @@ LogicalResult kron::planForGPU(PairOpInterface op, const GPUMachine &machine) {
     return refuse("no other kernel takes functions of pairs, but got " +
                   stringifyGPUKernel(given.getKernel()).str());
   PairProblem problem = describe(op, getGPUTiles(machine).pairwise);
-  PairwisePlan plan =
-      choose(problem, machine, [&](StringRef field, int64_t chosen) {
-        return given && given.has(field) ? given.get(field) : chosen;
-      });
+  auto take = [&](StringRef field, int64_t chosen) {
+    return given && given.has(field) ? given.get(field) : chosen;
+  };
+  PairwisePlan plan = PlanSearch(problem, machine, take).choose();
   PlanWriter writer(op.getContext(), GPUKernel::Pairwise);
   PairwiseChoices::visitFields(writer, plan);
   GPUPlanAttr attr = writer.getPlan();

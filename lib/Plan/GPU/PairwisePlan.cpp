@@ -36,6 +36,38 @@ std::optional<std::string> kron::getPairwiseReason(PairOpInterface op) {
   return std::nullopt;
 }
 
+bool kron::hasMatrixProducts(PairOpInterface op) {
+  return op.getReduction() == PairReduction::Sum &&
+         (op.getInner() == PairFunction::Dot ||
+          op.getInner() == PairFunction::SquareDiff);
+}
+
+/// Why `op` has no matrix products as `plan` says, or nothing.
+static std::optional<std::string> getProductsReason(PairOpInterface op,
+                                                    const PairwisePlan &plan) {
+  int64_t products = plan.elementBytes == 4 ? 3 : 1;
+  if (!hasMatrixProducts(op))
+    return expects("products to be 0 for what is no sum of products or squares",
+                   plan.products);
+  if (plan.products != products)
+    return expects("products to be 0 or " + Twine(products), plan.products);
+  int64_t stepK = PairwisePlan::kPartBytes / plan.getPackedBytes();
+  if (plan.stepK != stepK)
+    return expects("k_step to be " + Twine(stepK) + " with products",
+                   plan.stepK);
+  if (plan.rows % 2 || plan.columns % 2)
+    return expects("thread_rows and thread_columns to be even with products",
+                   plan.rows % 2 ? plan.rows : plan.columns);
+  bool isProduct = isa<PairwiseApplyOp>(op.getOperation());
+  if (plan.lanes < 4 || (isProduct && plan.lanes != 4) ||
+      plan.threads % (8 * plan.lanes))
+    return expects(isProduct ? "column_threads to be 4 with products"
+                             : "column_threads to be 4 to 32, an eighth of a "
+                               "divisor of threads, with products",
+                   plan.lanes);
+  return std::nullopt;
+}
+
 /// Why no kernel of `op` is as `plan` says, or nothing.
 static std::optional<std::string> getReason(PairOpInterface op,
                                             const PairwisePlan &plan,
@@ -49,6 +81,9 @@ static std::optional<std::string> getReason(PairOpInterface op,
     return expects("stages to be in [2, 8]", plan.stages);
   if (!llvm::isPowerOf2_64(plan.lanes) || plan.lanes > 32)
     return expects("column_threads to be a power of two up to 32", plan.lanes);
+  if (plan.products)
+    if (std::optional<std::string> reason = getProductsReason(op, plan))
+      return reason;
   // Rows in shared memory lie an odd number of 16 bytes apart.
   if (plan.stepK * plan.elementBytes % kStepBytes != 0)
     return expects("k_step to be a multiple of " +

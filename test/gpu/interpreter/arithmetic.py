@@ -131,6 +131,11 @@ def power_of_two(o, parts, operands):
     return [f"np.exp2({o.read(a, 'f32')}, out={o.view(d, 'f32')}, where=m)"]
 
 
+def logarithm(o, parts, operands):
+    d, a = operands
+    return [f"np.log2({o.read(a, 'f32')}, out={o.view(d, 'f32')}, where=m)"]
+
+
 def shift(o, parts, operands):
     type_ = parts[-1]
     if parts[0] == "shl":
@@ -284,7 +289,7 @@ INSTRUCTIONS = {
     **dict.fromkeys(BINARY, binary), **dict.fromkeys(("neg", "not", "abs"), unary),
     **dict.fromkeys(("min", "max"), extreme), "mul": multiply, "mad": multiply_add, "fma": multiply_add,
     **dict.fromkeys(("div", "rem"), divide), "rcp": reciprocal, "sqrt": square_root, "copysign": copy_sign,
-    "ex2": power_of_two,
+    "ex2": power_of_two, "lg2": logarithm,
     **dict.fromkeys(("shl", "shr"), shift), "bfe": extract_bits, "prmt": permute, "setp": compare, "selp": select,
     "mov": move, "cvt": convert, "shfl": shuffle, "vote": vote,
 }

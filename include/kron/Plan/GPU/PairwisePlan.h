@@ -29,6 +29,9 @@ struct PairwiseChoices {
   /// Of products: columns of the values at a time, and CTAs that there shall
   /// be.
   int64_t valueColumns = 1, splitCTAs = 1;
+  /// By matrix instructions: products of parts of the elements. Tiles whose
+  /// results are not exact then are computed as without.
+  int64_t products = 0;
 
   template <typename Visitor>
   static void visitFields(Visitor &visit, PairwiseChoices &choices) {
@@ -41,6 +44,7 @@ struct PairwiseChoices {
     visit("column_threads", choices.lanes);
     visit("value_columns", choices.valueColumns);
     visit("split_ctas", choices.splitCTAs);
+    visit("products", choices.products);
   }
 };
 
@@ -50,16 +54,40 @@ struct PairwisePlan : PairwiseChoices {
   /// Rows and columns of a tile.
   int64_t getTileRows() const { return rows * (threads / lanes); }
   int64_t getTileColumns() const { return columns * lanes; }
-  /// Elements from one row of a tile in shared memory to the next.
-  int64_t getPitch() const { return stepK + 16 / elementBytes; }
-  int64_t getSharedBytes() const {
-    return stages * (getTileRows() + getTileColumns()) * getPitch() *
-           elementBytes;
+  /// Of matrix products: parts of a row, bytes of their elements, and those of
+  /// both sides in shared memory.
+  int64_t getParts() const { return products == 3 ? 2 : 1; }
+  int64_t getPackedBytes() const { return elementBytes == 8 ? 8 : 2; }
+  int64_t getProductBytes() const {
+    return products ? stages * (getTileRows() + getTileColumns()) * getParts() *
+                          kPartBytes
+                    : 0;
   }
+  /// Where the function is computed: pipeline stages, positions of K in each,
+  /// and elements from one row of a tile in shared memory to the next.
+  int64_t getFunctionStages() const { return products ? 2 : stages; }
+  int64_t getFunctionStep() const {
+    return products ? kFunctionBytes / elementBytes : stepK;
+  }
+  int64_t getPitch() const { return getFunctionStep() + 16 / elementBytes; }
+  int64_t getSharedBytes() const {
+    // A word of each warp says whether its products are exact.
+    int64_t votes = products ? threads / 32 * 4 : 0;
+    return getProductBytes() + votes +
+           getFunctionStages() * (getTileRows() + getTileColumns()) *
+               getPitch() * elementBytes;
+  }
+
+  /// Bytes of a row and part that matrix instructions take at a time, and of a
+  /// row of the function beside these.
+  static constexpr int64_t kPartBytes = 64, kFunctionBytes = 32;
 };
 
 /// Why `op` has no kernel on a GPU, or nothing if it has.
 std::optional<std::string> getPairwiseReason(PairOpInterface op);
+
+/// Whether `op` can be made of matrix products.
+bool hasMatrixProducts(PairOpInterface op);
 
 /// What `plan`, which is complete, says of `op`; or why that is no plan for it
 /// on `machine`.

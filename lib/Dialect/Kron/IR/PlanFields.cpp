@@ -270,8 +270,12 @@ static constexpr PlanField kFields[] = {
     // Of functions of pairs.
     required("thread_rows", 1, 16, kPairwise,
              "rows of the result that a thread has of a tile"),
-    required("thread_columns", 1, 16, kPairwise,
+    required("thread_columns", 1, 32, kPairwise,
              "columns of the matrix that a thread has of a tile"),
+    defaulted("products", 0, 3, 0, kPairwise,
+              "matrix products that sums of products or squares are made of: 3 "
+              "of f32, 1 of other types; 0: none, threads compute the function "
+              "of each pair"),
     defaulted("column_threads", 1, 32, 16, kPairwise,
               "threads next to each other along the columns of a tile, a power "
               "of two"),

@@ -102,22 +102,28 @@ static LogicalResult verifyFunction(Operation *op, Region &region,
 
 /// Whether `fragment` is one box of rows and columns; else an error.
 static LogicalResult verifyBox(Operation *op, FragmentType fragment) {
-  if (fragment.getShape().size() == 3 && fragment.getShape().front() == 1 &&
-      fragment.getAtom() == AtomKind::Fma)
+  if (fragment.getShape().size() == 3 && fragment.getShape().front() == 1)
     return success();
   // pairs_c5, for_pairs_c4, store_pairs_c2
   return op->emitOpError("expects one box of rows and columns, but got ")
          << fragment;
 }
 
-/// Whether `lanes` can be next to each other; else an error.
-static LogicalResult verifyLanes(Operation *op, int64_t lanes) {
+/// Whether `lanes` can be next to each other, as threads have `fragment`; else
+/// an error.
+static LogicalResult verifyLanes(Operation *op, int64_t lanes,
+                                 FragmentType fragment) {
   int64_t threads = getThreads(op);
   // pairs_c4
   if (!llvm::isPowerOf2_64(lanes) || lanes > 32 || threads % lanes != 0)
     return op->emitOpError("expects lanes to be a power of two up to 32 that "
                            "divides the ")
            << threads << " threads, but got " << lanes;
+  // multiply_rows_c4
+  if (fragment.getAtom() != AtomKind::Fma && (lanes < 4 || threads % (8 * lanes)))
+    return op->emitOpError("expects lanes of warps for ")
+           << fragment << ", at least 4 and in rows of whole warps, but got "
+           << lanes << " of " << threads << " threads";
   return success();
 }
 
@@ -163,15 +169,43 @@ static LogicalResult verifyRing(PairsOp op, RingType ring, ViewType view) {
   return success();
 }
 
+/// Whether `block` is that of the loop that `op` is in; else an error.
+static LogicalResult verifyBlock(Operation *op, Value block) {
+  auto loop = dyn_cast<ForPairsOp>(op->getParentOp());
+  // pairs_c1, multiply_rows_c1
+  if (block ? !loop || block != loop.getBlockNumber() : bool(loop))
+    return op->emitOpError(
+        "expects the block of a tile.for_pairs in one, and none elsewhere");
+  return success();
+}
+
+/// Whether `left` and `right` are as many buffers of as many positions of K,
+/// which no other operation uses; else an error.
+static LogicalResult verifyRings(Operation *op, Value left, Value right) {
+  auto first = cast<RingType>(left.getType());
+  auto second = cast<RingType>(right.getType());
+  // pairs_c3, multiply_rows_c3
+  if (first.getStages() < 2)
+    return op->emitOpError("expects rings of two slots or more, one of which "
+                           "arrives while another is read, but got ")
+           << first;
+  if (first.getStages() != second.getStages() ||
+      first.getBuffer().getShape()[1] != second.getBuffer().getShape()[1])
+    return op->emitOpError("expects rings of as many slots and as many "
+                           "positions of K, but got ")
+           << first << " and " << second;
+  for (Value ring : {left, right})
+    if (!ring.getDefiningOp<AllocOp>() ||
+        !llvm::all_of(ring.getUsers(),
+                      [&](Operation *user) { return user == op; }))
+      return op->emitOpError("expects rings of its own from tile.alloc");
+  return success();
+}
+
 LogicalResult PairsOp::verify() {
   PlaceOp place = getPlaceOp(*this, getPlace());
-  if (!place)
+  if (!place || failed(verifyBlock(*this, getBlock())))
     return failure();
-  auto loop = dyn_cast<ForPairsOp>((*this)->getParentOp());
-  // pairs_c1
-  if (getBlock() ? !loop || getBlock() != loop.getBlockNumber() : bool(loop))
-    return emitOpError(
-        "expects the block of a tile.for_pairs in one, and none elsewhere");
   ViewType lhs = getLhs().getType(), rhs = getRhs().getType();
   int64_t most = place.getView().getType().getRank();
   // pairs_c2
@@ -184,26 +218,22 @@ LogicalResult PairsOp::verify() {
   if (failed(verifyRing(*this, left, lhs)) ||
       failed(verifyRing(*this, right, rhs)))
     return failure();
+  if (failed(verifyRings(*this, getLeft(), getRight())))
+    return failure();
   ArrayRef<int64_t> leftShape = left.getBuffer().getShape();
   ArrayRef<int64_t> rightShape = right.getBuffer().getShape();
-  // pairs_c3
-  if (left.getStages() < 2)
-    return emitOpError("expects rings of two slots or more, one of which "
-                       "arrives while another is read, but got ")
-           << left;
-  if (left.getStages() != right.getStages() || leftShape[1] != rightShape[1])
-    return emitOpError("expects rings of as many slots and as many positions "
-                       "of K, but got ")
-           << left << " and " << right;
-  for (Value ring : {getLeft(), getRight()})
-    if (!ring.getDefiningOp<AllocOp>() ||
-        !llvm::all_of(ring.getUsers(),
-                      [&](Operation *user) { return user == *this; }))
-      return emitOpError("expects rings of its own from tile.alloc");
   FragmentType fragment = getFragment().getType();
-  if (failed(verifyLanes(*this, getLanes())) ||
+  if (failed(verifyLanes(*this, getLanes(), fragment)) ||
       failed(verifyBox(*this, fragment)))
     return failure();
+  // pairs_c5
+  if (bool(getProducts()) != bool(getHeld()) ||
+      (getProducts() ? getProducts().getType() != fragment
+                     : fragment.getAtom() != AtomKind::Fma))
+    return emitOpError("expects products, and whether they are exact, of the "
+                       "type of its results, or neither and an fma fragment, "
+                       "but got ")
+           << fragment;
   Type sum = getSumType(lhs.getElementType());
   // pairs_c5
   if (fragment.getElementType() != sum)
@@ -221,6 +251,89 @@ LogicalResult PairsOp::verify() {
   return verifyFunction(*this, getInner(), 3, getParams().getTypes(), sum);
 }
 
+void MultiplyRowsOp::getAsmResultNames(OpAsmSetValueNameFn name) {
+  name(getProducts(), "products");
+  name(getHeld(), "held");
+}
+
+/// Whether `views` are of rows and `axes` axes behind these, no more in front
+/// than `most`, and of type `element`; else an error.
+static LogicalResult verifyRows(MultiplyRowsOp op, ValueRange views,
+                                int64_t axes, int64_t most, Type element) {
+  for (Value value : views) {
+    auto view = cast<ViewType>(value.getType());
+    // multiply_rows_c2, multiply_rows_c6
+    if (view.getRank() < 1 + axes || view.getRank() > most + axes - 1 ||
+        view.getElementType() != element)
+      return op.emitOpError("expects views of ")
+             << element << ", of " << 1 + axes << " to " << most + axes - 1
+             << " axes, but got " << view;
+  }
+  return success();
+}
+
+LogicalResult MultiplyRowsOp::verify() {
+  PlaceOp place = getPlaceOp(*this, getPlace());
+  if (!place || failed(verifyBlock(*this, getBlock())))
+    return failure();
+  size_t parts = getLhs().size();
+  Type element;
+  if (parts)
+    element = cast<ViewType>(getLhs().front().getType()).getElementType();
+  // multiply_rows_c2
+  if (parts < 1 || parts > 2 || getRhs().size() != parts ||
+      (parts == 2 && (!element.isF16() || getScales().empty())))
+    return emitOpError("expects one view of either side, or two of f16 with "
+                       "scales, but got ")
+           << parts << " and " << getRhs().size();
+  // multiply_rows_c6
+  for (size_t number : {getNorms().size(), getScales().size()})
+    if (number != 0 && number != 2)
+      return emitOpError("expects norms and scales of both sides or none, but "
+                         "got ")
+             << number;
+  int64_t most = place.getView().getType().getRank();
+  Type sum = getSumType(element);
+  if (failed(verifyRows(*this, getLhs(), 1, most, element)) ||
+      failed(verifyRows(*this, getRhs(), 1, most, element)) ||
+      failed(verifyRows(*this, getNorms(), 0, most, sum)) ||
+      failed(verifyRows(*this, getScales(), 0, most, sum)))
+    return failure();
+  FragmentType fragment = getProducts().getType();
+  bool isWide = element.isF64();
+  bool isOfAtom = isWide ? fragment.getAtom() == AtomKind::MmaF64 ||
+                               fragment.getAtom() == AtomKind::MmaF64Small
+                         : fragment.getAtom() == AtomKind::MmaM16N8K16;
+  // multiply_rows_c5
+  if (!isOfAtom || fragment.getElementType() != sum || element.isF32())
+    return emitOpError("expects a fragment of an atom that multiplies ")
+           << element << ", but got " << fragment;
+  if (failed(verifyBox(*this, fragment)) ||
+      failed(verifyLanes(*this, getLanes(), fragment)))
+    return failure();
+  int64_t across = getLanes();
+  int64_t rows = fragment.getShape()[1] * (getThreads(*this) / across);
+  int64_t columns = fragment.getShape()[2] * across;
+  if (fragment.getShape()[1] % 2 || fragment.getShape()[2] % 2)
+    return emitOpError("expects rows and columns in pairs, but got ")
+           << fragment;
+  for (auto [ring, sides] :
+       {std::pair(getLeft(), rows), std::pair(getRight(), columns)}) {
+    BufferType buffer = ring.getType().getBuffer();
+    int64_t bytes = buffer.getElementBytes(), count = parts;
+    // multiply_rows_c3
+    if (ring.getType().getAlong() || buffer.getLayout() ||
+        buffer.getElementType() != element ||
+        buffer.getShape() != ArrayRef({count * sides, 64 / bytes}))
+      return emitOpError("expects rings of ")
+             << count << " x " << sides << " rows of 64 bytes of " << element
+             << ", but got " << ring.getType();
+  }
+  if (failed(verifyRings(*this, getLeft(), getRight())))
+    return failure();
+  return verifySizes(*this, place, rows, getBlock() ? 0 : columns);
+}
+
 void MapOp::getAsmResultNames(OpAsmSetValueNameFn name) {
   name(getMapped(), "mapped");
 }
@@ -233,10 +346,9 @@ LogicalResult MapOp::verify() {
 
 LogicalResult StorePairsOp::verify() {
   PlaceOp place = getPlaceOp(*this, getPlace());
-  if (!place || failed(verifyLanes(*this, getLanes())))
-    return failure();
   FragmentType fragment = getSource().getType();
-  if (failed(verifyBox(*this, fragment)))
+  if (!place || failed(verifyLanes(*this, getLanes(), fragment)) ||
+      failed(verifyBox(*this, fragment)))
     return failure();
   ViewType view = getView().getType();
   if (view.getRank() != place.getView().getType().getRank())
@@ -271,7 +383,7 @@ LogicalResult ForPairsOp::verify() {
   if (body.getNumArguments() != 1 || !body.getArgument(0).getType().isIndex())
     return emitOpError("expects a body that takes the number of a block");
   PlaceOp place = getPlaceOp(*this, getPlace());
-  if (!place || failed(verifyLanes(*this, getLanes())))
+  if (!place)
     return failure();
   int64_t rank = getValues().getType().getRank();
   int64_t most = place.getView().getType().getRank() - 1;
@@ -286,9 +398,14 @@ LogicalResult ForPairsOp::verify() {
   // for_pairs_c4
   if (!fragment)
     return emitOpError("expects its body to yield one fragment");
-  if (failed(verifyBox(*this, fragment)))
+  if (failed(verifyBox(*this, fragment)) ||
+      failed(verifyLanes(*this, getLanes(), fragment)))
     return failure();
   int64_t across = getLanes();
+  // Of warps next to each other, none has all columns of a row.
+  if (fragment.getAtom() != AtomKind::Fma && across != 4)
+    return emitOpError("expects 4 lanes for ")
+           << fragment << ", but got " << across;
   if (fragment.getShape()[2] * across != static_cast<int64_t>(getBy()))
     return emitOpError("expects the threads to have the ")
            << getBy() << " columns of a block, but got "
@@ -303,6 +420,7 @@ LogicalResult ForPairsOp::verify() {
     if (failed(verifyBox(*this, type)))
       return failure();
     if (type.getElementType() != fragment.getElementType() ||
+        type.getAtom() != fragment.getAtom() ||
         type.getShape()[1] != fragment.getShape()[1])
       return emitOpError("expects results with the rows of ")
              << fragment << ", but got " << type;

@@ -63,6 +63,78 @@ def Tile_LoadScalarOp : Tile_Op<"load_scalar", [Tile_NamesResult]> {
   let hasVerifier = 1;
 }
 
+def Tile_MultiplyRowsOp
+    : Tile_Op<"multiply_rows", [AttrSizedOperandSegments, Tile_NamesResult,
+                                Kron_SingleOperand<2, "the place">,
+                                Kron_SingleOperand<4, "the left ring">,
+                                Kron_SingleOperand<5, "the right ring">]> {
+  let summary = "multiplies the rows of two tiles by matrix instructions";
+  let description = [{
+    Of all pairs of rows of the tile at `place`, as `tile.pairs` takes them, the sums
+    of products along K, by the atom of the fragment. Rows are packed ones: an f32 in two parts
+    of f16 (`lhs` and `rhs` are two views each) whose sum is its product with a power of
+    two of its row, the inverse of which `scales` has for each row of either side; of
+    other types they are the elements. Three products are made of two parts, the small
+    ones first. What a step along K adds up starts from zero, so that what matrix
+    instructions cut off does not grow with K.
+
+    With `norms`, the squared lengths of rows of either side, the results are squares of
+    distances, `|x|^2 + |y|^2 - 2 x y`. `held` says, the same to all threads, whether all
+    results of the tile are as exact as those of differences would be: sums of
+    squares are no less than `roundings / (K + 24)` of the squared lengths (f64:
+    `roundings + K / 8`) and these no more than an eighth of the largest value; without
+    norms, whether they are finite.
+
+    Lane (g, t) = (lane / 4, lane % 4) of warp w has rows `8 i + g` and columns `8 j + 2 t`
+    and `8 j + 2 t + 1` of the part that its warp has: `lanes / 4` warps are next to each
+    other along the columns.
+
+    The function waits for the threads of the CTA where it uses the rings, which no
+    other operation does.
+
+    Constraints:
+
+    1. The place is from `tile.place`; a block is that of a `tile.for_pairs`, and
+       there is one in that only.
+    2. Either side has one view, or two of f16 and with them scales, of rows x K behind
+       the batch, no more axes than the view of the place, and elements of one type.
+    3. Rings have two slots or more, of rows x K elements of these, 64 bytes of each row and
+       part, and parts behind each other; the rings have as many slots.
+    4. `lanes` are 4, 8, 16 or 32, and divide the threads.
+    5. The fragment is one box of rows and columns of the accumulation type, both
+       even, of an atom that multiplies the elements; all threads together have the
+       rows of the left buffer's parts and the columns of the right one's, which are those
+       of the box of the place (columns: without a block).
+    6. Norms and scales are none or those of both sides, of the accumulation type, with the
+       axes of the rows but K.
+
+    Example: squares of distances of f32.
+
+    ```mlir
+    %d, %held = tile.multiply_rows(%ah, %al : !tile.view<?x64xf16>, !tile.view<?x64xf16>)
+        by(%bh, %bl : !tile.view<?x64xf16>, !tile.view<?x64xf16>)[%u] through %left, %right lanes 8
+        norms(%an, %bn : !tile.view<?xf32>, !tile.view<?xf32>)
+        scales(%as, %bs : !tile.view<?xf32>, !tile.view<?xf32>) roundings 16.0
+      : !tile.ring<3 of <512x32xf16>>, !tile.ring<3 of <256x32xf16>>
+      -> !tile.fragment<1x8x16xf32, #tile.atom<mma.m16n8k16>>
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_View>:$lhs, Variadic<Tile_View>:$rhs,
+                       Index:$place, Optional<Index>:$block, Tile_Ring:$left,
+                       Tile_Ring:$right, Variadic<Tile_View>:$norms,
+                       Variadic<Tile_View>:$scales, Tile_Lanes:$lanes,
+                       F64Attr:$roundings);
+  let results = (outs Tile_Fragment:$products, I1:$held);
+  let assemblyFormat = [{
+    `(` $lhs `:` type($lhs) `)` `by` `(` $rhs `:` type($rhs) `)`
+    `[` $place (`,` $block^)? `]` `through` $left `,` $right `lanes` $lanes
+    (`norms` `(` $norms^ `:` type($norms) `)`)?
+    (`scales` `(` $scales^ `:` type($scales) `)`)? `roundings` $roundings
+    attr-dict `:` type($left) `,` type($right) `->` type($products)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_PairsOp
     : Tile_Op<"pairs", [IsolatedFromAbove, SingleBlock, AttrSizedOperandSegments,
                         Tile_NamesResult,
@@ -93,6 +165,10 @@ def Tile_PairsOp
     The function waits for the threads of the CTA where it uses the rings, which no
     other operation does.
 
+    Where `products` and whether they are exact (`held`) are given, by `tile.multiply_rows`,
+    these are the results, and only of tiles where that is not so is the function
+    computed. Threads have rows and columns as they have of the products then.
+
     Constraints:
 
     1. The place is from `tile.place`; a block is that of a `tile.for_pairs`, and
@@ -103,7 +179,8 @@ def Tile_PairsOp
        odd number of 16 bytes, which K is a multiple of; the rings have as many
        slots.
     4. `lanes` are a power of two up to 32 that divides the threads.
-    5. The fragment is one box of rows and columns of the accumulation type; all
+    5. The fragment is one box of rows and columns of the accumulation type, with the
+       type of the products if there are any; all
        threads together have the rows of the left buffer and the columns of the
        right one, which are those of the box of the place (columns: without a
        block).
@@ -128,8 +205,9 @@ def Tile_PairsOp
   }];
   let arguments = (ins Tile_View:$lhs, Tile_View:$rhs, Index:$place,
                        Optional<Index>:$block, Tile_Ring:$left,
-                       Tile_Ring:$right, Variadic<Tile_Scalar>:$params,
-                       Tile_Lanes:$lanes, F64Attr:$from,
+                       Tile_Ring:$right, Optional<Tile_Fragment>:$products,
+                       Optional<I1>:$held,
+                       Variadic<Tile_Scalar>:$params, Tile_Lanes:$lanes, F64Attr:$from,
                        UnitAttr:$zero_tail, UnitAttr:$lhs_rows,
                        UnitAttr:$rhs_rows);
   let regions = (region SizedRegion<1>:$inner);
@@ -138,6 +216,7 @@ def Tile_PairsOp
     $lhs `,` $rhs `[` $place (`,` $block^)? `]` `through` $left `,` $right
     `lanes` $lanes `from` $from (`zero_tail` $zero_tail^)?
     (`lhs_rows` $lhs_rows^)? (`rhs_rows` $rhs_rows^)?
+    (`products` `(` $products^ `held` $held `:` type($products) `)`)?
     (`params` `(` $params^ `:` type($params) `)`)? attr-dict
     `:` type($lhs) `,` type($rhs) `,` type($left) `,` type($right) `->` type($fragment) $inner
   }];
@@ -203,8 +282,8 @@ def Tile_ForPairsOp
     3. `values` has two axes, or more as the batch, fewer than the view of the
        place.
     4. The body yields a fragment of rows and columns: `by` of these for all
-       `lanes`.
-    5. The results are as many as the accumulation says, and have rows as the
+       `lanes`, which are 4 where the fragment is of matrix instructions.
+    5. The results are as many as the accumulation says, and have rows and the atom as the
        fragment does, and as many columns as the box of the place.
 
     Example:

@@ -1,0 +1,33 @@
+//===- PackedRows.h - Rows as matrix instructions take them ----*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CONVERSION_KRONTOTILE_PACKEDROWS_H
+#define KRON_LIB_CONVERSION_KRONTOTILE_PACKEDROWS_H
+
+#include "kron/CodeGen/Emitter.h"
+#include "kron/Dialect/Kron/IR/KronPairwise.h"
+#include "kron/Plan/GPU/PairwisePlan.h"
+
+namespace mlir::kron {
+
+/// One side of a function of pairs: parts of its rows, behind each of which
+/// there are zeros up to a multiple of 16 bytes, their squared lengths, and
+/// what undoes the powers of two that they are multiplied by.
+struct PackedRows {
+  SmallVector<PairArray> parts;
+  std::optional<PairArray> norms, scales;
+};
+
+/// Computes these of `array`, a side of `op`, in front of its kernel. Arrays
+/// that have to be released are added to `workspace`.
+PackedRows packRows(Emitter &host, PairOpInterface op, const PairArray &array,
+                    const PairwisePlan &plan,
+                    SmallVectorImpl<Value> &workspace);
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_CONVERSION_KRONTOTILE_PACKEDROWS_H

@@ -1,0 +1,313 @@
+//===- MultiplyRows.cpp - tile.multiply_rows ------------------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// A lane loads 16 bytes of a row at once, those of its slot of 64: which
+// positions along K an instruction takes together makes no difference to a sum,
+// if both operands agree. Two rows fill all banks, so that rows of 64 bytes need
+// no gaps in between.
+//
+// Matrix instructions cut off what they add up instead of rounding it, so that
+// long sums would all be too small. Those of a step start from zero, and are
+// added to the others by rounding additions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Pairs.h"
+#include "kron/CodeGen/GPU/MmaProducts.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+using namespace mlir::kron::tile;
+
+/// What a lane loads at a time.
+static constexpr int64_t kLoadBytes = 16;
+/// Columns whose sums are under way together: as many as hide that an
+/// instruction waits for the one before.
+static constexpr int64_t kTogether = 4;
+
+namespace {
+
+/// What a lane has of 64 bytes of a row, in each part: of f64 two values, else
+/// four pairs.
+using RowParts = SmallVector<SmallVector<Value>, 2>;
+
+class RowProducts {
+public:
+  RowProducts(Lowering &lowering, MultiplyRowsOp op)
+      : lowering(lowering), k(lowering.k), op(op),
+        type(op.getProducts().getType()), grid(lowering, op.getLanes(), type),
+        element(op.getLeft().getType().getBuffer().getElementType()),
+        stepK(op.getLeft().getType().getBuffer().getShape()[1]),
+        rows(type.getShape()[1]), columns(type.getShape()[2]),
+        parts(op.getLhs().size()),
+        math(k, MmaMath::F64, type.getAtom() == AtomKind::MmaF64) {
+    sizeK = k.truncate(lowering.views.at(op.getLhs().front()).sizes.back());
+  }
+
+  void lower();
+
+private:
+  using Products = SmallVector<Value, 4>;
+
+  Value constant(double value) {
+    return k.constant(type.getElementType(), value);
+  }
+  Value mul(Value lhs, Value rhs) {
+    return arith::MulFOp::create(k.builder, k.loc, lhs, rhs);
+  }
+  Value add(Value lhs, Value rhs) {
+    return arith::AddFOp::create(k.builder, k.loc, lhs, rhs);
+  }
+  RowParts loadRow(const PairSide &side, Int start, int64_t row);
+  void multiply(ArrayRef<RowParts> left, ArrayRef<RowParts> right,
+                MutableArrayRef<MmaC> sums);
+  SmallVector<Value> reduceStep(Int slot, ValueRange sums);
+  Value loadOfRow(ValueRange views, bool ofColumn, int64_t behind);
+  Value finish(MutableArrayRef<Value> products);
+  Value isOfAll(Value condition);
+
+  Lowering &lowering;
+  KernelBuilder &k;
+  MultiplyRowsOp op;
+  FragmentType type;
+  ThreadGrid grid;
+  Type element;
+  const int64_t stepK, rows, columns, parts;
+  MmaProducts math;
+  Int sizeK, firstRow, firstColumn;
+  /// Of each part.
+  SmallVector<PairSide> left, right;
+};
+
+} // namespace
+
+RowParts RowProducts::loadRow(const PairSide &side, Int start, int64_t row) {
+  Type vector = element.isF64()
+                    ? VectorType::get({2}, element)
+                    : VectorType::get({4}, k.builder.getI32Type());
+  RowParts loaded;
+  for (int64_t part = 0; part < parts; ++part) {
+    int64_t behind = (part * side.rows + row) * side.pitch;
+    loaded.push_back(
+        k.unpack(k.load(vector, k.offsetBytes(k.shared(start), behind))));
+  }
+  return loaded;
+}
+
+/// Adds products of two rows, eight apart, with several columns.
+void RowProducts::multiply(ArrayRef<RowParts> left, ArrayRef<RowParts> right,
+                           MutableArrayRef<MmaC> sums) {
+  // Small products first.
+  SmallVector<std::pair<unsigned, unsigned>> pairs{{0, 0}};
+  if (parts == 2)
+    pairs = {{1, 0}, {0, 1}, {0, 0}};
+  auto getOperand = [](Value value) { return MmaOperand{value, nullptr}; };
+  for (auto [first, second] : pairs) {
+    const SmallVector<Value> &upper = left[0][first], &lower = left[1][first];
+    for (size_t half = 0; half < upper.size(); half += 2) {
+      Value a[] = {upper[half], lower[half], upper[half + 1], lower[half + 1]};
+      for (auto [sum, column] : llvm::zip_equal(sums, right)) {
+        const SmallVector<Value> &b = column[second];
+        if (element.isF64()) {
+          MmaA wide = {getOperand(a[0]), getOperand(a[1]), getOperand(a[2]),
+                       getOperand(a[3])};
+          MmaB other = {getOperand(b[half]), getOperand(b[half + 1])};
+          math.multiply({{&sum, &wide, &other}});
+          continue;
+        }
+        SmallVector<Value> next = k.mmaHalf(a, {b[half], b[half + 1]}, sum,
+                                            element.isBF16());
+        llvm::copy(next, sum.begin());
+      }
+    }
+  }
+}
+
+SmallVector<Value> RowProducts::reduceStep(Int slot, ValueRange sums) {
+  SmallVector<Value> next(sums);
+  Int lane = k.laneId(), group = k.floorDiv(lane, 4);
+  Int behind = k.mul(k.rem(lane, 4), kLoadBytes);
+  // Lanes load rows and columns that are theirs as operands: group g has row g
+  // of eight.
+  auto getStart = [&](const PairSide &side, Int first) {
+    return k.add(k.add(k.add(k.mul(slot, side.slotBytes), side.begin), behind),
+                 k.mul(k.add(first, group), side.pitch));
+  };
+  Int firstOfRows = k.sub(grid.row, group);
+  Int firstOfColumns = k.sub(grid.column, k.mul(k.rem(lane, 4), 2));
+  Int leftStart = getStart(left.front(), firstOfRows);
+  Int rightStart = getStart(right.front(), firstOfColumns);
+  auto loadColumn = [&](int64_t column) {
+    return loadRow(right.front(), rightStart, 8 * column);
+  };
+  // What takes fewer registers is loaded once.
+  bool keepsRows = rows + kTogether < columns / 2 + 2;
+  SmallVector<RowParts> rowParts, columnParts;
+  for (int64_t row = 0; keepsRows && row < rows; ++row)
+    rowParts.push_back(loadRow(left.front(), leftStart, 8 * row));
+  for (int64_t column = 0; !keepsRows && column < columns / 2; ++column)
+    columnParts.push_back(loadColumn(column));
+  auto multiplyBlock = [&](int64_t row, int64_t begin) {
+    int64_t count = std::min(columns / 2 - begin, kTogether);
+    Value zero = constant(0);
+    SmallVector<MmaC> products(count, MmaC{zero, zero, zero, zero});
+    multiply(keepsRows ? ArrayRef(rowParts).slice(row, 2) : rowParts,
+             keepsRows ? columnParts
+                       : ArrayRef(columnParts).slice(begin, count),
+             products);
+    for (int64_t column = 0; column < count; ++column)
+      for (int64_t number = 0; number < 4; ++number) {
+        Value &sum = next[(row + number / 2) * columns +
+                          2 * (begin + column) + number % 2];
+        sum = add(sum, products[column][number]);
+      }
+  };
+  if (keepsRows) {
+    for (int64_t begin = 0; begin < columns / 2; begin += kTogether) {
+      columnParts.clear();
+      for (int64_t column = begin;
+           column < std::min(begin + kTogether, columns / 2); ++column)
+        columnParts.push_back(loadColumn(column));
+      for (int64_t row = 0; row < rows; row += 2)
+        multiplyBlock(row, begin);
+    }
+    return next;
+  }
+  for (int64_t row = 0; row < rows; row += 2) {
+    rowParts = {loadRow(left.front(), leftStart, 8 * row),
+                loadRow(left.front(), leftStart, 8 * row + 8)};
+    for (int64_t begin = 0; begin < columns / 2; begin += kTogether)
+      multiplyBlock(row, begin);
+  }
+  return next;
+}
+
+/// The value that `views` have of a row, or a column, of this thread that is
+/// `behind` its first one; of one that does not exist, that of the last one.
+/// Null, if there are no views.
+Value RowProducts::loadOfRow(ValueRange views, bool ofColumn, int64_t behind) {
+  if (views.empty())
+    return nullptr;
+  Value view = views[ofColumn ? 1 : 0];
+  const LoweredView &array = lowering.views.at(view);
+  Int first = ofColumn ? k.add(k.extend(firstColumn), k.extend(grid.column))
+                       : k.add(k.extend(firstRow), k.extend(grid.row));
+  Int row = k.min(k.add(first, behind), k.sub(array.sizes.back(), 1));
+  Int offset = k.mul(k.extend(row), k.extend(array.array.strides.back()));
+  Value batch = getBatch(lowering, view, op.getPlace(), /*innerRank=*/1);
+  return k.load(array.element, k.offsetElements(batch, array.element, offset),
+                CacheHint::ReadOnly);
+}
+
+/// Makes results of `products`, and returns whether they are exact.
+Value RowProducts::finish(MutableArrayRef<Value> products) {
+  Type sum = type.getElementType();
+  SmallVector<Value> rowNorms, rowScales;
+  for (int64_t row = 0; row < rows; ++row) {
+    rowNorms.push_back(loadOfRow(op.getNorms(), false, grid.rowOffset(row)));
+    rowScales.push_back(loadOfRow(op.getScales(), false, grid.rowOffset(row)));
+  }
+  double largest =
+      llvm::APFloat::getLargest(cast<FloatType>(sum).getFloatSemantics())
+          .convertToDouble();
+  Value held, limit;
+  auto require = [&](Value lhs, Value rhs) {
+    held = k.both(held, arith::CmpFOp::create(k.builder, k.loc,
+                                              arith::CmpFPredicate::OLE, lhs,
+                                              rhs));
+  };
+  bool isSquare = !op.getNorms().empty(), isScaled = !op.getScales().empty();
+  if (isSquare) {
+    for (Value norm : rowNorms)
+      require(norm, constant(largest / 8));
+    Value count = arith::UIToFPOp::create(k.builder, k.loc, sum,
+                                          k.materialize(sizeK, 32));
+    Value roundings = constant(op.getRoundings().convertToDouble());
+    if (sum.isF64())
+      roundings = k.fma(count, constant(0.125), roundings);
+    limit = arith::DivFOp::create(k.builder, k.loc, roundings,
+                                  add(count, constant(24)));
+  }
+  for (int64_t column = 0; column < columns; ++column) {
+    int64_t behind = grid.columnOffset(column);
+    Value columnNorm = loadOfRow(op.getNorms(), true, behind);
+    Value factor = loadOfRow(op.getScales(), true, behind);
+    if (isSquare) {
+      require(columnNorm, constant(largest / 8));
+      factor = isScaled ? mul(factor, constant(-2)) : constant(-2);
+    }
+    for (int64_t row = 0; row < rows; ++row) {
+      Value &value = products[row * columns + column];
+      if (isScaled)
+        value = mul(value, rowScales[row]);
+      if (isSquare) {
+        Value norms = add(rowNorms[row], columnNorm);
+        value = k.fma(value, factor, norms);
+        require(mul(norms, limit), value);
+        continue;
+      }
+      if (isScaled)
+        value = mul(value, factor);
+      require(LLVM::FAbsOp::create(k.builder, k.loc, value),
+              constant(largest));
+    }
+  }
+  return held;
+}
+
+/// Whether `condition` holds in all threads.
+Value RowProducts::isOfAll(Value condition) {
+  Type i32 = k.builder.getI32Type();
+  Value holds = NVVM::VoteSyncOp::create(
+      k.builder, k.loc, k.builder.getI1Type(), k.materialize(-1, 32), condition,
+      NVVM::VoteSyncKind::all);
+  int64_t warps = lowering.threads / 32, votes = k.allocateShared(4 * warps);
+  k.ifThen(k.equal(k.laneId(), 0), [&] {
+    k.store(k.select(holds, k.materialize(1, 32), k.materialize(0, 32)),
+            k.shared(k.add(k.mul(k.warpId(), 4), votes)));
+  });
+  k.barrier();
+  Int all = 1;
+  for (int64_t warp = 0; warp < warps; ++warp)
+    all = k.bitAnd(all, Int(k.load(i32, k.shared(votes + 4 * warp))));
+  return k.equal(all, 1);
+}
+
+void RowProducts::lower() {
+  ArrayRef<Int> starts =
+      ArrayRef(lowering.places.at(op.getPlace()).starts).take_back(2);
+  int64_t tileRows = rows * grid.groups, tileColumns = columns * grid.lanes;
+  firstRow = starts[0];
+  firstColumn =
+      getFirstColumn(lowering, op.getPlace(), op.getBlock(), tileColumns);
+  for (int64_t part = 0; part < parts; ++part) {
+    left.push_back(getPairSide(lowering, op.getLhs()[part], op.getPlace(),
+                               op.getLeft(), firstRow, tileRows));
+    right.push_back(getPairSide(lowering, op.getRhs()[part], op.getPlace(),
+                                op.getRight(), firstColumn, tileColumns));
+  }
+  auto copy = [&](Int step, Int slot) {
+    Int thread = readThreadId(k), position = k.mul(step, stepK);
+    for (ArrayRef<PairSide> sides : {ArrayRef(left), ArrayRef(right)})
+      for (auto [part, side] : llvm::enumerate(sides)) {
+        int64_t behind = static_cast<int64_t>(part) * side.rows * side.pitch;
+        Int place = k.add(k.mul(slot, side.slotBytes), side.begin + behind);
+        copyRowChunks(lowering, side, thread, position, place, sizeK, stepK);
+      }
+  };
+  SmallVector<Value> products = reduceThroughRing(
+      k, k.ceilDiv(sizeK, stepK), op.getLeft().getType().getStages(),
+      SmallVector<Value>(rows * columns, constant(0)), copy,
+      [&](Int, Int slot, ValueRange sums) { return reduceStep(slot, sums); });
+  Value held = isOfAll(finish(products));
+  setBox(lowering, op.getProducts(), products);
+  lowering.scalars[op.getHeld()] = held;
+}
+
+void tile::lowerMultiplyRows(Lowering &lowering, MultiplyRowsOp op) {
+  RowProducts(lowering, op).lower();
+}
