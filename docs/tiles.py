@@ -24,6 +24,7 @@ FAMILIES = {
     "small_groups": ("SmallGroups.cpp", "small-groups.mlir", 556, "sm_90a"),
     "mma": ("Mma.cpp", "mma.mlir", 2593, "sm_90a"),
     "simt": ("Simt.cpp", "simt.mlir", 537, "sm_90a"),
+    "quantize": ("Quantize.cpp", "quantize.mlir", 280, "sm_90a"),
 }
 MOST_OPERATIONS, MOST_METHODS, MOST_FIELDS, MOST_LINES = 60, 40, 25, 149
 

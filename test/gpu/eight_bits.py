@@ -18,6 +18,11 @@ CODES = {"f32": 0, "f16": 2, "i8": 10, "f8E4M3FN": 11, "f8E5M2": 12}
 STORAGE = {"f32": np.float32, "f16": np.float16}
 LARGEST = {"i8": 127, "f8E4M3FN": 448, "f8E5M2": 57344}
 GUARD = 55
+#: Fields of plans by hand, and elements of rows: a thread per row; more threads than a row has segments; fewer than a
+#: row has warps, of several rows of a CTA; rows that are read twice, in a loop.
+PLANNED = {"row_threads = 1": 40, "row_threads = 64, threads = 64": 24,
+           "row_threads = 64, threads = 512, ctas_per_sm = 2": 1000, "row_threads = 2, kept_segments = 1": 72,
+           "row_threads = 4, threads = 32, kept_segments = 1": 200}
 
 
 @functools.cache
@@ -65,8 +70,8 @@ def quantized(x, kind):
     return codes, scale
 
 
-def module(element, features, kind, orders=()):
-    """kron.quantize on rows, behind kron.mkm if there are `orders`."""
+def module(element, features, kind, orders=(), fields=""):
+    """kron.quantize on rows, behind kron.mkm if there are `orders`; with fields of a plan of its own, or without."""
     x, q, s = f"?x{features}x{element}", f"?x{features}x{kind}", "?xf32"
     types = [f"tensor<{n}x{n}x{element}>" for n in orders]
     names = [f"%f{i}" for i in range(len(orders))]
@@ -76,6 +81,7 @@ def module(element, features, kind, orders=()):
   %v = kron.mkm ins(%x : tensor<{x}>) factors({', '.join(names)} : {', '.join(types)})
          outs(%e : tensor<{x}>) -> tensor<{x}>""" if orders else ""
     source = "%v" if orders else "%x"
+    plan = f"{{plan = #kron.gpu_plan<kernel = quantize, {fields}>}} " if fields else ""
     return f"""
 func.func @main(%x: tensor<{x}>{arguments}) -> (tensor<{q}>, tensor<{s}>) {{
   %c0 = arith.constant 0 : index
@@ -83,7 +89,7 @@ func.func @main(%x: tensor<{x}>{arguments}) -> (tensor<{q}>, tensor<{s}>) {{
   %a = tensor.empty(%d) : tensor<{q}>
   %b = tensor.empty(%d) : tensor<{s}>
   %r:2 = kron.quantize ins({source} : tensor<{x}>) outs(%a, %b : tensor<{q}>, tensor<{s}>)
-         -> tensor<{q}>, tensor<{s}>
+         {plan}-> tensor<{q}>, tensor<{s}>
   return %r#0, %r#1 : tensor<{q}>, tensor<{s}>
 }}
 """
@@ -197,13 +203,13 @@ class Checks:
     def call(self, call):
         call.launch()
 
-    def quantize(self, element, features, kind, rows, offset):
+    def quantize(self, element, features, kind, rows, offset, fields=""):
         rng = np.random.default_rng(features)
         x = rng.standard_normal((rows, features)) * 10.0 ** rng.integers(-3, 4, (rows, 1))
         x = x.astype(STORAGE[element])
         if rows > 3:
             x[0], x[1, -1], x[2, 0] = 0, np.nan, -np.inf
-        codes, scales = self.run(module(element, features, kind),
+        codes, scales = self.run(module(element, features, kind, fields=fields),
                                  [(element, x, offset * x.itemsize)],
                                  [(kind, x.shape, offset), ("f32", (rows,), 0)])
         expected_codes, expected_scales = quantized(x, kind)
@@ -328,6 +334,10 @@ func.func @main(%x: {types[0]}, %k: {types[1]}, %{'a' if in_memory else 's'}: {k
                 *(("f16", n, "i8", 9, 0) for n in (5120, 14336, 70000)), ("f32", 8, "i8", 0, 0)):
             self.attempt(f"quantize {rows} x {features} {element} to {kind}, {offset} off",
                          self.quantize, element, features, kind, rows, offset)
+        for fields, features in PLANNED.items():
+            for element, kind, offset in (("f16", "i8", 0), ("f32", "f8E4M3FN", 1)):
+                self.attempt(f"quantize 300 x {features} {element} to {kind}, {offset} off, {fields}",
+                             self.quantize, element, features, kind, 300, offset, fields)
         for element, orders, kind, rows, offset in (
                 *((e, f, q, r, o) for e in ("f32", "f16")
                   for f in ((64, 64), (112, 128), (80, 64), (12, 32), (16, 16, 16))

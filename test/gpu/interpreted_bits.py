@@ -15,6 +15,8 @@ ONE_KERNEL = "#kron.gpu_plan<kernel = chain, regions = [2], quantize = 1>"
 CHECKS = (
     *(("quantize", (element, features, kind, 5, offset)) for element, features, offset in (
         ("f32", 129, 0), ("f16", 4096, 1)) for kind in eight_bits.LARGEST),
+    *(("quantize", (element, features, kind, 37, 0, fields)) for fields, features in eight_bits.PLANNED.items()
+      for element, kind in (("f16", "i8"), ("f32", "f8E5M2"))),
     ("rotate", ("f32", (64, 64), "i8", 5, 0)), ("rotate", ("f16", (64, 64), "f8E4M3FN", 5, 1)),
     ("rotate", ("f16", (12, 32), "i8", 7, 0)), ("rotate", ("f16", (112, 128), "f8E5M2", 4, 0)),
     ("sparse", ("f32", ((3, 16, 9, 5),), "i8", True, 33, 0)),

@@ -186,6 +186,16 @@ struct PairwiseTiles {
           productLoadInstructions = 8, packingKernels = 8;
 };
 
+/// `quantize`.
+struct QuantizeTiles {
+  int64_t threads = 256, threadsPerSM = 1024;
+  /// 16 bytes of a row that a thread takes, where it is no row of as few as a
+  /// warp has threads.
+  int64_t segments = 4;
+  /// Those that it keeps in registers at most.
+  int64_t keptSegments = 8;
+};
+
 struct GPUTiles {
   SimtTiles simt;
   FfmaTiles ffma;
@@ -200,6 +210,7 @@ struct GPUTiles {
   SmallGroupsTiles smallGroups;
   GradientTiles gradient;
   PairwiseTiles pairwise;
+  QuantizeTiles quantize;
 };
 
 /// What tiles of `machine` should be.
@@ -211,8 +222,6 @@ struct GPUForms {
   /// Sums of split-K pieces of gradients: threads of a CTA, those that all SMs
   /// together have, and loads that a thread waits for at a time.
   int64_t sumThreads = 256, sumResidentThreads = 128 * 1024, mostSumLoads = 16;
-  /// kron.quantize: threads of a CTA, and chunks of a row that a thread takes.
-  int64_t quantizeThreads = 256, quantizeChunks = 4;
   /// Copies that bring two axes in the other order: threads of a CTA, CTAs of
   /// an SM, bytes of a tile in shared memory and of accesses of a thread that
   /// are under way together, and units whose rows follow each other.

@@ -50,6 +50,7 @@ static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
   case GPUKernel::Gradient:
   case GPUKernel::Cublas:
   case GPUKernel::Pairwise:
+  case GPUKernel::Quantize:
     break;
   }
   return fused.emitOpError("has a plan for kernel ")

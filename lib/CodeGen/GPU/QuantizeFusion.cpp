@@ -117,7 +117,8 @@ void kron::splitByRows(OpBuilder &builder, FusedOp fused,
   cloneMemory(builder, memory, mapping);
   auto together = cast<FusedOp>(builder.clone(*fused, mapping));
   together.setPlanAttr(plans.front().without("min_rows"));
-  builder.clone(*quantize, mapping);
+  // The plan is that of a kernel of its own.
+  cast<QuantizeOp>(builder.clone(*quantize, mapping)).removePlanAttr();
   fused->moveBefore(branch.elseBlock()->getTerminator());
   quantize->moveBefore(branch.elseBlock()->getTerminator());
   moveMemory(memory, branch.elseBlock());

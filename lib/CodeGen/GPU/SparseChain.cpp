@@ -15,9 +15,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "QuantizedRows.h"
-#include "RowQuantizer.h"
 #include "SparseKernel.h"
 #include "kron/CodeGen/GPU/FusedEmitter.h"
+#include "kron/CodeGen/GPU/RowQuantizer.h"
 #include "kron/CodeGen/GPU/Sparse.h"
 #include "kron/Plan/GPU/ChainPlan.h"
 #include "kron/Plan/GPU/Reasons.h"

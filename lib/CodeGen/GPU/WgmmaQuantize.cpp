@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RowQuantizer.h"
 #include "WgmmaKernel.h"
+#include "kron/CodeGen/GPU/RowQuantizer.h"
 
 using namespace mlir;
 using namespace mlir::kron;

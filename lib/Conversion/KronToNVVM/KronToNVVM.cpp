@@ -52,9 +52,6 @@ struct ConvertKronToNVVMPass
     if (failed(machine))
       return signalPassFailure();
     OpBuilder builder(&getContext());
-    // What has a kernel of both for many rows only is there twice then.
-    for (FusedOp fused : collect<FusedOp>(module))
-      splitByRows(builder, fused, collect<QuantizeOp>(module));
     SmallVector<FusedOp> passes = collect<FusedOp>(module);
     SmallVector<KsmmGradOp> gradients = collect<KsmmGradOp>(module);
     SmallVector<QuantizeOp> quantizes = collect<QuantizeOp>(module);
@@ -99,16 +96,11 @@ struct ConvertKronToNVVMPass
         return signalPassFailure();
       gradient.erase();
     }
-    for (QuantizeOp op : quantizes) {
-      if (failed(checkPlace(op, op.getInit())))
-        return signalPassFailure();
-      if (std::optional<std::string> reason =
-              getQuantizeUnsupportedReason(op)) {
-        op.emitOpError("cannot become a GPU kernel: ") << *reason;
-        return signalPassFailure();
-      }
-      emitQuantize(builder, gpuModule, op, *machine);
-      op.erase();
+    if (!quantizes.empty()) {
+      quantizes.front().emitOpError("cannot become a GPU kernel: ")
+          << getQuantizeUnsupportedReason(quantizes.front())
+                 .value_or("run --kron-plan=target=cuda and --kron-tile first");
+      return signalPassFailure();
     }
     eraseReadScalars(module);
   }

@@ -8,6 +8,7 @@
 #ifndef KRON_LIB_CONVERSION_KRONTOTILE_FAMILIES_H
 #define KRON_LIB_CONVERSION_KRONTOTILE_FAMILIES_H
 
+#include "kron/Dialect/Kron/IR/KronOps.h"
 #include "kron/Dialect/Kron/IR/KronPairwise.h"
 #include "kron/Machine/GPUMachine.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -53,6 +54,10 @@ LogicalResult tileSimt(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
 /// The same of `op`, which carries a plan of kind `pairwise`.
 LogicalResult tilePairwise(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                            PairOpInterface op, const GPUMachine &machine);
+
+/// The same of `op`, which carries a plan of kind `quantize`.
+LogicalResult tileQuantize(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                           QuantizeOp op, const GPUMachine &machine);
 
 } // namespace mlir::kron
 

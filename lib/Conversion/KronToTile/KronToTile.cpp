@@ -60,26 +60,23 @@ struct KronTilePass : kron::impl::KronTileBase<KronTilePass> {
     FailureOr<GPUMachine> machine = getGPUMachine(module, chip);
     if (failed(machine))
       return signalPassFailure();
-    SmallVector<FusedOp> tiled;
+    SmallVector<FusedOp> all;
     SmallVector<PairOpInterface> pairs;
     SmallVector<QuantizeOp> quantizes;
     module.walk([&](PairOpInterface op) {
       if (!getGPUPlans(op).empty())
         pairs.push_back(op);
     });
-    module.walk([&](FusedOp fused) {
-      if (llvm::any_of(getGPUPlans(fused), [](GPUPlanAttr plan) {
-            return getFamily(plan) != nullptr;
-          }))
-        tiled.push_back(fused);
-    });
+    module.walk([&](FusedOp fused) { all.push_back(fused); });
     module.walk([&](QuantizeOp op) { quantizes.push_back(op); });
     OpBuilder builder(&getContext());
     // What quantizes whole rows is one kernel with what they come from.
-    for (FusedOp fused : tiled)
+    for (FusedOp fused : all)
       splitByRows(builder, fused, quantizes);
-    for (FusedOp fused : tiled)
-      if (failed(tile(builder, fused, *machine)))
+    for (FusedOp fused : all)
+      if (llvm::any_of(getGPUPlans(fused),
+                       [](GPUPlanAttr plan) { return getFamily(plan); }) &&
+          failed(tile(builder, fused, *machine)))
         return signalPassFailure();
     for (PairOpInterface op : pairs) {
       builder.setInsertionPoint(op);
@@ -88,6 +85,16 @@ struct KronTilePass : kron::impl::KronTileBase<KronTilePass> {
                               *machine)))
         return signalPassFailure();
       op->erase();
+    }
+    // Others are computed by the kernel of what they read.
+    for (QuantizeOp op : quantizes) {
+      if (!op.getPlanAttr())
+        continue;
+      if (failed(checkPlace(op, op.getInit())) ||
+          failed(tileQuantize(builder, getOrCreateGPUModule(module), op,
+                              *machine)))
+        return signalPassFailure();
+      op.erase();
     }
   }
 

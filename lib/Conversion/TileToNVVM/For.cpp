@@ -78,6 +78,7 @@ void tile::lowerFor(Lowering &lowering, ForOp op) {
         store.getSource().getDefiningOp<ContractPiecesOp>())
       testStore(lowering, store);
   });
+  op.walk([&](QuantizeRowsOp rows) { testQuantizedRows(lowering, rows); });
   setValues(k.rolledLoop(first, count, lowering.step, getValues(op.getInits()),
                          [&](Int tile, ValueRange carried) {
                            setValues(carried);

@@ -119,7 +119,10 @@ void Lowering::lower(Block &block) {
         })
         .Case([&](MapOp map) { lowerMap(*this, map); })
         .Case([&](ForPairsOp loop) { lowerForPairs(*this, loop); })
-        .Case([&](StorePairsOp store) { lowerStorePairs(*this, store); });
+        .Case([&](StorePairsOp store) { lowerStorePairs(*this, store); })
+        // What stores rows loads and reduces them.
+        .Case<LoadRowsOp, ReduceRowsOp>([](auto) {})
+        .Case([&](QuantizeRowsOp rows) { lowerQuantizeRows(*this, rows); });
   // Others that are behind the block do not see what is in there.
   alignmentTests.resize(tests);
 }

@@ -334,6 +334,7 @@ void lowerForBlocks(Lowering &lowering, ForBlocksOp op);
 void lowerForPieces(Lowering &lowering, ForPiecesOp op);
 void lowerCopyPieces(Lowering &lowering, CopyPiecesOp op);
 void lowerContractPieces(Lowering &lowering, ContractPiecesOp op);
+void lowerQuantizeRows(Lowering &lowering, QuantizeRowsOp op);
 
 /// The same of operations on blocks of tile.for_blocks or tile.for_pieces.
 void prepareBlock(Lowering &lowering, PrepareOp op);
@@ -352,6 +353,8 @@ void fillTile(Lowering &lowering, CopyOp op, Int tile);
 /// Finds out, in front of the loop over tiles, whether arrays are aligned to
 /// what `op` stores at a time.
 void testStore(Lowering &lowering, StoreOp op);
+/// The same of the rows that `op` stores, and of those that it takes.
+void testQuantizedRows(Lowering &lowering, QuantizeRowsOp op);
 /// alpha or beta of a store.
 KernelScale getScale(Lowering &lowering, Value scale);
 void lowerPlace(Lowering &lowering, PlaceOp op);

@@ -24,12 +24,13 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
-/// Whether `kernel` multiplies blocks, or computes functions of pairs, whose
-/// elements are converted to those that it computes with.
+/// Whether `kernel` multiplies blocks, computes functions of pairs, or
+/// quantizes rows, whose elements are converted to those that it computes with.
 static bool converts(gpu::GPUFuncOp kernel) {
   return kernel
       .walk([](Operation *op) {
-        return isa<ForBlocksOp, ForPiecesOp, PairsOp, ContractPiecesOp>(op)
+        return isa<ForBlocksOp, ForPiecesOp, PairsOp, ContractPiecesOp,
+                   QuantizeRowsOp>(op)
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })
@@ -69,11 +70,20 @@ static Type getSharedElement(gpu::GPUFuncOp kernel) {
   return element;
 }
 
+/// Whether `view` is one of bytes that rows become, which nobody computes with.
+static bool isOfBytes(BlockArgument view) {
+  return llvm::any_of(view.getUsers(), [&](Operation *user) {
+    auto rows = dyn_cast<QuantizeRowsOp>(user);
+    return rows && rows.getBytes() == view;
+  });
+}
+
 /// What the elements of the views of `kernel` are summed up in; null, with an
 /// error, if they are not in the same type.
 static Type getSums(LaunchOp launch, gpu::GPUFuncOp kernel, bool isConverted) {
   Type first, sums = isConverted ? Type() : getSharedElement(kernel);
-  for (Value argument : launch.getArgs()) {
+  for (auto [argument, view] :
+       llvm::zip_equal(launch.getArgs(), kernel.getArguments())) {
     auto type = dyn_cast<ViewType>(argument.getType());
     if (!type)
       continue;
@@ -81,6 +91,8 @@ static Type getSums(LaunchOp launch, gpu::GPUFuncOp kernel, bool isConverted) {
       launch.emitOpError("expects views from tile.view");
       return {};
     }
+    if (isOfBytes(view))
+      continue;
     Type element = type.getElementType();
     first = first ? first : element;
     sums = sums ? sums : getSumType(element);

@@ -7,10 +7,14 @@
 
 #include "QuantizePlanner.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Dialect/Tile/IR/TileRows.h"
+#include "kron/Machine/GPUTiles.h"
 #include "kron/Mapping/GPU/ChainPlanner.h"
+#include "kron/Mapping/GPU/GPUPlanner.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "kron/Plan/GPU/WgmmaPlan.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -35,6 +39,8 @@ tryQuantize(FusedOp fused, QuantizeOp quantize, GPUKernel kernel,
   if (std::optional<std::string> reason =
           getSharedQuantizeReason(fused, quantize))
     return reason;
+  if (quantize.getPlanAttr())
+    return "kron.quantize has a plan for that";
   if (kernel == GPUKernel::Wgmma) {
     GPUPlanAttr given = getGPUPlanAttr(fused);
     if (given && given.has("quantize") && given.get("quantize") == 0)
@@ -77,4 +83,59 @@ void kron::planQuantize(FusedOp fused, QuantizeOp quantize, GPUKernel kernel,
                         SmallVectorImpl<GPUPlanAttr> &plans) {
   remarkQuantize(quantize,
                  tryQuantize(fused, quantize, kernel, machine, plans));
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels of their own
+//===----------------------------------------------------------------------===//
+
+/// As few threads as keep a row in registers share it; neighbouring rows fill
+/// the CTA.
+static QuantizeChoices choose(const QuantizePlan &rows,
+                              const QuantizeTiles &tiles, GPUPlanAttr given) {
+  constexpr int64_t kWarpThreads = 32, kMostThreads = 1024;
+  auto take = [&](StringRef field, int64_t chosen) {
+    return given && given.has(field) ? given.get(field) : chosen;
+  };
+  int64_t segments = std::max<int64_t>(
+      tile::SharedRows::get(rows.length, rows.element, 1).getSegments(), 1);
+  int64_t wanted = segments <= kWarpThreads
+                       ? segments
+                       : llvm::divideCeil(segments, tiles.segments);
+  QuantizeChoices plan;
+  plan.rowThreads =
+      take("row_threads",
+           std::min<int64_t>(llvm::PowerOf2Ceil(wanted), kMostThreads));
+  plan.threads = take("threads", std::max(tiles.threads, plan.rowThreads));
+  plan.ctasPerSM = take(
+      "ctas_per_sm", std::max<int64_t>(tiles.threadsPerSM / plan.threads, 1));
+  plan.keptSegments = take("kept_segments", tiles.keptSegments);
+  return plan;
+}
+
+LogicalResult kron::planForGPU(QuantizeOp op, const GPUMachine &machine) {
+  GPUPlanAttr given = op.getPlanAttr();
+  if (!given && getQuantizeUnsupportedReason(op))
+    return success();
+  auto refuse = [&](const std::string &reason) {
+    return op.emitOpError("has no GPU kernel; quantize: ") << reason;
+  };
+  auto described = describeQuantize(op);
+  if (auto *reason = std::get_if<std::string>(&described))
+    return refuse(*reason);
+  PlanWriter writer(op.getContext(), GPUKernel::Quantize);
+  QuantizeChoices choices = choose(std::get<QuantizePlan>(described),
+                                   getGPUTiles(machine).quantize, given);
+  QuantizeChoices::visitFields(writer, choices);
+  GPUPlanAttr plan = writer.getPlan();
+  auto read = readQuantizePlan(op, plan, machine);
+  if (auto *reason = std::get_if<std::string>(&read))
+    return refuse(*reason);
+  if (std::string unmet = findContradiction(given, plan); !unmet.empty())
+    return refuse(unmet);
+  op.setPlanAttr(plan);
+  remark::analysis(op.getLoc(),
+                   remark::RemarkOpts::name("Plan").category("kron-plan"))
+      << remark::add("kernel quantize; {0}", plan);
+  return success();
 }

@@ -11,12 +11,13 @@
 
 #include "ForeignPlans.h"
 #include "VerifyOptions.h"
-#include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Mapping/CPU/CPUPlanner.h"
 #include "kron/Mapping/CPU/PairwisePlanner.h"
 #include "kron/Mapping/GPU/GPUPlanner.h"
 #include "kron/Mapping/GPU/PairwisePlanner.h"
 #include "kron/Mapping/Passes.h"
+#include "kron/Plan/GPU/QuantizePlan.h"
 #include "kron/Plan/GPU/SparseGradPlan.h"
 #include "kron/Plan/GPU/Support.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -70,7 +71,19 @@ struct KronPlanPass : kron::impl::KronPlanBase<KronPlanPass> {
       return WalkResult::advance();
     });
     if (result.wasInterrupted())
-      signalPassFailure();
+      return signalPassFailure();
+    // Those that the only kernel of another operation computes have none.
+    llvm::SmallPtrSet<Operation *, 4> shared;
+    getOperation()->walk([&](FusedOp fused) {
+      if (SmallVector<GPUPlanAttr> plans = getGPUPlans(fused);
+          plans.size() == 1 && plans.front().get("quantize"))
+        if (QuantizeOp quantize = findQuantize(fused, quantizes))
+          shared.insert(quantize);
+    });
+    for (QuantizeOp quantize : quantizes)
+      if (!shared.contains(quantize) &&
+          failed(kron::planForGPU(quantize, *machine)))
+        return signalPassFailure();
   }
 
   void planForCPU() {

@@ -6,10 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Plan/GPU/QuantizePlan.h"
+#include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Plan/Arrays.h"
+#include "kron/Plan/GPU/Reasons.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -53,6 +56,44 @@ std::optional<std::string> kron::getQuantizeUnsupportedReason(QuantizeOp op) {
       return "rows are not contiguous or of unknown size";
   }
   return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// A kernel by itself
+//===----------------------------------------------------------------------===//
+
+std::variant<QuantizePlan, std::string> kron::describeQuantize(QuantizeOp op) {
+  if (std::optional<std::string> reason = getQuantizeUnsupportedReason(op))
+    return *reason;
+  QuantizePlan plan;
+  auto type = cast<ShapedType>(op.getInput().getType());
+  unsigned batchRank = cast<ShapedType>(op.getScales().getType()).getRank();
+  auto memory = dyn_cast<MemRefType>(type);
+  plan.length =
+      memory ? getRowLength(memory, batchRank) : type.getShape().back();
+  plan.element = type.getElementType();
+  return plan;
+}
+
+std::variant<QuantizePlan, std::string>
+kron::readQuantizePlan(QuantizeOp op, GPUPlanAttr attr,
+                       const GPUMachine &machine) {
+  auto described = describeQuantize(op);
+  if (std::holds_alternative<std::string>(described))
+    return described;
+  auto plan = std::get<QuantizePlan>(described);
+  PlanReader reader(attr);
+  QuantizeChoices::visitFields(reader, plan);
+  int64_t mostCTAs = machine.maxThreadsPerSM / plan.threads;
+  if (plan.ctasPerSM < 1 || plan.ctasPerSM > mostCTAs)
+    return expects("ctas_per_sm to be in [1, " + Twine(mostCTAs) + "]",
+                   plan.ctasPerSM);
+  if (!llvm::isPowerOf2_64(plan.rowThreads) ||
+      plan.threads % plan.rowThreads != 0)
+    return expects("row_threads to be a power of two that divides " +
+                       Twine(plan.threads) + " threads",
+                   plan.rowThreads);
+  return plan;
 }
 
 //===----------------------------------------------------------------------===//

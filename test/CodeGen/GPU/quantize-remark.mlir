@@ -17,6 +17,23 @@ func.func @fused(%x: memref<25088x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref
   return
 }
 
+// Verify that a plan for a kernel of its own is heeded, and named.
+// CHECK: quantize-remark.mlir:[[# @LINE + 11]]:3: remark: [Missed] Quantize | Category:kron-plan | Remark="rows become 8 bits in a kernel of their own: kron.quantize has a plan for that"
+func.func @planned(%x: memref<25088x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref<25088x384xi8>, %s: memref<25088xf32>) {
+  %t = memref.alloc() : memref<25088x384xf16>
+  %v = memref.expand_shape %t [[0], [1, 2]] output_shape [25088, 6, 64] : memref<25088x384xf16> into memref<25088x6x64xf16>
+  kron.fused ins(%x, %k : memref<25088x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<25088x6x64xf16>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
+  ^bb0(%tx: tensor<25088x6x64xf16>, %tk: tensor<6x64x64xf16>, %ty: tensor<25088x6x64xf16>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x6x64xf16>) factor(%tk [1, q, p] : tensor<6x64x64xf16>)
+         outs(%ty : tensor<25088x6x64xf16>) -> tensor<25088x6x64xf16>
+    kron.yield %0 : tensor<25088x6x64xf16>
+  }
+  kron.quantize ins(%t : memref<25088x384xf16>) outs(%q, %s : memref<25088x384xi8>, memref<25088xf32>) {plan = #kron.gpu_plan<kernel = quantize, row_threads = 8>}
+  memref.dealloc %t : memref<25088x384xf16>
+  return
+}
+
 // Verify the reason where blocks of whole rows are too small for large factors.
 // CHECK: quantize-remark.mlir:[[# @LINE + 11]]:3: remark: [Missed] Quantize | Category:kron-plan | Remark="rows become 8 bits in a kernel of their own: one of whole rows takes {{[0-9]+}} us, both {{[0-9]+}} us"
 func.func @slow(%x: memref<4096x24x64xf16>, %k: memref<24x64x64xf16>, %q: memref<4096x1536xi8>, %s: memref<4096xf32>) {
@@ -187,3 +204,7 @@ func.func @rows(%x: memref<4096x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref<2
   memref.dealloc %t : memref<24576x64xf16>
   return
 }
+
+// Verify that kernels of their own are named, behind all others: that with a plan by hand, and the next one.
+// CHECK: [Analysis] Plan | Category:kron-plan | Remark="kernel quantize; #kron.gpu_plan<kernel = quantize, threads = 256, ctas_per_sm = 4, row_threads = 8>"
+// CHECK: [Analysis] Plan | Category:kron-plan | Remark="kernel quantize; #kron.gpu_plan<kernel = quantize, threads = 256, ctas_per_sm = 4, row_threads = 64>"

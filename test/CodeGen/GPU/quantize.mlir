@@ -1,5 +1,5 @@
-// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_90a cublas=false" --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s --check-prefixes=CHECK,SM90
-// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_80 cublas=false" --convert-kron-to-nvvm=chip=sm_80 | FileCheck %s --check-prefixes=CHECK,SM80
+// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm | FileCheck %s --check-prefixes=CHECK,SM90
+// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_80 cublas=false" --kron-tile=chip=sm_80 --convert-tile-to-nvvm | FileCheck %s --check-prefixes=CHECK,SM80
 
 // Verify that 128 threads share a row of 4096 f16 values, two rows a CTA, four loads of 16 bytes
 // each, with a barrier between the warps of a row and one before the next rows; and that

@@ -110,7 +110,7 @@ func.func @behind(%x: memref<?x64x16xbf16>, %k: memref<64x24x16xbf16>, %y: memre
 // CHECK:         } else {
 // CHECK:           tile.launch @kron_gpu::@quantized_0
 // CHECK:           kron.fused {{.*}}plan = #kron.dispatch<[<kernel = sparse,
-// CHECK:           kron.quantize
+// CHECK:           tile.launch @kron_gpu::@quantize_0
 // CHECK:           memref.dealloc
 // CHECK:         }
 // CHECK:         return

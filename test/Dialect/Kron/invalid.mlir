@@ -1888,6 +1888,14 @@ func.func @quantize_c3_scales_type(%v: memref<4x8xbf16>, %q: memref<4x8xi8>, %s:
 
 // -----
 
+func.func @quantize_c4_plan(%v: memref<4x8xf16>, %q: memref<4x8xi8>, %s: memref<4xf32>) {
+  // expected-error @+1 {{'kron.quantize' op expects a plan of kernel quantize, but got simt}}
+  kron.quantize ins(%v : memref<4x8xf16>) outs(%q, %s : memref<4x8xi8>, memref<4xf32>) {plan = #kron.gpu_plan<kernel = simt>}
+  return
+}
+
+// -----
+
 func.func @mode_product_c4_float8_integers(%x: memref<4x4xi32>, %f: memref<4x4xf8E4M3FN>, %y: memref<4x4xi32>) {
   // expected-error @+1 {{'kron.mode_product' op expects the input to have element type 'f8E4M3FN' as the factor, but got 'i32'}}
   kron.mode_product axis(1) ins(%x : memref<4x4xi32>) factor(%f [p, q] : memref<4x4xf8E4M3FN>) outs(%y : memref<4x4xi32>)

@@ -370,6 +370,14 @@ func.func @quantize(%v: tensor<?x4x8xf16>, %q: tensor<?x4x8xi8>, %s: tensor<?xf3
   return %0#0, %0#1 : tensor<?x4x8xi8>, tensor<?xf32>
 }
 
+// Verify a plan of its own.
+// CHECK-LABEL: func @quantize_plan(
+// CHECK:         kron.quantize ins(%{{.*}} : memref<?x64xf16>) outs(%{{.*}}, %{{.*}} : memref<?x64xi8>, memref<?xf32>) {plan = #kron.gpu_plan<kernel = quantize, threads = 256, ctas_per_sm = 4, row_threads = 8, kept_segments = 4>}
+func.func @quantize_plan(%v: memref<?x64xf16>, %q: memref<?x64xi8>, %s: memref<?xf32>) {
+  kron.quantize ins(%v : memref<?x64xf16>) outs(%q, %s : memref<?x64xi8>, memref<?xf32>) {plan = #kron.gpu_plan<kernel = quantize, threads = 256, row_threads = 8, ctas_per_sm = 4, kept_segments = 4>}
+  return
+}
+
 // Verify the same with the batch last, on memrefs, and with one scale for all.
 // CHECK-LABEL: func @quantize_memref(
 // CHECK:         kron.quantize ins(%{{.*}} : memref<8x?xf64>) outs(%{{.*}}, %{{.*}} : memref<8x?xf8E4M3FN>, memref<?xf64>) {layout = #kron.layout<batch_last>}

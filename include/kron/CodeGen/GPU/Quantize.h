@@ -27,11 +27,6 @@ LogicalResult emitQuantizedKernel(OpBuilder &builder,
                                   QuantizeOp quantize, GPUPlanAttr plan,
                                   const GPUMachine &machine);
 
-/// Builds, before `op` (on memrefs, with a kernel), the kernel in `gpuModule`
-/// and its launch. The caller erases `op`.
-void emitQuantize(OpBuilder &builder, gpu::GPUModuleOp gpuModule, QuantizeOp op,
-                  const GPUMachine &machine);
-
 } // namespace mlir::kron
 
 #endif // KRON_CODEGEN_GPU_QUANTIZE_H

@@ -30,6 +30,9 @@ std::optional<KernelTime> estimateRegion(FusedOp fused,
 /// Writes the plan of `gradient`.
 LogicalResult planForGPU(KsmmGradOp gradient, const GPUMachine &machine);
 
+/// Writes the plan of a kernel of its own for `op`, unless none takes it.
+LogicalResult planForGPU(QuantizeOp op, const GPUMachine &machine);
+
 /// Why `fused`, which is `bare` with an epilogue at its end, had better be two
 /// kernels: a fast one takes the product alone only. Nothing if it should be
 /// one.

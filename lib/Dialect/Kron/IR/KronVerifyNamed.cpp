@@ -441,9 +441,15 @@ LogicalResult QuantizeOp::verify() {
   // quantize_c3
   Type expected = getAccumulatorType(getElementType(getInput()));
   Type type = getElementType(getScales());
-  if (type == expected)
-    return success();
-  return emitOpError("expects the scales to have element type ")
-         << expected << " for an input of " << getElementType(getInput())
-         << ", but got " << type;
+  if (type != expected)
+    return emitOpError("expects the scales to have element type ")
+           << expected << " for an input of " << getElementType(getInput())
+           << ", but got " << type;
+  // quantize_c4
+  if (GPUPlanAttr plan = getPlanAttr();
+      plan && plan.getKernel() != GPUKernel::Quantize &&
+      plan.getKernel() != GPUKernel::Auto)
+    return emitOpError("expects a plan of kernel quantize, but got ")
+           << stringifyGPUKernel(plan.getKernel());
+  return success();
 }

@@ -36,6 +36,7 @@ static constexpr uint32_t kSmallGroups = of(GPUKernel::SmallGroups);
 static constexpr uint32_t kGradient = of(GPUKernel::Gradient);
 static constexpr uint32_t kCublas = of(GPUKernel::Cublas);
 static constexpr uint32_t kPairwise = of(GPUKernel::Pairwise);
+static constexpr uint32_t kQuantize = of(GPUKernel::Quantize);
 static constexpr uint32_t kCPU = of(kCPURegion);
 static constexpr uint32_t kStep = of(kCPUStep);
 static constexpr uint32_t kAll =
@@ -118,13 +119,14 @@ static constexpr PlanField kFields[] = {
          "each factor; none: up to 8, in equal parts"),
     required("threads", 0, 1024,
              kSimt | kFfma | kDmma | kMma | kWgmma | kBatched | kSmallGroups |
-                 kPairwise,
+                 kPairwise | kQuantize,
              "threads of a CTA, a multiple of 32"),
     constraint("threads", 0, 1024, kAuto | kSparse | kChain | kGradient,
                "threads of a CTA, a multiple of 32"),
     required("ctas_per_sm", 0, kMost,
              kFfma | kDmma | kMma | kWgmma | kBatched | kSparse | kChain |
-                 kSmallGroups | kGradient | kPairwise | of(kSimtLaunch),
+                 kSmallGroups | kGradient | kPairwise | kQuantize |
+                 of(kSimtLaunch),
              "CTAs that shall be resident on an SM"),
     constraint("ctas_per_sm", 0, kMost, kAuto | kSimt,
                "CTAs that shall be resident on an SM"),
@@ -285,6 +287,13 @@ static constexpr PlanField kFields[] = {
     defaulted("split_ctas", 1, kMost, 1, kPairwise,
               "CTAs that a product shall have: columns of the matrix are "
               "divided among so many, whose sums a second kernel adds up"),
+    // Of a kron.quantize by itself.
+    required("row_threads", 1, 1024, kQuantize,
+             "threads that share a row, a power of two"),
+    defaulted(
+        "kept_segments", 1, 32, 8, kQuantize,
+        "segments of 16 bytes up to which a thread keeps its part of a row "
+        "in registers; of longer rows it reads it twice"),
     // Of a CPU.
     defaulted("tiled_axis", -1, kMost, -1, kCPU,
               "the axis that `tile` counts, along which all factors are the "

@@ -114,7 +114,8 @@ def Kron_GPUKernel
                     I32EnumAttrCase<"SmallGroups", 9, "small_groups">,
                     I32EnumAttrCase<"Gradient", 10, "gradient">,
                     I32EnumAttrCase<"Cublas", 11, "cublas">,
-                    I32EnumAttrCase<"Pairwise", 12, "pairwise">]>;
+                    I32EnumAttrCase<"Pairwise", 12, "pairwise">,
+                    I32EnumAttrCase<"Quantize", 13, "quantize">]>;
 
 def Kron_CPUPlanAttr : AttrDef<Kron_Dialect, "CPUPlan"> {
   let mnemonic = "cpu_plan";
@@ -238,7 +239,7 @@ def Kron_PairwisePlanAttr : AttrDef<Kron_Dialect, "PairwisePlan"> {
 
 def Kron_GPUPlanAttr : AttrDef<Kron_Dialect, "GPUPlan"> {
   let mnemonic = "gpu_plan";
-  let summary = "how a fused region, or a function of pairs, is mapped to a GPU";
+  let summary = "how a fused region, or another operation, is mapped to a GPU";
   let description = [{
     Written by `--kron-plan` or by hand, read by `--kron-tile` or
     `--convert-kron-to-nvvm`; it changes no code by itself and never changes the
@@ -260,7 +261,7 @@ def Kron_GPUPlanAttr : AttrDef<Kron_Dialect, "GPUPlan"> {
     - `gradient`: the weights' gradient of a sparse factor.
     - `cublas`: a call of cuBLAS, where the process has it.
     - `pairwise`: `kron.pairwise` and `kron.pairwise_apply`, which no other kernel
-      takes.
+      takes; `quantize`: `kron.quantize`, by itself.
 
     docs/reference/Plans.md lists the fields of each kernel. Those that several
     have, and that a plan without a kernel may give as constraints:

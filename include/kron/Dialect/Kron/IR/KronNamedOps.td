@@ -251,6 +251,8 @@ def Kron_QuantizeOp : Kron_Op<"quantize", [
     2. `S` has the batch of `V`.
     3. `S` has the accumulation type of `V`'s elements: f32 for f16 and bf16,
        else the same.
+    4. A plan is of kernel `quantize`, or names none. With one, the operation has a GPU
+       kernel of its own, whatever it reads.
 
     Example:
 
@@ -262,7 +264,8 @@ def Kron_QuantizeOp : Kron_Op<"quantize", [
   }];
   let arguments = (ins Kron_FloatArray:$input, Kron_ByteArray:$init,
       Kron_FloatArray:$scales,
-      DefaultValuedAttr<Kron_LayoutAttr, "Layout::BatchFirst">:$layout);
+      DefaultValuedAttr<Kron_LayoutAttr, "Layout::BatchFirst">:$layout,
+      OptionalAttr<Kron_GPUPlanAttr>:$plan);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     `ins` `(` $input `:` type($input) `)`

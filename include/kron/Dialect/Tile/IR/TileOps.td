@@ -14,6 +14,7 @@ include "kron/Dialect/Tile/IR/TileBlocks.td"
 include "kron/Dialect/Tile/IR/TileColumns.td"
 include "kron/Dialect/Tile/IR/TilePairs.td"
 include "kron/Dialect/Tile/IR/TileParts.td"
+include "kron/Dialect/Tile/IR/TileRows.td"
 include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 
