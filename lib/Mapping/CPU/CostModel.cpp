@@ -184,7 +184,7 @@ CPUTime StepClock::measure() {
                 group.sizeK * parts;
   time.memory = bytes / (options.rates.copyGigabytes * 1e9);
   time.total = std::max(cycles / second, time.memory);
-  double lanes = vectorBits / 8.0 / getComputedBytes(fused);
+  double lanes = vectorBits / 8 / double(getComputedBytes(fused));
   time.floor = std::max(time.memory, products / (lanes * getFmas() * second));
   return time;
 }
