@@ -78,10 +78,16 @@ Collapser::Collapser(IRRewriter &rewriter, FusedOp fused)
     arrays.push_back({fused.getOperandOf(addend), inOrder});
 }
 
-/// Whether the factor neither contracts `axis` nor has a dimension for it.
+/// Whether the factor neither contracts `axis` nor has a dimension for it, and
+/// every array has all its positions: the input may have one for all.
 bool Collapser::isFree(int64_t axis) {
+  int64_t size = cast<ShapedType>(fused.getInit().getType()).getDimSize(axis);
   return axis != static_cast<int64_t>(product.getAxis()) &&
-         !llvm::is_contained(product.getFactorDims(), axis);
+         !llvm::is_contained(product.getFactorDims(), axis) &&
+         llvm::all_of(arrays, [&](const Array &array) {
+           return cast<ShapedType>(array.value.getType())
+                      .getDimSize(array.permutation[axis]) == size;
+         });
 }
 
 /// Whether the axes of `group`, neighbours, are one in every array.

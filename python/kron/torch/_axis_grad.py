@@ -21,9 +21,9 @@ from ._weight_grad import ELEMENTS, GPU_ELEMENTS
 _MOST_INSIDE = 64
 _MOST_ELEMENTS = 256
 #: On a GPU: sums that are kept, and rows and columns of the gradient where that is one
-#: matrix product.
+#: matrix product, longer than which PyTorch's is.
 _MOST_SUMS = 1 << 18
-_MOST_ROWS = {torch.float32: 128, torch.float64: 64}
+_MOST_ROWS = {torch.float64: 64}
 #: Terms of every sum from which on a kernel is worth the call.
 _TERMS = 1024
 
@@ -53,9 +53,9 @@ def _has_kernel(x, q, rows):
 
 def is_fast_on_gpu(dtype, p, q, other):
     """Measured on an H200: many small products of PyTorch's take up to eight times as long,
-    one long product of f16 and bf16, or of large matrices, less."""
+    one product of large matrices less."""
     if other == 1:
-        return max(p, q) <= _MOST_ROWS.get(dtype, 0)
+        return max(p, q) <= _MOST_ROWS.get(dtype, 128)
     return p * q * other <= _MOST_SUMS
 
 
