@@ -87,11 +87,12 @@ void SparseChain::placeArrays() {
     places[place] =
         k.allocateShared(plan.warpGroups * plan.getPlaceBytes(place), 128);
   auto locate = [&](unsigned place) {
-    return k.add(k.mul(stages.front()->warpGroup, plan.getPlaceBytes(place)),
-                 places[place]);
+    return k.add(
+        k.mul(stages.front()->thread.warpGroup, plan.getPlaceBytes(place)),
+        places[place]);
   };
   if (quantized)
-    stages.back()->output =
+    stages.back()->targets.output =
         stages.back()->getResultRows(locate((stages.size() - 1) % 2));
   for (unsigned index = 0; index < stages.size(); ++index) {
     const SparsePlan &stage = plan.steps[index];
@@ -171,18 +172,18 @@ void SparseChain::quantizeBlock(Int block) {
       llvm::PowerOf2Ceil(llvm::divideCeil(all, kChunksPerLane)), 32);
   int64_t chunks = llvm::divideCeil(all, lanes);
   int64_t step = stage.getWarpGroupThreads() / lanes;
-  Int place = k.rem(last.warpGroupThread, lanes);
+  Int place = k.rem(last.thread.warpGroupThread, lanes);
   RowQuantizer math(k, quantized->byte, hasFloat8);
   Int firstRow = k.mul(k.extend(block), stage.getRows());
   k.rolledLoop(0, stage.getRows(), step, [&](Int first) {
-    Int own = k.add(first, k.floorDiv(last.warpGroupThread, lanes));
+    Int own = k.add(first, k.floorDiv(last.thread.warpGroupThread, lanes));
     Int row = k.add(firstRow, k.extend(own));
-    Value exists = k.less(row, last.rows);
+    Value exists = k.less(row, last.targets.rows);
     if (stage.getRows() % step != 0)
       exists = k.both(exists, k.less(own, stage.getRows()));
     Value from = k.offsetElements(
-        last.output.base, stage.element,
-        k.mul(k.min(own, stage.getRows() - 1), last.output.row));
+        last.targets.output.base, stage.element,
+        k.mul(k.min(own, stage.getRows() - 1), last.targets.output.row));
     Value to = quantized->locate(k, row);
     auto getNumber = [&](Int number) {
       return k.add(k.mul(number, lanes), place);
@@ -229,7 +230,8 @@ void SparseChain::emit() {
     quantized = quantized->enter(k);
   placeArrays();
   SparseKernel &first = *stages.front();
-  Int block = k.add(k.mul(k.blockId(), plan.warpGroups), first.warpGroup);
+  Int block =
+      k.add(k.mul(k.blockId(), plan.warpGroups), first.thread.warpGroup);
   startBlock(block);
   keepFactors();
   k.rolledLoop(block, first.rowBlocks, k.mul(k.gridSize(), plan.warpGroups),

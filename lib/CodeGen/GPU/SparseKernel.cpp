@@ -14,6 +14,12 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+/// The elements of `array` if they are 8-bit values; null otherwise.
+static Type getFloat8(Value array) {
+  Type element = getElementType(array);
+  return isFloat8(element) ? element : Type();
+}
+
 SparseKernel::SparseKernel(KernelBuilder &kernel, FusedOp fused,
                            ModeProductOp product, const SparsePlan &plan,
                            const GPUMachine &machine)
@@ -22,14 +28,10 @@ SparseKernel::SparseKernel(KernelBuilder &kernel, FusedOp fused,
       products(k, plan.math, machine.hasWideDMMA),
       math(k, products, plan.isOf8() ? k.builder.getF16Type() : plan.element,
            plan.has16BitResiduals(), machine.computeCapability >= 89),
-      operands(getFusedOperands(host, fused)), epilogue(k, ops) {
-  auto getFloat8 = [](Value array) {
-    Type element = getElementType(array);
-    return isFloat8(element) ? element : Type();
-  };
-  dataFloat8 = getFloat8(product.getInput());
-  factorFloat8 = getFloat8(product.getFactor());
-}
+      operands(getFusedOperands(host, fused)), copies(k, math, plan, thread),
+      multiplier(k, math, plan, thread, getFloat8(product.getInput()),
+                 getFloat8(product.getFactor())),
+      targets(k, ops), stores(k, ops, plan, thread, multiplier, targets) {}
 
 //===----------------------------------------------------------------------===//
 // Parameters
@@ -133,7 +135,7 @@ Int SparseKernel::getAlignment() {
 void SparseKernel::swapSides(const StageFactor &array) {
   alignedFactor = factor = input;
   input = getFactor(array);
-  for (SparseArray *result : {&output, &addend})
+  for (SparseArray *result : {&targets.output, &targets.addend})
     std::swap(result->row, result->strideK);
   Int bits = host.bitOr(
       getAlignment(),
@@ -177,19 +179,19 @@ void SparseKernel::enterAll() {
     input = getArray(operands.input);
   if (!plan.writesShared) {
     if (!plan.leavesRows())
-      output = getArray(operands.init);
-    alpha = ops.enter(operands.alpha, operands.alpha.isOne());
-    beta = ops.enter(operands.beta, operands.beta.isZero());
-    if (beta.value)
-      addend = getArray(operands.addend);
-    epilogue.enter(operands.epilogue, plan.element);
-    if (epilogue.hasBias)
-      bias = getArray(operands.epilogue->bias);
-    if (epilogue.hasResidual)
-      residual = getArray(operands.epilogue->residual);
+      targets.output = getArray(operands.init);
+    targets.alpha = ops.enter(operands.alpha, operands.alpha.isOne());
+    targets.beta = ops.enter(operands.beta, operands.beta.isZero());
+    if (targets.beta.value)
+      targets.addend = getArray(operands.addend);
+    targets.epilogue.enter(operands.epilogue, plan.element);
+    if (targets.epilogue.hasBias)
+      targets.bias = getArray(operands.epilogue->bias);
+    if (targets.epilogue.hasResidual)
+      targets.residual = getArray(operands.epilogue->residual);
   }
 
-  rows =
+  targets.rows =
       plan.swapsOperands
           ? Int(plan.swappedRows)
           : k.enter(plan.rowAxis >= 0 ? operands.sizes[plan.rowAxis] : Int(1));
@@ -198,31 +200,7 @@ void SparseKernel::enterAll() {
     freeSizes.push_back(k.truncate(k.enter(operands.sizes[axis])));
   enterFactor();
 
-  Int warp = k.warpId();
-  warpGroupThread = k.threadId();
-  if (plan.warpGroups > 1) {
-    warpGroup = k.floorDiv(warp, plan.getWarpGroupThreads() / 32);
-    // ptxas sees then that all threads of a warp have the same one, although
-    // warp groups do different things. (Not measured in chains.)
-    if (!plan.isStage())
-      warpGroup = Int(k.shuffle(k.materialize(warpGroup, 32), 0));
-    warp = k.rem(warp, plan.getWarpGroupThreads() / 32);
-    warpGroupThread = k.rem(warpGroupThread, plan.getWarpGroupThreads());
-  }
-  Int rest;
-  if (plan.usesWgmma) {
-    // The warps of a group share results.
-    rowWarp = k.rem(warp, plan.rowWarps);
-    resultWarp =
-        Int(k.shuffle(k.materialize(k.floorDiv(warp, plan.rowWarps), 32), 0));
-  } else {
-    resultWarp = k.rem(warp, plan.resultWarps);
-    rest = k.floorDiv(warp, plan.resultWarps);
-    rowWarp = k.rem(rest, plan.rowWarps);
-  }
-  (plan.tileWarps > 1 ? tileWarp : warpK) = k.floorDiv(rest, plan.rowWarps);
-  group = k.floorDiv(k.laneId(), 4);
-  quad = k.bitAnd(k.laneId(), 3);
+  thread = SparseThread::get(k, plan);
 }
 
 //===----------------------------------------------------------------------===//
@@ -250,7 +228,7 @@ SparseTile SparseKernel::getTile(Int part, Int block) {
   for (unsigned axis = plan.groupSizes.size(); axis-- > 0;)
     tile.groups[axis] = take(plan.groupSizes[axis]);
   if (plan.shiftsResults())
-    tile.result = k.sub(tile.result, getShift(tile));
+    tile.result = k.sub(tile.result, stores.getShift(tile));
   tile.groups.append(free);
   return tile;
 }
@@ -260,7 +238,7 @@ SparseTile SparseKernel::getTile(Int number) {
   if (plan.isStage())
     return getTile(number, chainBlock);
   if (plan.keepsFactor)
-    return getTile(runPart, k.add(k.add(runStart, warpGroup),
+    return getTile(runPart, k.add(k.add(runStart, thread.warpGroup),
                                   k.mul(number, plan.warpGroups)));
   Int index = k.add(k.blockId(), k.mul(number, k.gridSize()));
   // What is large is read by tiles that follow each other.
@@ -270,26 +248,17 @@ SparseTile SparseKernel::getTile(Int number) {
                  k.floorDiv(index, plan.getTilesPerRows()));
 }
 
-/// Global memory at a tile's first row and lane (a factor: result and lane).
-Value SparseKernel::offsetTile(const SparseArray &array, const SparseTile &tile,
-                               bool isFactor) {
-  Int offset = k.mul(k.extend(isFactor ? tile.result : tile.row), array.row);
-  offset = k.add(offset, k.mul(k.extend(tile.lane), array.lane));
-  for (auto [position, stride] : llvm::zip(tile.groups, array.groups))
-    offset = k.add(offset, k.mul(k.extend(position), stride));
-  return k.offsetElements(array.base, array.element, offset);
-}
-
 /// Builds `body` for both answers to `condition`.
 void SparseKernel::choose(Value condition, function_ref<void(bool)> body) {
-  k.choose(condition, [&] { body(true); }, [&] { body(false); });
+  k.choose(
+      condition, [&] { body(true); }, [&] { body(false); });
 }
 
 /// A barrier of the threads that share tiles.
 void SparseKernel::waitWarpGroup() {
   if (plan.warpGroups == 1)
     return k.barrier();
-  k.namedBarrier(k.add(warpGroup, 1), plan.getWarpGroupThreads());
+  k.namedBarrier(k.add(thread.warpGroup, 1), plan.getWarpGroupThreads());
 }
 
 /// Waits until K step number `step` has arrived, and nobody reads the place
@@ -307,31 +276,47 @@ void SparseKernel::waitStep(Int step) {
   waitWarpGroup();
 }
 
+/// Where K step `indexK` of a tile has its data, which may be in the pipeline
+/// stage at `slot`, and its factor.
+SparseStepPlace SparseKernel::locateStep(Int slot, Int indexK) {
+  SparseStepPlace place;
+  place.factor =
+      plan.keepsFactor
+          ? k.add(k.add(k.mul(indexK, plan.getFactorBytes()), keptTile),
+                  keptOffset)
+          : k.add(slot, plan.getCopiedBytes());
+  place.data = plan.readsShared ? dataOffset : slot;
+  place.region = dataRegion;
+  place.indexK = indexK;
+  return place;
+}
+
 /// All K steps of the tile whose first one is `firstStep` of the segment; their
 /// sums.
 SmallVector<Value> SparseKernel::emitSteps(Int firstStep) {
-  return math.sumSteps(plan.stepsK, plan.getSums(), plan.hasPartialSums,
-                       [&](Int indexK, MutableArrayRef<MmaC> sums) {
-                         Int step = k.add(firstStep, indexK);
-                         if (plan.hasRing()) {
-                           waitStep(step);
-                           if (plan.stages > 1)
-                             issue(k.add(step, plan.stages - 1));
-                         }
-                         Int slot = getSlot(step);
-                         if (!plan.usesWgmma)
-                           return multiplyStep(sums, slot, indexK);
-                         if (plan.preparesAhead())
-                           return multiplyAhead(sums, step);
-                         auto release = [&] {
-                           if (plan.stages > 1)
-                             return;
-                           waitWarpGroup();
-                           issue(k.add(step, 1));
-                         };
-                         multiplyGroups(sums, slot, getPrepared(indexK),
-                                        release, [](int64_t) {});
-                       });
+  return math.sumSteps(
+      plan.stepsK, plan.getSums(), plan.hasPartialSums,
+      [&](Int indexK, MutableArrayRef<MmaC> sums) {
+        Int step = k.add(firstStep, indexK);
+        if (plan.hasRing()) {
+          waitStep(step);
+          if (plan.stages > 1)
+            issue(k.add(step, plan.stages - 1));
+        }
+        Int slot = getSlot(step);
+        if (!plan.usesWgmma)
+          return multiplier.multiplyStep(sums, locateStep(slot, indexK));
+        if (plan.preparesAhead())
+          return multiplyAhead(sums, step);
+        auto release = [&] {
+          if (plan.stages > 1)
+            return;
+          waitWarpGroup();
+          issue(k.add(step, 1));
+        };
+        multiplier.multiplyGroups(sums, slot, getPrepared(indexK), release,
+                                  [](int64_t) {});
+      });
 }
 
 /// Where the warps that share results leave vector number `index` of the sums
@@ -350,11 +335,11 @@ Value SparseKernel::locateSums(Int from, int64_t index) {
 /// The next tile's K steps have barriers before these places are written again.
 void SparseKernel::giveSums(ArrayRef<MmaC> sums) {
   int64_t width = accumulator.isF64() ? 2 : 4;
-  k.ifThen(k.less(0, warpK), [&] {
+  k.ifThen(k.less(0, thread.warpK), [&] {
     for (int64_t index = 0; index < plan.getSums() * 4 / width; ++index)
       k.store(k.makeVector(ArrayRef<Value>(sums[index * width / 4])
                                .slice(index * width % 4, width)),
-              locateSums(k.sub(warpK, 1), index));
+              locateSums(k.sub(thread.warpK, 1), index));
   });
   k.barrier();
 }
@@ -399,7 +384,8 @@ void SparseKernel::emitTilesOfSegment() {
   // Warps that wait for copies together take as many tiles; others need not
   // know of each other.
   bool isFree = plan.tileWarps > 1 && !plan.hasRing();
-  Int start = isFree ? tileWarp : 0, offset = isFree ? 0 : tileWarp;
+  Int start = isFree ? thread.tileWarp : 0,
+      offset = isFree ? 0 : thread.tileWarp;
   k.rolledLoop(start, tileCount, plan.tileWarps, [&](Int first) {
     Int number = k.add(first, offset);
     SparseTile tile = getTile(number);
@@ -415,7 +401,7 @@ void SparseKernel::emitTilesOfSegment() {
     if (plan.warpsK == 1)
       return store(sums, tile);
     giveSums(sums);
-    k.ifThen(k.equal(warpK, 0), [&] {
+    k.ifThen(k.equal(thread.warpK, 0), [&] {
       takeSums(sums);
       store(sums, tile);
     });
@@ -433,7 +419,7 @@ void SparseKernel::emitSegment(Int part, Int start, Int count) {
   runStart = start;
   tileCount = count;
   if (plan.warpGroups > 1)
-    tileCount = divideUp(k.sub(tileCount, warpGroup), plan.warpGroups);
+    tileCount = divideUp(k.sub(tileCount, thread.warpGroup), plan.warpGroups);
   keepFactor(getTile(runPart, runStart));
   startRun();
   // Of one warp group, the first K step waits for what was prefetched before

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SparseKernel.h"
+#include "SparseCopies.h"
 #include "kron/CodeGen/GPU/TileWalk.h"
 
 using namespace mlir;
@@ -29,7 +29,7 @@ static Value isBelow(KernelBuilder &k, Int lhs, Int rhs) {
 /// The group axis of two products, of which each of a tile's is one, along
 /// which 16-bit values of `array`, a factor that is aligned to 16 bytes, are
 /// neighbours; -1 if it has none, or K is not beside it.
-int64_t SparseKernel::getPickedAxis(const SparseArray &array) const {
+int64_t SparseCopies::getPickedAxis(const SparseArray &array) const {
   auto isWhole = [&](Int stride) {
     return stride.isConstant() && stride.getConstant() % plan.getAccess() == 0;
   };
@@ -47,12 +47,12 @@ int64_t SparseKernel::getPickedAxis(const SparseArray &array) const {
   return found;
 }
 
-void SparseKernel::copyPicked(const SparseCopy &copy, const SparseTile &tile) {
+void SparseCopies::copyPicked(const SparseCopy &copy, ArrayRef<Int> groups) {
   const SparseArray &array = *copy.array;
   int64_t perRow = plan.getKChunks();
   Type i32 = k.builder.getI32Type();
   auto vector = VectorType::get({4}, i32);
-  Int product = tile.groups[getPickedAxis(array)];
+  Int product = groups[getPickedAxis(array)];
   Value both = k.offsetElements(copy.from, array.element, k.sub(0, product));
   // Of each of two words, the half that is the tile's.
   Value select = k.select(k.equal(product, 0), k.materialize(0x5410, 32),
@@ -93,7 +93,7 @@ void SparseKernel::copyPicked(const SparseCopy &copy, const SparseTile &tile) {
   };
   forItems(
       k, copy.byAll ? plan.getThreads() : plan.getWarpGroupThreads(),
-      copy.byAll ? k.threadId() : warpGroupThread, copy.rows * perRow,
+      copy.byAll ? k.threadId() : thread.warpGroupThread, copy.rows * perRow,
       kUnrolledPicks, [&](ArrayRef<Int> numbers, ArrayRef<Value> exist) {
         SmallVector<SmallVector<Value>> loaded;
         for (auto [number, exists] : llvm::zip(numbers, exist))

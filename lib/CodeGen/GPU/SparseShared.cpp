@@ -74,7 +74,7 @@ void SparseKernel::clearData() {
   int64_t chunks = plan.getRows() * plan.sharedRowBytes / kSparseChunkBytes;
   Value zeros = k.zero(VectorType::get({4}, k.builder.getI32Type()));
   k.rolledLoop(0, chunks, plan.getWarpGroupThreads(), [&](Int first) {
-    Int chunk = k.add(first, warpGroupThread);
+    Int chunk = k.add(first, thread.warpGroupThread);
     k.ifThen(k.less(chunk, chunks), [&] {
       k.store(zeros,
               k.shared(k.add(k.mul(chunk, kSparseChunkBytes), dataOffset)));
@@ -139,31 +139,32 @@ void SparseKernel::storeSharedAlong(ArrayRef<MmaC> all,
   int64_t segment = reader.lanes > 1 ? reader.lanes : reader.sizeK;
   bool arePairs = plan.is16BitFloat() && plan.lanes == 1 &&
                   plan.sizeN % 2 == 0 && segment % 2 == 0;
-  Int firstResult = k.mul(resultWarp, plan.getResultsPerWarp());
+  Int firstResult = k.mul(thread.resultWarp, plan.getResultsPerWarp());
   for (int64_t index = 0; index < plan.resultTiles; ++index) {
-    auto [own, known] = getResultOf(k.mul(quad, 2), index);
+    auto [own, known] = multiplier.getResultOf(k.mul(thread.quad, 2), index);
     Int result = k.add(k.add(firstResult, own), known);
     SmallVector<Value> inside;
     for (int64_t column : {0, 1})
-      inside.push_back(isColumnInside(tile, k.add(result, column), 0));
+      inside.push_back(stores.isColumnInside(tile, k.add(result, column), 0));
     for (int64_t row = 0; row < plan.rowTiles; ++row)
       for (int64_t half : {0, 1})
         for (int64_t part = 0; part < plan.getParts(); ++part) {
-          MmaC &sum = getSum(sums, 0, part, row, index);
+          MmaC &sum = multiplier.getSum(sums, 0, part, row, index);
           ArrayRef<Value> values = ArrayRef<Value>(sum).slice(2 * half, 2);
-          Int slot = getSlotOfRow(getRowOf(row, half, part));
+          Int slot = getSlotOfRow(stores.getRowOf(row, half, part));
           auto locate = [&](int64_t column) {
             return next->locateFeature(
                 slot, getFeature(tile, k.add(result, column), 0));
           };
           if (arePairs) {
-            k.ifThen(inside[0],
-                     [&] { k.store(packWords(values).front(), locate(0)); });
+            k.ifThen(inside[0], [&] {
+              k.store(stores.packWords(values).front(), locate(0));
+            });
             continue;
           }
           for (int64_t column : {0, 1})
             k.ifThen(inside[column], [&, column = column] {
-              k.store(round(values[column]), locate(column));
+              k.store(stores.round(values[column]), locate(column));
             });
         }
   }
@@ -183,7 +184,7 @@ void SparseKernel::storeShared(ArrayRef<MmaC> all, const SparseTile &tile) {
   bool areChunks = width * plan.getParts() == plan.getChunk() &&
                    areNeighbours && plan.sizeN % width == 0 &&
                    next->keepsChunks();
-  Int firstResult = k.mul(resultWarp, plan.getResultsPerWarp());
+  Int firstResult = k.mul(thread.resultWarp, plan.getResultsPerWarp());
   for (int64_t row = 0; row < plan.rowTiles; ++row)
     for (int64_t half : {0, 1})
       for (int64_t first = 0; first < 2 * plan.resultTiles; first += width)
@@ -191,16 +192,16 @@ void SparseKernel::storeShared(ArrayRef<MmaC> all, const SparseTile &tile) {
           SmallVector<Value> values;
           SmallVector<Int> results, lanes;
           for (int64_t index = first; index < first + width; ++index) {
-            auto [own, known] =
-                getResultOf(k.add(k.mul(quad, 2), index % 2), index / 2);
+            auto [own, known] = multiplier.getResultOf(
+                k.add(k.mul(thread.quad, 2), index % 2), index / 2);
             for (int64_t part = 0; part < plan.getParts(); ++part) {
-              values.push_back(getSum(sums, laneChunk, part, row,
-                                      index / 2)[2 * half + index % 2]);
+              values.push_back(multiplier.getSum(
+                  sums, laneChunk, part, row, index / 2)[2 * half + index % 2]);
               results.push_back(k.add(k.add(firstResult, own), known));
               lanes.push_back(laneChunk * plan.lanesPerChunk + part);
             }
           }
-          handOn(values, getRowOf(row, half, 0), results, lanes, tile,
+          handOn(values, stores.getRowOf(row, half, 0), results, lanes, tile,
                  areChunks);
         }
 }
@@ -210,13 +211,13 @@ void SparseKernel::handOn(ArrayRef<Value> values, Int row,
                           ArrayRef<Int> results, ArrayRef<Int> lanes,
                           const SparseTile &tile, bool isChunk) {
   auto storeAt = [&](unsigned index, Value value) {
-    k.ifThen(isColumnInside(tile, results[index], lanes[index]), [&] {
+    k.ifThen(stores.isColumnInside(tile, results[index], lanes[index]), [&] {
       Int feature = getFeature(tile, results[index], lanes[index]);
       k.store(value, next->locateFeature(row, feature));
     });
   };
   if (isChunk)
-    return storeAt(0, k.makeVector(packWords(values)));
+    return storeAt(0, k.makeVector(stores.packWords(values)));
   for (auto [index, value] : llvm::enumerate(values))
-    storeAt(index, round(value));
+    storeAt(index, stores.round(value));
 }

@@ -14,20 +14,21 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SparseKernel.h"
+#include "SparseStores.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
 /// Elements from the last multiple of the plan's unit to the first result of
 /// the tile's group.
-Int SparseKernel::getShift(const SparseTile &tile) {
+Int SparseStores::getShift(const SparseTile &tile) {
   int64_t unit = plan.shiftUnit;
-  Value address = LLVM::PtrToIntOp::create(k.builder, k.loc,
-                                           k.builder.getI32Type(), output.base);
+  Value address = LLVM::PtrToIntOp::create(
+      k.builder, k.loc, k.builder.getI32Type(), targets.output.base);
   Int elements = k.floorDiv(
       k.bitAnd(Int(address), unit * plan.elementBytes - 1), plan.elementBytes);
-  for (auto [position, stride] : llvm::zip(tile.groups, output.groups)) {
+  for (auto [position, stride] :
+       llvm::zip(tile.groups, targets.output.groups)) {
     Int rest = stride.isConstant() ? Int(stride.getConstant() % unit)
                                    : k.truncate(stride);
     elements = k.add(elements, k.mul(k.truncate(position), rest));
@@ -36,7 +37,7 @@ Int SparseKernel::getShift(const SparseTile &tile) {
 }
 
 /// Stores the first, or the last, `bytes` of a chunk, which are less than 16.
-void SparseKernel::storeEnd(ArrayRef<Value> words, Value to, Int bytes,
+void SparseStores::storeEnd(ArrayRef<Value> words, Value to, Int bytes,
                             bool isFront) {
   auto isSet = [&](int64_t bit) { return k.equal(k.bitAnd(bytes, bit), bit); };
   // Counted from the end that is stored.
@@ -66,7 +67,7 @@ void SparseKernel::storeEnd(ArrayRef<Value> words, Value to, Int bytes,
 
 /// Stores those of a chunk's elements, of which the first one is number
 /// `result` of its group, that the group has.
-void SparseKernel::storePart(ArrayRef<Value> words, Value to, Int result) {
+void SparseStores::storePart(ArrayRef<Value> words, Value to, Int result) {
   int64_t width = plan.getChunk();
   if (plan.sizeN >= width)
     return k.choose(
@@ -95,18 +96,20 @@ void SparseKernel::storePart(ArrayRef<Value> words, Value to, Int result) {
   }
 }
 
-void SparseKernel::storeShifted(ArrayRef<MmaC> sums, const SparseTile &tile) {
+void SparseStores::storeShifted(ArrayRef<MmaC> sums, const SparseTile &tile) {
   int64_t width = plan.getChunk();
-  Value base = getBase(output, tile);
+  Value base = getBase(targets.output, tile);
   for (const SparseResults &chunk : collectChunks(sums)) {
     SmallVector<Value> finished;
     for (Value value : chunk.values) {
-      Scalar sum = ops.scaledSum(alpha, beta, {value, nullptr}, nullptr);
-      finished.push_back(epilogue.apply(sum, nullptr, nullptr).re);
+      Scalar sum =
+          ops.scaledSum(targets.alpha, targets.beta, {value, nullptr}, nullptr);
+      finished.push_back(targets.epilogue.apply(sum, nullptr, nullptr).re);
     }
     SmallVector<Value> words = packWords(finished);
-    Value to = k.offsetElements(base, plan.element,
-                                getOffset(output, chunk.row, chunk.result, 0));
+    Value to =
+        k.offsetElements(base, plan.element,
+                         getOffset(targets.output, chunk.row, chunk.result, 0));
     Int result = k.add(tile.result, chunk.result);
     Value isWhole = k.less(result, plan.sizeN - width + 1);
     // Others of a thread's are behind the first one.

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SparseKernel.h"
+#include "SparseProducts.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -24,7 +24,7 @@ using namespace mlir::kron;
 /// The result (in its warp) that stands in `column` of tile number `tile`: a
 /// part that depends on the column and a known one, which have no bits in
 /// common.
-std::pair<Int, int64_t> SparseKernel::getResultOf(Int column, int64_t tile) {
+std::pair<Int, int64_t> SparseProducts::getResultOf(Int column, int64_t tile) {
   switch (plan.order) {
   case SparseOrder::Plain:
     return {column, 8 * tile};
@@ -45,7 +45,7 @@ std::pair<Int, int64_t> SparseKernel::getResultOf(Int column, int64_t tile) {
 }
 
 /// The same of any tile.
-Int SparseKernel::getResultOf(Int column, Int tile) {
+Int SparseProducts::getResultOf(Int column, Int tile) {
   Int inTile = getResultOf(column, int64_t(0)).first;
   if (plan.order != SparseOrder::Chunks)
     return k.add(inTile, k.mul(tile, 8));
@@ -57,24 +57,25 @@ Int SparseKernel::getResultOf(Int column, Int tile) {
 /// Where this thread finds chunk number 4 `number` + quad on K, lane chunk
 /// `laneChunk`, in a row of parity `parity` (null: chunks are in their order):
 /// bytes, the known ones apart.
-std::pair<Int, int64_t> SparseKernel::getChunkOffset(Value parity,
-                                                     int64_t number,
-                                                     int64_t laneChunk,
-                                                     bool isFactor) {
+std::pair<Int, int64_t> SparseProducts::getChunkOffset(Value parity,
+                                                       int64_t number,
+                                                       int64_t laneChunk,
+                                                       bool isFactor) {
   int64_t chunks = plan.laneChunks, bytes = plan.getChunkBytes(isFactor);
   if (bytes < kSparseChunkBytes)
-    return {k.mul(quad, bytes),
+    return {k.mul(thread.quad, bytes),
             (4 * number + laneChunk * plan.getKChunks()) * bytes};
   bool isSwizzled = parity && plan.getPackedRowBytes(isFactor) % 128 == 0;
-  Int place = k.mul(quad, chunks);
+  Int place = k.mul(thread.quad, chunks);
   int64_t known = 4 * number * chunks;
   if (isSwizzled && chunks == 1) {
-    place = k.add(quad, k.mul(k.bitXor(Int(parity), number & 1), 4));
+    place = k.add(thread.quad, k.mul(k.bitXor(Int(parity), number & 1), 4));
     known = 4 * (number & ~int64_t(1));
   } else if (isSwizzled && chunks == 2) {
     place = k.add(place, k.bitXor(Int(parity), laneChunk));
   } else if (isSwizzled && chunks == 4) {
-    Int turn = k.bitOr(k.mul(Int(parity), 2), k.bitAnd(k.floorDiv(quad, 2), 1));
+    Int turn =
+        k.bitOr(k.mul(Int(parity), 2), k.bitAnd(k.floorDiv(thread.quad, 2), 1));
     place = k.add(place, k.bitXor(turn, laneChunk));
   } else {
     known += laneChunk;
@@ -82,8 +83,8 @@ std::pair<Int, int64_t> SparseKernel::getChunkOffset(Value parity,
   return {k.mul(place, bytes), known * bytes};
 }
 
-MmaC &SparseKernel::getSum(MutableArrayRef<MmaC> sums, int64_t laneChunk,
-                           int64_t part, int64_t row, int64_t result) const {
+MmaC &SparseProducts::getSum(MutableArrayRef<MmaC> sums, int64_t laneChunk,
+                             int64_t part, int64_t row, int64_t result) const {
   int64_t index = laneChunk * plan.getParts() + part;
   index = (index * plan.rowTiles + row) * plan.resultTiles + result;
   return sums[index];
@@ -95,9 +96,9 @@ MmaC &SparseKernel::getSum(MutableArrayRef<MmaC> sums, int64_t laneChunk,
 
 /// The chunks of a macro step in the row that is `rowOffset` bytes behind the
 /// one that `rows` points to.
-SparseChunks SparseKernel::loadChunks(Value rows, Value parity, int64_t macro,
-                                      int64_t laneChunk, int64_t rowOffset,
-                                      bool isFactor) {
+SparseChunks SparseProducts::loadChunks(Value rows, Value parity, int64_t macro,
+                                        int64_t laneChunk, int64_t rowOffset,
+                                        bool isFactor) {
   SparseChunks result{{},
                       plan.chunkK,
                       plan.lanesPerChunk,
@@ -125,20 +126,20 @@ SparseChunks SparseKernel::loadChunks(Value rows, Value parity, int64_t macro,
 
 /// What the swizzle depends on of the number of row `row` + `known`, which have
 /// no bits in common.
-Value SparseKernel::getParity(Int row, int64_t known) {
+Value SparseProducts::getParity(Int row, int64_t known) {
   Int parity = k.bitAnd(k.bitXor(row, k.floorDiv(row, 4)), 1);
   return k.materialize(k.bitXor(parity, (known / 4) & 1), 32);
 }
 
 /// The data's chunks of rows 8 `half` and following. Rows that do not exist
 /// repeat others, since nobody stores what comes of them.
-SparseChunks SparseKernel::loadData(Value data, int64_t macro,
-                                    int64_t laneChunk, int64_t half) {
+SparseChunks SparseProducts::loadData(Value data, int64_t macro,
+                                      int64_t laneChunk, int64_t half) {
   int64_t rowBytes =
       plan.readsShared ? plan.sharedRowBytes : plan.getPackedRowBytes(false);
-  Int row = group;
+  Int row = thread.group;
   if (plan.skinnyM && plan.skinnyM < 8 * (half + 1))
-    row = k.min(group, plan.skinnyM - 8 * half - 1);
+    row = k.min(thread.group, plan.skinnyM - 8 * half - 1);
   return loadChunks(k.offsetBytes(data, k.mul(row, rowBytes)),
                     plan.readsShared ? Value() : getParity(row, 0), macro,
                     laneChunk, 8 * half * rowBytes, /*isFactor=*/false);
@@ -146,16 +147,16 @@ SparseChunks SparseKernel::loadData(Value data, int64_t macro,
 
 /// The chunks of neighbouring rows that instruction `step` of a macro step
 /// needs, of which each is at one position on K.
-SparseChunks SparseKernel::loadRowChunks(Value data, int64_t macro,
-                                         int64_t step, int64_t tile,
-                                         int64_t half) {
+SparseChunks SparseProducts::loadRowChunks(Value data, int64_t macro,
+                                           int64_t step, int64_t tile,
+                                           int64_t half) {
   SparseChunks result{{}, 1, 1, dataFloat8};
   int64_t rowBytes = plan.getRows() * plan.dataBytes;
   int64_t bytes = plan.getChunkBytes(false);
   // In places that are turned by quad * 4, the higher bit is that of the half.
   Int halfOf = half;
   if (dataFloat8)
-    halfOf = k.bitXor(k.floorDiv(quad, 2), half);
+    halfOf = k.bitXor(k.floorDiv(thread.quad, 2), half);
   Value rows = k.offsetBytes(data, k.mul(halfOf, 8 * bytes));
   int64_t first = macro * plan.getMacroK() + step * plan.getKPerThread();
   for (int64_t index = 0; index < plan.getKPerThread(); ++index)
@@ -169,13 +170,13 @@ SparseChunks SparseKernel::loadRowChunks(Value data, int64_t macro,
 // Products
 //===----------------------------------------------------------------------===//
 
-void SparseKernel::multiplyMacro(MutableArrayRef<MmaC> sums, Value data,
-                                 Value factorRows, int64_t macro,
-                                 int64_t laneChunk) {
+void SparseProducts::multiplyMacro(MutableArrayRef<MmaC> sums, Value data,
+                                   Value factorRows, int64_t macro,
+                                   int64_t laneChunk) {
   int64_t rowBytes = plan.getPackedRowBytes(true);
   SmallVector<SparseChunks> factorChunks, dataChunks;
   for (int64_t tile = 0; tile < plan.resultTiles; ++tile) {
-    auto [part, known] = getResultOf(group, tile);
+    auto [part, known] = getResultOf(thread.group, tile);
     factorChunks.push_back(loadChunks(factorRows, getParity(part, known), macro,
                                       laneChunk, known * rowBytes,
                                       /*isFactor=*/true));
@@ -215,37 +216,34 @@ void SparseKernel::multiplyMacro(MutableArrayRef<MmaC> sums, Value data,
   }
 }
 
-/// sums += data of the pipeline stage at `slot` times the factor of K step
-/// `indexK`.
-void SparseKernel::multiplyStep(MutableArrayRef<MmaC> sums, Int slot,
-                                Int indexK) {
+void SparseProducts::multiplyStep(MutableArrayRef<MmaC> sums,
+                                  const SparseStepPlace &from) {
   int64_t rowBytes = plan.getPackedRowBytes(false);
   int64_t factorRowBytes = plan.getPackedRowBytes(true);
-  Int factorOffset =
-      plan.keepsFactor
-          ? k.add(k.add(k.mul(indexK, plan.getFactorBytes()), keptTile),
-                  keptOffset)
-          : k.add(slot, plan.getCopiedBytes());
-  Int factorRow = k.add(getResultOf(group, 0).first,
-                        k.mul(resultWarp, plan.getResultsPerWarp()));
+  Int factorRow = k.add(getResultOf(thread.group, 0).first,
+                        k.mul(thread.resultWarp, plan.getResultsPerWarp()));
   Value factorRows =
-      k.shared(k.add(factorOffset, k.mul(factorRow, factorRowBytes)));
+      k.shared(k.add(from.factor, k.mul(factorRow, factorRowBytes)));
   Int place;
   if (plan.alongRows) {
     int64_t chunks = 16 * plan.rowTiles;
-    Int turn = dataFloat8 ? k.mul(k.bitAnd(quad, 1), 4) : k.mul(quad, 2);
-    Int chunk = k.add(k.mul(rowWarp, chunks), k.bitXor(group, turn));
-    place = k.add(k.mul(chunk, plan.getChunkBytes(false)),
-                  k.mul(quad, plan.chunkK * plan.getRows() * plan.dataBytes));
+    Int turn =
+        dataFloat8 ? k.mul(k.bitAnd(thread.quad, 1), 4) : k.mul(thread.quad, 2);
+    Int chunk =
+        k.add(k.mul(thread.rowWarp, chunks), k.bitXor(thread.group, turn));
+    place = k.add(
+        k.mul(chunk, plan.getChunkBytes(false)),
+        k.mul(thread.quad, plan.chunkK * plan.getRows() * plan.dataBytes));
   } else if (plan.readsShared) {
-    place = k.add(k.mul(rowWarp, plan.getRowsPerWarp() * plan.sharedRowBytes),
-                  k.add(dataRegion, k.mul(indexK, rowBytes)));
+    place = k.add(
+        k.mul(thread.rowWarp, plan.getRowsPerWarp() * plan.sharedRowBytes),
+        k.add(from.region, k.mul(from.indexK, rowBytes)));
   } else {
-    place = k.mul(rowWarp, plan.getRowsPerWarp() * rowBytes);
+    place = k.mul(thread.rowWarp, plan.getRowsPerWarp() * rowBytes);
   }
   if (!plan.readsShared)
-    place = k.add(place, k.mul(tileWarp, plan.getDataBytes()));
-  Value data = k.shared(k.add(place, plan.readsShared ? dataOffset : slot));
+    place = k.add(place, k.mul(thread.tileWarp, plan.getDataBytes()));
+  Value data = k.shared(k.add(place, from.data));
   // Multiples of 128 bytes (see mayShareK), which change no swizzle.
   if (plan.warpsK > 1) {
     auto getPart = [&](int64_t bytes, bool isFactor) {
@@ -256,9 +254,9 @@ void SparseKernel::multiplyStep(MutableArrayRef<MmaC> sums, Int slot,
     };
     int64_t dataPart = plan.alongRows ? plan.getDataBytes() / plan.warpsK
                                       : getPart(rowBytes, false);
-    data = k.offsetBytes(data, k.mul(warpK, dataPart));
-    factorRows =
-        k.offsetBytes(factorRows, k.mul(warpK, getPart(factorRowBytes, true)));
+    data = k.offsetBytes(data, k.mul(thread.warpK, dataPart));
+    factorRows = k.offsetBytes(
+        factorRows, k.mul(thread.warpK, getPart(factorRowBytes, true)));
   }
   int64_t macros = plan.stepK / plan.warpsK / plan.getMacroK();
   for (int64_t macro = 0; macro < macros; ++macro)

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SparseKernel.h"
+#include "SparseStores.h"
 #include "kron/CodeGen/GPU/TileWalk.h"
 
 using namespace mlir;
@@ -26,13 +26,13 @@ static constexpr int64_t kChunksTogether = 8;
 
 /// The row (in its tile) of a sum in half `half` of tile `tile`, element `part`
 /// of a chunk.
-Int SparseKernel::getRowOf(int64_t tile, int64_t half, int64_t part) {
-  Int row = plan.turnsRows
-                ? k.add(k.mul(group, plan.getThreadRows()), 2 * tile + half)
-                : k.add(group, 16 * tile + 8 * half);
+Int SparseStores::getRowOf(int64_t tile, int64_t half, int64_t part) {
+  Int row = plan.turnsRows ? k.add(k.mul(thread.group, plan.getThreadRows()),
+                                   2 * tile + half)
+                           : k.add(thread.group, 16 * tile + 8 * half);
   if (plan.alongRows)
     row = k.add(k.mul(row, plan.getChunk()), part);
-  return k.add(row, k.mul(rowWarp, plan.getRowsPerWarp()));
+  return k.add(row, k.mul(thread.rowWarp, plan.getRowsPerWarp()));
 }
 
 /// Whether position `position` of a tile's `extent` that start at `start` is
@@ -44,7 +44,7 @@ static Value isBelowSize(KernelBuilder &k, Int position, Int start, Int size,
   return k.less(position, k.sub(size, start));
 }
 
-Value SparseKernel::isColumnInside(const SparseTile &tile, Int result,
+Value SparseStores::isColumnInside(const SparseTile &tile, Int result,
                                    Int lane) {
   if (plan.shiftsResults()) {
     Int own = k.add(tile.result, result);
@@ -56,30 +56,31 @@ Value SparseKernel::isColumnInside(const SparseTile &tile, Int result,
 }
 
 /// Whether `count` rows of the tile are in the array; null if they always are.
-Value SparseKernel::isRowInside(const SparseTile &tile, Int row,
+Value SparseStores::isRowInside(const SparseTile &tile, Int row,
                                 int64_t count) {
-  return isBelowSize(k, k.add(row, count - 1), tile.row, rows, plan.getRows());
+  return isBelowSize(k, k.add(row, count - 1), tile.row, targets.rows,
+                     plan.getRows());
 }
 
 /// The same of a place in these rows.
-Value SparseKernel::isInside(const SparseTile &tile, Int row, Int result,
+Value SparseStores::isInside(const SparseTile &tile, Int row, Int result,
                              Int lane, int64_t rowCount) {
   return k.both(isRowInside(tile, row, rowCount),
                 isColumnInside(tile, result, lane));
 }
 
 /// Memory at the tile's first row, result and lane.
-Value SparseKernel::getBase(const SparseArray &array, const SparseTile &tile) {
+Value SparseStores::getBase(const SparseArray &array, const SparseTile &tile) {
   SparseTile place = tile;
   if (array.isBlock)
     place.row = 0;
-  return k.offsetElements(offsetTile(array, place, /*isFactor=*/false),
+  return k.offsetElements(offsetSparseTile(k, array, place, /*isFactor=*/false),
                           plan.element,
                           k.mul(k.extend(tile.result), array.strideK));
 }
 
 /// Elements from the tile's first row, result and lane.
-Int SparseKernel::getOffset(const SparseArray &array, Int row, Int result,
+Int SparseStores::getOffset(const SparseArray &array, Int row, Int result,
                             Int lane) {
   return getTileOffset(k, {row, result, lane},
                        {plan.getRows(), plan.getResults(), plan.getLanes()},
@@ -87,7 +88,7 @@ Int SparseKernel::getOffset(const SparseArray &array, Int row, Int result,
 }
 
 /// Whether known strides allow stores of 16 bytes.
-bool SparseKernel::canStoreChunks() const {
+bool SparseStores::canStoreChunks() const {
   int64_t access = plan.getAccess();
   auto fits = [&](const SparseArray &array) {
     SmallVector<Int> others(array.groups);
@@ -114,7 +115,7 @@ bool SparseKernel::canStoreChunks() const {
     });
   };
   if (plan.storesAlongRows()) {
-    if (rows.isConstant() && rows.getConstant() % access != 0)
+    if (targets.rows.isConstant() && targets.rows.getConstant() % access != 0)
       return false;
   } else if (plan.order == SparseOrder::Chunks) {
     if (plan.sizeN % plan.chunkK != 0)
@@ -122,9 +123,10 @@ bool SparseKernel::canStoreChunks() const {
   } else if (plan.lanesPerChunk != plan.getChunk()) {
     return false;
   }
-  return fits(output) && (!beta.value || fits(addend)) &&
-         (!epilogue.hasBias || fits(bias)) &&
-         (!epilogue.hasResidual || fits(residual));
+  return fits(targets.output) &&
+         (!targets.beta.value || fits(targets.addend)) &&
+         (!targets.epilogue.hasBias || fits(targets.bias)) &&
+         (!targets.epilogue.hasResidual || fits(targets.residual));
 }
 
 //===----------------------------------------------------------------------===//
@@ -132,14 +134,14 @@ bool SparseKernel::canStoreChunks() const {
 //===----------------------------------------------------------------------===//
 
 /// An accumulator as it is stored.
-Value SparseKernel::round(Value sum) {
+Value SparseStores::round(Value sum) {
   if (sum.getType() == plan.element)
     return sum;
   return arith::TruncFOp::create(k.builder, k.loc, plan.element, sum);
 }
 
 /// 16 bytes of results as four words.
-SmallVector<Value> SparseKernel::packWords(ArrayRef<Value> values) {
+SmallVector<Value> SparseStores::packWords(ArrayRef<Value> values) {
   Type element = plan.element;
   Type i32 = k.builder.getI32Type();
   SmallVector<Value> words;
@@ -167,7 +169,7 @@ SmallVector<Value> SparseKernel::packWords(ArrayRef<Value> values) {
 /// A chunk of `array` at a place of the tile, as words; the tile's first ones
 /// if that is not `inside`. Where all rows have the same, that one element.
 /// Loads stay where they are built, so that many are under way together.
-Value SparseKernel::loadChunk(const SparseArray &array, const SparseTile &tile,
+Value SparseStores::loadChunk(const SparseArray &array, const SparseTile &tile,
                               Int row, Int result, Int lane, Value inside) {
   Int offset = getOffset(array, row, result, lane);
   if (inside) {
@@ -189,14 +191,14 @@ Value SparseKernel::loadChunk(const SparseArray &array, const SparseTile &tile,
 }
 
 /// Stores what packWords returned.
-void SparseKernel::storeWords(ArrayRef<Value> words, Value to) {
+void SparseStores::storeWords(ArrayRef<Value> words, Value to) {
   for (unsigned first = 0; first < words.size(); first += 4)
     k.store(k.makeVector(words.slice(first, 4)), k.offsetBytes(to, 4 * first),
-            output.isBlock ? CacheHint::None : CacheHint::Streaming);
+            targets.output.isBlock ? CacheHint::None : CacheHint::Streaming);
 }
 
 /// The elements of what loadChunk returned, as accumulators.
-SmallVector<Value> SparseKernel::unpackChunk(Value chunk) {
+SmallVector<Value> SparseStores::unpackChunk(Value chunk) {
   int64_t count = plan.getChunk();
   if (!isa<VectorType>(chunk.getType()))
     return SmallVector<Value>(count, chunk);
@@ -209,44 +211,44 @@ SmallVector<Value> SparseKernel::unpackChunk(Value chunk) {
 }
 
 /// Z for a chunk; zeros, and nothing is read, if beta turns out to be 0.
-Value SparseKernel::loadAddend(const SparseTile &tile,
+Value SparseStores::loadAddend(const SparseTile &tile,
                                const SparseResults &place, Value inside) {
   auto load = [&]() -> SmallVector<Value> {
-    return {
-        loadChunk(addend, tile, place.row, place.result, place.lane, inside)};
+    return {loadChunk(targets.addend, tile, place.row, place.result, place.lane,
+                      inside)};
   };
-  if (!beta.isDynamic)
+  if (!targets.beta.isDynamic)
     return load().front();
   Type type =
-      plan.storesAlongRows() && addend.row.is(0)
+      plan.storesAlongRows() && targets.addend.row.is(0)
           ? accumulator
           : VectorType::get({plan.getResultWords()}, k.builder.getI32Type());
   return k
       .ifElse(
-          ops.isZero(*beta.value), {type},
+          ops.isZero(*targets.beta.value), {type},
           [&]() -> SmallVector<Value> { return {k.zero(type)}; }, load)
       .front();
 }
 
 /// The biases of this thread's results, which are the same in all rows: of
 /// every `width` of them that share a chunk, for all chunks of lanes.
-SmallVector<Value> SparseKernel::loadBiases(const SparseTile &tile,
+SmallVector<Value> SparseStores::loadBiases(const SparseTile &tile,
                                             int64_t width) {
   SmallVector<Value> biases;
-  if (!epilogue.hasBias)
+  if (!targets.epilogue.hasBias)
     return biases;
   int64_t lanes = plan.alongRows   ? 1
                   : plan.turnsRows ? plan.getLanes()
                                    : plan.laneChunks;
   int64_t lanePitch = plan.turnsRows ? 1 : plan.lanesPerChunk;
-  Int firstResult = k.mul(resultWarp, plan.getResultsPerWarp());
+  Int firstResult = k.mul(thread.resultWarp, plan.getResultsPerWarp());
   for (int64_t first = 0; first < 2 * plan.resultTiles; first += width) {
-    auto [part, known] =
-        getResultOf(k.add(k.mul(quad, 2), first % 2), first / 2);
+    auto [part, known] = multiplier.getResultOf(
+        k.add(k.mul(thread.quad, 2), first % 2), first / 2);
     Int result = k.add(k.add(firstResult, part), known);
     for (int64_t number = 0; number < lanes; ++number) {
       Int lane = number * lanePitch;
-      biases.push_back(loadChunk(bias, tile, 0, result, lane,
+      biases.push_back(loadChunk(targets.bias, tile, 0, result, lane,
                                  isColumnInside(tile, result, lane)));
     }
   }
@@ -254,7 +256,7 @@ SmallVector<Value> SparseKernel::loadBiases(const SparseTile &tile,
 }
 
 /// Finishes and stores chunks of sums.
-void SparseKernel::storeTogether(ArrayRef<SparseResults> chunks,
+void SparseStores::storeTogether(ArrayRef<SparseResults> chunks,
                                  ArrayRef<Value> biases,
                                  const SparseTile &tile) {
   SmallVector<Value> insides, addends, residuals;
@@ -262,33 +264,35 @@ void SparseKernel::storeTogether(ArrayRef<SparseResults> chunks,
     Value inside = isInside(tile, chunk.row, chunk.result, chunk.lane,
                             plan.storesAlongRows() ? plan.getChunk() : 1);
     insides.push_back(inside);
-    if (beta.value)
+    if (targets.beta.value)
       addends.push_back(loadAddend(tile, chunk, inside));
-    if (epilogue.hasResidual)
-      residuals.push_back(loadChunk(residual, tile, chunk.row, chunk.result,
-                                    chunk.lane, inside));
+    if (targets.epilogue.hasResidual)
+      residuals.push_back(loadChunk(targets.residual, tile, chunk.row,
+                                    chunk.result, chunk.lane, inside));
   }
-  KernelScale read = beta;
+  KernelScale read = targets.beta;
   read.isDynamic = false;
   auto finish = [&](int64_t number) {
     const SparseResults &chunk = chunks[number];
     SmallVector<Value> z, own, other, finished;
-    if (beta.value)
+    if (targets.beta.value)
       z = unpackChunk(addends[number]);
-    if (epilogue.hasBias)
+    if (targets.epilogue.hasBias)
       own = unpackChunk(biases[chunk.column]);
-    if (epilogue.hasResidual)
+    if (targets.epilogue.hasResidual)
       other = unpackChunk(residuals[number]);
     for (auto [index, value] : llvm::enumerate(chunk.values)) {
       auto take = [&, index = index](ArrayRef<Value> values) {
         return [&, values] { return Scalar{values[index], nullptr}; };
       };
-      Scalar sum = ops.scaledSum(alpha, read, {value, nullptr}, take(z));
-      finished.push_back(epilogue.apply(sum, take(own), take(other)).re);
+      Scalar sum =
+          ops.scaledSum(targets.alpha, read, {value, nullptr}, take(z));
+      finished.push_back(
+          targets.epilogue.apply(sum, take(own), take(other)).re);
     }
     return packWords(finished);
   };
-  Value base = getBase(output, tile);
+  Value base = getBase(targets.output, tile);
   for (auto [number, chunk] : llvm::enumerate(chunks)) {
     if (plan.isWideChunk()) {
       // All threads take part in exchanges.
@@ -296,7 +300,8 @@ void SparseKernel::storeTogether(ArrayRef<SparseResults> chunks,
       continue;
     }
     k.ifThen(insides[number], [&, number = number, &chunk = chunk] {
-      Int offset = getOffset(output, chunk.row, chunk.result, chunk.lane);
+      Int offset =
+          getOffset(targets.output, chunk.row, chunk.result, chunk.lane);
       storeWords(finish(number), k.offsetElements(base, plan.element, offset));
     });
   }
@@ -309,12 +314,13 @@ static int64_t getChunkWidth(const SparsePlan &plan) {
              : 1;
 }
 
-SmallVector<SparseResults> SparseKernel::collectChunks(ArrayRef<MmaC> all) {
+SmallVector<SparseResults> SparseStores::collectChunks(ArrayRef<MmaC> all) {
   SmallVector<MmaC> copy(all);
   MutableArrayRef<MmaC> sums(copy);
-  Int firstResult = k.mul(resultWarp, plan.getResultsPerWarp());
+  Int firstResult = k.mul(thread.resultWarp, plan.getResultsPerWarp());
   auto getResult = [&](int64_t column, int64_t number) {
-    auto [part, known] = getResultOf(k.add(k.mul(quad, 2), column), number);
+    auto [part, known] =
+        multiplier.getResultOf(k.add(k.mul(thread.quad, 2), column), number);
     return k.add(k.add(firstResult, part), known);
   };
   int64_t width = getChunkWidth(plan);
@@ -327,8 +333,8 @@ SmallVector<SparseResults> SparseKernel::collectChunks(ArrayRef<MmaC> all) {
           SparseResults &chunk = chunks.emplace_back();
           for (int64_t index = first; index < first + width; ++index)
             for (int64_t part = 0; part < plan.getParts(); ++part)
-              chunk.values.push_back(getSum(sums, laneChunk, part, row,
-                                            index / 2)[2 * half + index % 2]);
+              chunk.values.push_back(multiplier.getSum(
+                  sums, laneChunk, part, row, index / 2)[2 * half + index % 2]);
           chunk.row = getRowOf(row, half, 0);
           chunk.result = getResult(first % 2, first / 2);
           chunk.lane = laneChunk * plan.lanesPerChunk;
@@ -338,22 +344,22 @@ SmallVector<SparseResults> SparseKernel::collectChunks(ArrayRef<MmaC> all) {
 }
 
 /// Chunks of a thread's neighbouring rows.
-SmallVector<SparseResults> SparseKernel::collectTurned(ArrayRef<MmaC> all) {
+SmallVector<SparseResults> SparseStores::collectTurned(ArrayRef<MmaC> all) {
   SmallVector<MmaC> copy(all);
   MutableArrayRef<MmaC> sums(copy);
-  Int firstResult = k.mul(resultWarp, plan.getResultsPerWarp());
+  Int firstResult = k.mul(thread.resultWarp, plan.getResultsPerWarp());
   SmallVector<SparseResults> chunks;
   for (int64_t index = 0; index < 2 * plan.resultTiles; ++index) {
-    auto [own, known] =
-        getResultOf(k.add(k.mul(quad, 2), index % 2), index / 2);
+    auto [own, known] = multiplier.getResultOf(
+        k.add(k.mul(thread.quad, 2), index % 2), index / 2);
     for (int64_t lane = 0; lane < plan.getLanes(); ++lane)
       for (int64_t first = 0; first < plan.getThreadRows();
            first += plan.getChunk()) {
         SparseResults &chunk = chunks.emplace_back();
         for (int64_t row = first; row < first + plan.getChunk(); ++row)
-          chunk.values.push_back(getSum(sums, lane / plan.lanesPerChunk,
-                                        lane % plan.lanesPerChunk, row / 2,
-                                        index / 2)[2 * (row % 2) + index % 2]);
+          chunk.values.push_back(multiplier.getSum(
+              sums, lane / plan.lanesPerChunk, lane % plan.lanesPerChunk,
+              row / 2, index / 2)[2 * (row % 2) + index % 2]);
         chunk.row = getRowOf(first / 2, 0, 0);
         chunk.result = k.add(k.add(firstResult, own), known);
         chunk.lane = lane;
@@ -363,7 +369,7 @@ SmallVector<SparseResults> SparseKernel::collectTurned(ArrayRef<MmaC> all) {
   return chunks;
 }
 
-void SparseKernel::storeChunks(ArrayRef<MmaC> sums, const SparseTile &tile) {
+void SparseStores::storeChunks(ArrayRef<MmaC> sums, const SparseTile &tile) {
   SmallVector<SparseResults> chunks =
       plan.turnsRows ? collectTurned(sums) : collectChunks(sums);
   SmallVector<Value> biases = loadBiases(tile, getChunkWidth(plan));
@@ -375,23 +381,26 @@ void SparseKernel::storeChunks(ArrayRef<MmaC> sums, const SparseTile &tile) {
 
 /// A result is 32 or 64 bytes; a thread has both halves of each 32. Threads 2 i
 /// and 2 i + 1 give each other one, so that they store 32 bytes together.
-void SparseKernel::storePairs(ArrayRef<MmaC> all, const SparseTile &tile) {
+void SparseStores::storePairs(ArrayRef<MmaC> all, const SparseTile &tile) {
   SmallVector<MmaC> copy(all);
   MutableArrayRef<MmaC> sums(copy);
-  Value isOdd = k.equal(k.bitAnd(quad, 1), 1);
-  Int firstResult = k.mul(resultWarp, plan.getResultsPerWarp());
-  Value base = getBase(output, tile);
+  Value isOdd = k.equal(k.bitAnd(thread.quad, 1), 1);
+  Int firstResult = k.mul(thread.resultWarp, plan.getResultsPerWarp());
+  Value base = getBase(targets.output, tile);
   SmallVector<Value> biases = loadBiases(tile, /*width=*/1);
   auto store = [&](ArrayRef<Value> words, Int row, int64_t owner,
                    int64_t column, int64_t number, int64_t firstChunk) {
-    Int lane = k.mul(k.add(k.bitAnd(quad, 1), firstChunk), plan.lanesPerChunk);
+    Int lane =
+        k.mul(k.add(k.bitAnd(thread.quad, 1), firstChunk), plan.lanesPerChunk);
     // The thread of the pair that computed it.
-    Int from = k.add(k.bitAnd(quad, 2), owner);
-    auto [part, known] = getResultOf(k.add(k.mul(from, 2), column), number);
+    Int from = k.add(k.bitAnd(thread.quad, 2), owner);
+    auto [part, known] =
+        multiplier.getResultOf(k.add(k.mul(from, 2), column), number);
     Int result = k.add(k.add(firstResult, part), known);
     k.ifThen(isInside(tile, row, result, lane), [&] {
-      storeWords(words, k.offsetElements(base, plan.element,
-                                         getOffset(output, row, result, lane)));
+      storeWords(words, k.offsetElements(
+                            base, plan.element,
+                            getOffset(targets.output, row, result, lane)));
     });
   };
   auto storeTwo = [&](int64_t rowTile, int64_t half, int64_t index,
@@ -400,14 +409,14 @@ void SparseKernel::storePairs(ArrayRef<MmaC> all, const SparseTile &tile) {
     for (int64_t which : {0, 1}) {
       SmallVector<Value> values, own;
       int64_t chunk = firstChunk + which;
-      if (epilogue.hasBias)
+      if (targets.epilogue.hasBias)
         own = unpackChunk(biases[plan.laneChunks * index + chunk]);
       for (int64_t part = 0; part < plan.getParts(); ++part) {
-        Scalar sum{
-            getSum(sums, chunk, part, rowTile, index / 2)[2 * half + index % 2],
-            nullptr};
-        sum = epilogue.apply(
-            ops.scaledSum(alpha, beta, sum, nullptr),
+        Scalar sum{multiplier.getSum(sums, chunk, part, rowTile,
+                                     index / 2)[2 * half + index % 2],
+                   nullptr};
+        sum = targets.epilogue.apply(
+            ops.scaledSum(targets.alpha, targets.beta, sum, nullptr),
             [&] {
               return Scalar{own[part], nullptr};
             },
@@ -437,30 +446,21 @@ void SparseKernel::storePairs(ArrayRef<MmaC> all, const SparseTile &tile) {
 // All ways
 //===----------------------------------------------------------------------===//
 
-void SparseKernel::store(ArrayRef<MmaC> sums, const SparseTile &tile) {
-  auto storeAll = [&] {
-    if (plan.writesShared)
-      return storeShared(sums, tile);
-    if (plan.shiftsResults())
-      return storeShifted(sums, tile);
-    if (!canStoreChunks())
-      return storeElements(sums, tile);
-    choose(isAligned, [&](bool isAligned) {
-      if (!isAligned)
-        storeElements(sums, tile);
-      else if (plan.order == SparseOrder::Pairs && !plan.alongRows &&
-               !output.isBlock && !beta.value && !epilogue.hasResidual)
-        storePairs(sums, tile);
-      else
-        storeChunks(sums, tile);
-    });
-  };
-  if (!plan.element.isF32() || plan.is16BitFloat())
-    return storeAll();
-  SmallVector<const MmaC *> pointers;
-  for (const MmaC &sum : sums)
-    pointers.push_back(&sum);
-  Value isBad = products.isAnyNotFinite(pointers);
+void SparseStores::store(ArrayRef<MmaC> sums, const SparseTile &tile,
+                         Value isAligned) {
+  if (plan.shiftsResults())
+    return storeShifted(sums, tile);
+  if (!canStoreChunks())
+    return storeElements(sums, tile);
   k.choose(
-      isBad, [&] { computeAgain(tile); }, storeAll);
+      isAligned,
+      [&] {
+        if (plan.order == SparseOrder::Pairs && !plan.alongRows &&
+            !targets.output.isBlock && !targets.beta.value &&
+            !targets.epilogue.hasResidual)
+          storePairs(sums, tile);
+        else
+          storeChunks(sums, tile);
+      },
+      [&] { storeElements(sums, tile); });
 }

@@ -14,7 +14,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "PackedOperand.h"
-#include "SparseKernel.h"
+#include "SparseCopies.h"
+#include "SparseProducts.h"
 #include "WgmmaSums.h"
 
 using namespace mlir;
@@ -29,16 +30,17 @@ static constexpr int64_t kMacroK = 16;
 
 /// The chunks of a macro step of result `row` whose packed operand, at `from`,
 /// has results side by side.
-SparseChunks SparseKernel::loadExchanged(Int from, Int row, int64_t macro) {
+SparseChunks SparseProducts::loadExchanged(Int from, Int row, int64_t macro) {
   SparseChunks result{{}, plan.chunkK, plan.lanesPerChunk};
   Type f32 = k.builder.getF32Type();
   int64_t count = plan.getMacroK() / (4 * plan.chunkK);
   for (int64_t index = 0; index < count; ++index) {
     auto &chunk = result.chunks.emplace_back();
     for (int64_t element = 0; element < plan.chunkK; ++element) {
-      Int positionK = k.add(k.mul(quad, plan.chunkK),
+      Int positionK = k.add(k.mul(thread.quad, plan.chunkK),
                             (macro * count + index) * 4 * plan.chunkK);
-      Int place = getPlaceAlong(positionK, row, plan.getResults());
+      Int place =
+          getSparsePlaceAlong(k, plan, positionK, row, plan.getResults());
       Value pointer =
           k.offsetBytes(k.shared(k.add(from, place)),
                         element * plan.getResults() * plan.factorBytes);
@@ -50,17 +52,18 @@ SparseChunks SparseKernel::loadExchanged(Int from, Int row, int64_t macro) {
 
 /// Writes macro step `macro` of a K step's factor, whose copy is at `from`, to
 /// `to` as matrix instructions read it. Warps take blocks of 8 results each.
-void SparseKernel::prepareMacro(Int from, Int to, int64_t macro) {
+void SparseProducts::prepareMacro(Int from, Int to, int64_t macro) {
   PackedOperand packed = plan.getPackedOperand();
   int64_t tiles = plan.getResults() / 8;
   int64_t threads =
       plan.keepsFactor ? plan.getThreads() : plan.getWarpGroupThreads();
   int64_t warps = threads / 32;
   int64_t parts = plan.lanesPerChunk;
-  Int warp = k.floorDiv(plan.keepsFactor ? k.threadId() : warpGroupThread, 32);
+  Int warp =
+      k.floorDiv(plan.keepsFactor ? k.threadId() : thread.warpGroupThread, 32);
   auto prepare = [&](Int tile) {
     Int row = k.add(
-        getResultOf(group, k.rem(tile, plan.resultTiles)),
+        getResultOf(thread.group, k.rem(tile, plan.resultTiles)),
         k.mul(k.floorDiv(tile, plan.resultTiles), plan.getResultsPerWarp()));
     Value rows = k.shared(
         k.add(from, k.mul(row, plan.getPackedRowBytes(/*isFactor=*/true))));
@@ -87,58 +90,27 @@ void SparseKernel::prepareMacro(Int from, Int to, int64_t macro) {
   }
 }
 
-void SparseKernel::prepareFactor(Int from, Int to) {
+void SparseProducts::prepareFactor(Int from, Int to) {
   for (int64_t macro = 0; macro < plan.stepK / kMacroK; ++macro)
     prepareMacro(from, to, macro);
-}
-
-/// Where prepared factor number `number` is.
-Int SparseKernel::getPrepared(Int number) {
-  return k.add(k.mul(number, plan.getPreparedBytes()), keptOffset);
-}
-
-/// Makes what all threads prepared visible to the matrix unit.
-void SparseKernel::finishPreparing() {
-  fenceProxy(k);
-  plan.keepsFactor ? k.barrier() : waitWarpGroup();
 }
 
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Prepares the factor of a segment's first K step.
-void SparseKernel::prepareFirst() {
-  k.waitCopies(plan.stages - 1);
-  waitWarpGroup();
-  prepareFactor(k.add(getSlot(plan.stages - 1), plan.getCopiedBytes()),
-                getPrepared(0));
-  fenceProxy(k);
-}
-
-/// sums += K step `step` of the segment, while the factor of the next one is
-/// prepared. What that leaves becomes visible at the next step's barrier.
-void SparseKernel::multiplyAhead(MutableArrayRef<MmaC> sums, Int step) {
-  Int slot = getSlot(step);
-  Int from = k.add(slot, plan.getCopiedBytes());
-  Int to = getPrepared(k.rem(k.add(step, 1), 2));
-  multiplyGroups(
-      sums, slot, getPrepared(k.rem(step, 2)), [] {},
-      [&](int64_t macro) { prepareMacro(from, to, macro); });
-  fenceProxy(k);
-}
-
 /// sums += data of the pipeline stage at `slot` times the factor that was
 /// prepared at `prepared`; `release` is called when the pipeline stage has been
 /// read, `finishMacro` when the products of a macro step are under way.
-void SparseKernel::multiplyGroups(MutableArrayRef<MmaC> sums, Int slot,
-                                  Int prepared, function_ref<void()> release,
-                                  function_ref<void(int64_t)> finishMacro) {
+void SparseProducts::multiplyGroups(MutableArrayRef<MmaC> sums, Int slot,
+                                    Int prepared, function_ref<void()> release,
+                                    function_ref<void(int64_t)> finishMacro) {
   int64_t rowBytes = plan.getPackedRowBytes(/*isFactor=*/false);
-  Int firstRow = k.mul(rowWarp, plan.getRowsPerWarp());
+  Int firstRow = k.mul(thread.rowWarp, plan.getRowsPerWarp());
   Value data = k.shared(k.add(slot, k.mul(firstRow, rowBytes)));
-  prepared = k.add(prepared, k.mul(resultWarp, plan.resultTiles *
-                                                   PackedOperand::kCoreBytes));
+  prepared =
+      k.add(prepared, k.mul(thread.resultWarp,
+                            plan.resultTiles * PackedOperand::kCoreBytes));
   PackedOperand packed = plan.getPackedOperand();
   Value descriptor = getPackedDescriptor(k, prepared);
   int64_t macros = plan.stepK / kMacroK;

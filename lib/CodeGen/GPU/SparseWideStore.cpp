@@ -11,15 +11,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SparseKernel.h"
+#include "SparseStores.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
-void SparseKernel::storeWide(ArrayRef<Value> words, const SparseResults &chunk,
+void SparseStores::storeWide(ArrayRef<Value> words, const SparseResults &chunk,
                              const SparseTile &tile) {
   int64_t width = words.size() / 3;
-  Int parity = k.bitAnd(quad, 1);
+  Int parity = k.bitAnd(thread.quad, 1);
   Value isOdd = k.equal(parity, 1);
   SmallVector<Value> stores[3];
   for (int64_t index = 0; index < width; ++index) {
@@ -32,8 +32,9 @@ void SparseKernel::storeWide(ArrayRef<Value> words, const SparseResults &chunk,
   // The chunks of both threads, of neighbouring results.
   Int even = k.sub(chunk.result, k.mul(parity, plan.chunkK));
   Int results[] = {even, chunk.result, k.add(even, plan.chunkK)};
-  Value to = k.offsetElements(getBase(output, tile), plan.element,
-                              getOffset(output, chunk.row, even, chunk.lane));
+  Value to =
+      k.offsetElements(getBase(targets.output, tile), plan.element,
+                       getOffset(targets.output, chunk.row, even, chunk.lane));
   to = k.offsetBytes(to, k.mul(parity, kSparseChunkBytes));
   for (int64_t number : {0, 1, 2})
     k.ifThen(isInside(tile, chunk.row, results[number], chunk.lane), [&] {

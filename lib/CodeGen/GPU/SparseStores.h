@@ -1,0 +1,111 @@
+//===- SparseStores.h - Results of a sparse kernel --------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Sums go from registers to memory, scaled and through an epilogue, by 16 bytes
+// where arrays allow that.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CODEGEN_GPU_SPARSESTORES_H
+#define KRON_LIB_CODEGEN_GPU_SPARSESTORES_H
+
+#include "SparseProducts.h"
+#include "kron/CodeGen/GPU/KernelEpilogue.h"
+
+namespace mlir::kron {
+
+/// Where results go, and what is done to them on their way.
+struct SparseTargets {
+  SparseTargets(KernelBuilder &k, ScalarOps &ops) : epilogue(k, ops) {}
+
+  SparseArray output, addend, bias, residual;
+  KernelScale alpha, beta;
+  KernelEpilogue epilogue;
+  /// Rows of the arrays.
+  Int rows;
+};
+
+/// 16 bytes of results before they are rounded.
+struct SparseResults {
+  SmallVector<Value> values;
+  /// Where the first one is in the tile, and which of the tile's biases are
+  /// theirs.
+  Int row, result, lane;
+  int64_t column;
+};
+
+class SparseStores {
+public:
+  SparseStores(KernelBuilder &kernel, ScalarOps &ops, const SparsePlan &plan,
+               const SparseThread &thread, SparseProducts &multiplier,
+               SparseTargets &targets)
+      : k(kernel), ops(ops), plan(plan), thread(thread), multiplier(multiplier),
+        targets(targets), accumulator(getAccumulatorType(plan.element)) {}
+
+  /// Stores what a tile's results are of `sums`; by 16 bytes if arrays are
+  /// multiples of that.
+  void store(ArrayRef<MmaC> sums, const SparseTile &tile, Value isAligned);
+
+  // SparseStore.cpp
+  Value getBase(const SparseArray &array, const SparseTile &tile);
+  Int getOffset(const SparseArray &array, Int row, Int result, Int lane);
+  Value isInside(const SparseTile &tile, Int row, Int result, Int lane,
+                 int64_t rows = 1);
+  Value isColumnInside(const SparseTile &tile, Int result, Int lane);
+  Int getRowOf(int64_t tile, int64_t half, int64_t part);
+  Value round(Value sum);
+  SmallVector<Value> packWords(ArrayRef<Value> values);
+
+  // SparseElements.cpp
+  Value finishElement(Value sum, const SparseTile &tile, Int row, Int result,
+                      Int lane);
+
+  // SparseShift.cpp
+  Int getShift(const SparseTile &tile);
+
+private:
+  // SparseStore.cpp
+  bool canStoreChunks() const;
+  Value loadChunk(const SparseArray &array, const SparseTile &tile, Int row,
+                  Int result, Int lane, Value inside);
+  SmallVector<Value> unpackChunk(Value chunk);
+  void storeWords(ArrayRef<Value> words, Value to);
+  Value loadAddend(const SparseTile &tile, const SparseResults &place,
+                   Value inside);
+  SmallVector<Value> loadBiases(const SparseTile &tile, int64_t width);
+  void storeTogether(ArrayRef<SparseResults> chunks, ArrayRef<Value> biases,
+                     const SparseTile &tile);
+  void storeChunks(ArrayRef<MmaC> sums, const SparseTile &tile);
+  SmallVector<SparseResults> collectChunks(ArrayRef<MmaC> sums);
+  SmallVector<SparseResults> collectTurned(ArrayRef<MmaC> sums);
+  void storePairs(ArrayRef<MmaC> sums, const SparseTile &tile);
+  Value isRowInside(const SparseTile &tile, Int row, int64_t count);
+
+  // SparseElements.cpp
+  void storeElements(ArrayRef<MmaC> sums, const SparseTile &tile);
+
+  // SparseWideStore.cpp
+  void storeWide(ArrayRef<Value> words, const SparseResults &chunk,
+                 const SparseTile &tile);
+
+  // SparseShift.cpp
+  void storeEnd(ArrayRef<Value> words, Value to, Int bytes, bool isFront);
+  void storePart(ArrayRef<Value> words, Value to, Int result);
+  void storeShifted(ArrayRef<MmaC> sums, const SparseTile &tile);
+
+  KernelBuilder &k;
+  ScalarOps &ops;
+  const SparsePlan &plan;
+  const SparseThread &thread;
+  SparseProducts &multiplier;
+  SparseTargets &targets;
+  Type accumulator;
+};
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_CODEGEN_GPU_SPARSESTORES_H
