@@ -84,21 +84,26 @@ bool Collapser::isFree(int64_t axis) {
          !llvm::is_contained(product.getFactorDims(), axis);
 }
 
-/// Whether the axes of `group`, neighbours, are one in every array.
+/// Whether the axes of `group`, neighbours, are one in every array: none of
+/// them is stretched.
 bool Collapser::canJoin(ArrayRef<int64_t> group) const {
+  // The destination has no axis that is.
+  ArrayRef<int64_t> shape =
+      cast<ShapedType>(arrays[1].value.getType()).getShape();
   return llvm::all_of(arrays, [&](const Array &array) {
+    auto type = cast<MemRefType>(array.value.getType());
     SmallVector<ReassociationIndices> dims;
     int64_t first = array.permutation[group.front()];
     for (auto [offset, axis] : llvm::enumerate(group))
-      if (array.permutation[axis] != first + static_cast<int64_t>(offset))
+      if (array.permutation[axis] != first + static_cast<int64_t>(offset) ||
+          type.getDimSize(array.permutation[axis]) != shape[axis])
         return false;
     for (int64_t dim = 0; dim < rank; ++dim)
       if (dim > first && dim < first + static_cast<int64_t>(group.size()))
         dims.back().push_back(dim);
       else
         dims.push_back({dim});
-    return memref::CollapseShapeOp::isGuaranteedCollapsible(
-        cast<MemRefType>(array.value.getType()), dims);
+    return memref::CollapseShapeOp::isGuaranteedCollapsible(type, dims);
   });
 }
 
