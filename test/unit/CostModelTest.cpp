@@ -206,3 +206,14 @@ TEST_F(CostModel, SharedColumnsAreCopiedSeveralTimes) {
   };
   EXPECT_GT(getExcess(256), 3.5 * getExcess(128));
 }
+
+// Of few rows, a factor that varies is most of what is read.
+TEST_F(CostModel, FactorsThatVaryAreRead) {
+  const GPUMachine &machine = getMachine("h200");
+  Example example{"f32", {2, 500, 64, 60}, {2}, {70}, {1, 3}};
+  double seconds = 4.0 * 500 * 64 * 60 * 70 / machine.copyBytesPerSecond;
+  forEachKernel(example, machine,
+                [&](GPUKernel, const Problem &, KernelTiling, KernelTime time) {
+                  EXPECT_GT(time.total, machine.launchSeconds + seconds);
+                });
+}

@@ -99,6 +99,17 @@ TEST_F(GPUPlanners, SparseUsesWarpgroupsWhereThereAreSome) {
 
 // Chunks of a row of K are exchanged among eight that follow each other, so a
 // tile has whole groups of 32 results.
+// A part of the factor that a single tile of rows needs is not worth preparing.
+TEST_F(GPUPlanners, SparsePreparesNoFactorForOneTile) {
+  auto usesWgmma = [&](int64_t rows, int64_t groups) {
+    Example example{"f16", {rows, groups, 102, 118}, {2}, {111}, {1, 3}};
+    return getPlan(planSparse(build(example), getMachine("h200"))).get("wgmma");
+  };
+  for (int64_t rows : {2, 40, 64})
+    EXPECT_EQ(usesWgmma(rows, 17), 0) << rows;
+  EXPECT_EQ(usesWgmma(1000, 17), 1);
+}
+
 TEST_F(GPUPlanners, SparseSwapsOperandsOfWholeGroups) {
   for (int64_t rows : {112, 144, 176, 208, 240}) {
     SCOPED_TRACE(rows);

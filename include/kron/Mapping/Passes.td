@@ -135,7 +135,8 @@ def KronCollapseAxes : Pass<"kron-collapse-axes"> {
     (a factor of more than 128 rows or columns, or one that varies over axes),
     neighbouring axes that the factor neither contracts nor varies over become one
     axis (`memref.collapse_shape` of the input, the destination and the addend)
-    where types say that no array has a gap between them. Its kernels take rows
+    where types say that no array has a gap between them, or is stretched along
+    one of them. Its kernels take rows
     along one axis; those of dense factors of up to 128 join such axes by
     themselves. What a `kron.epilogue` is part of, or a `kron.quantize` follows,
     stays as it is. The pass runs in front of `--kron-plan` for a GPU.

@@ -431,8 +431,9 @@ static double getFactorBytes(const Problem &problem) {
   return elements * problem.getElementBytes();
 }
 
-/// Rows of a matrix instruction.
-static constexpr int64_t kInstructionRows = 16;
+/// Warps that share out the results of a large factor of `mma`; fibres and
+/// results of one of its instructions.
+static constexpr int64_t kLargeWarps = 8, kFibres = 16, kResults = 16;
 
 /// How many rows tiles of `sparse` have for each one that exists: where rows
 /// are innermost, each row of an instruction is a chunk of them.
@@ -440,8 +441,7 @@ static double getSparsePadding(const Problem &problem) {
   int64_t rows = problem.innerRows;
   if (problem.readsTranspose || rows <= kSparseFewRows)
     return 1;
-  int64_t unit =
-      kInstructionRows * kSparseChunkBytes / problem.getElementBytes();
+  int64_t unit = kFibres * kSparseChunkBytes / problem.getElementBytes();
   return double(llvm::alignTo(rows, unit)) / rows;
 }
 
@@ -555,10 +555,6 @@ static double getGatherSeconds(const Problem &problem,
                  getGPURates(machine).dense.gatheredMultiplyAddsPerClock;
   return seconds / (machine.clockMHz * 1e6 * machine.numSMs);
 }
-
-/// Warps that share out the results of a large factor of `mma`; fibres and
-/// results of one of its instructions.
-static constexpr int64_t kLargeWarps = 8, kFibres = 16, kResults = 16;
 
 /// What `mma` reads of f64 factors that registers do not hold: all of them for
 /// every block of fibres, which are those of one row where there are several

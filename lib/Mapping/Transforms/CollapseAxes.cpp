@@ -78,33 +78,32 @@ Collapser::Collapser(IRRewriter &rewriter, FusedOp fused)
     arrays.push_back({fused.getOperandOf(addend), inOrder});
 }
 
-/// Whether the factor neither contracts `axis` nor has a dimension for it, and
-/// every array has all its positions: the input may have one for all.
+/// Whether the factor neither contracts `axis` nor has a dimension for it.
 bool Collapser::isFree(int64_t axis) {
-  int64_t size = cast<ShapedType>(fused.getInit().getType()).getDimSize(axis);
   return axis != static_cast<int64_t>(product.getAxis()) &&
-         !llvm::is_contained(product.getFactorDims(), axis) &&
-         llvm::all_of(arrays, [&](const Array &array) {
-           return cast<ShapedType>(array.value.getType())
-                      .getDimSize(array.permutation[axis]) == size;
-         });
+         !llvm::is_contained(product.getFactorDims(), axis);
 }
 
-/// Whether the axes of `group`, neighbours, are one in every array.
+/// Whether the axes of `group`, neighbours, are one in every array: none of
+/// them is stretched.
 bool Collapser::canJoin(ArrayRef<int64_t> group) const {
+  // The destination has no axis that is.
+  ArrayRef<int64_t> shape =
+      cast<ShapedType>(arrays[1].value.getType()).getShape();
   return llvm::all_of(arrays, [&](const Array &array) {
+    auto type = cast<MemRefType>(array.value.getType());
     SmallVector<ReassociationIndices> dims;
     int64_t first = array.permutation[group.front()];
     for (auto [offset, axis] : llvm::enumerate(group))
-      if (array.permutation[axis] != first + static_cast<int64_t>(offset))
+      if (array.permutation[axis] != first + static_cast<int64_t>(offset) ||
+          type.getDimSize(array.permutation[axis]) != shape[axis])
         return false;
     for (int64_t dim = 0; dim < rank; ++dim)
       if (dim > first && dim < first + static_cast<int64_t>(group.size()))
         dims.back().push_back(dim);
       else
         dims.push_back({dim});
-    return memref::CollapseShapeOp::isGuaranteedCollapsible(
-        cast<MemRefType>(array.value.getType()), dims);
+    return memref::CollapseShapeOp::isGuaranteedCollapsible(type, dims);
   });
 }
 
