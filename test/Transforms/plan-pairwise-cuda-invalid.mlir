@@ -81,3 +81,60 @@ func.func @fused(%x: memref<4x8xf32>, %f: memref<8x8xf32>, %y: memref<4x8xf32>) 
   }
   return
 }
+
+// -----
+
+func.func @products_of_others(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects products to be 0 for what is no sum of products or squares, but got 3}}
+  kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, products = 3>}
+  return
+}
+
+// -----
+
+func.func @products_of_largest(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects products to be 0 for what is no sum of products or squares, but got 3}}
+  kron.pairwise dot reduce(max) ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, products = 3>}
+  return
+}
+
+// -----
+
+func.func @products_one(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects products to be 0 or 3, but got 1}}
+  kron.pairwise square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, products = 1>}
+  return
+}
+
+// -----
+
+func.func @products_step(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects k_step to be 32 with products, but got 16}}
+  kron.pairwise square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, products = 3, k_step = 16>}
+  return
+}
+
+// -----
+
+func.func @products_odd(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects thread_rows and thread_columns to be even with products, but got 3}}
+  kron.pairwise square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, products = 3, thread_rows = 3>}
+  return
+}
+
+// -----
+
+func.func @products_lanes(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects column_threads to be 4 to 32, an eighth of a divisor of threads, with products, but got 2}}
+  kron.pairwise square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, products = 3, column_threads = 2>}
+  return
+}
+
+// -----
+
+func.func @products_of_values(%a: memref<?x?xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects column_threads to be 4 with products, but got 8}}
+  kron.pairwise_apply square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) values(%v : memref<?x1xf32>) outs(%y : memref<?x1xf32>)
+    {plan = #kron.gpu_plan<kernel = pairwise, products = 3, column_threads = 8>}
+  return
+}

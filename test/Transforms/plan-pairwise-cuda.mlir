@@ -21,7 +21,7 @@ func.func @short(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
 // Verify smaller tiles of larger elements, of functions of many instructions, and where there would be few tiles; and
 // that memory bounds short rows.
 // CHECK-LABEL: func @tiles(
-// CHECK: k_step = 16, thread_rows = 8, thread_columns = 4>
+// CHECK: k_step = 8, thread_rows = 8, thread_columns = 8, products = 1, column_threads = 8>
 // CHECK: threads = 256, ctas_per_sm = 4, stages = 2, k_step = 64, thread_rows = 4, thread_columns = 2>
 // CHECK: k_step = 32, thread_rows = 2, thread_columns = 2>
 // CHECK: k_step = 8, thread_rows = 8, thread_columns = 8>
@@ -65,5 +65,22 @@ func.func @given(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
     {plan = #kron.gpu_plan<kernel = pairwise, threads = 32, stages = 4, thread_rows = 3, thread_columns = 2>}
   kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
     {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 24, thread_rows = 3, thread_columns = 5>}
+  return
+}
+
+// Verify matrix products of long rows in all types, with the largest tile of one CTA and, of products with values, those of
+// which one warp has all columns; none of what is no sum of products; and the function of each pair where a plan says so.
+// CHECK-LABEL: func @matrix_products(
+// CHECK: threads = 256, ctas_per_sm = 1, stages = 3, k_step = 32, thread_rows = 8, thread_columns = 16, products = 3, column_threads = 8>
+// CHECK: threads = 256, ctas_per_sm = 1, stages = 3, k_step = 32, thread_rows = 8, thread_columns = 16, products = 1, column_threads = 8>
+// CHECK: stages = 2, k_step = 32, thread_rows = 8, thread_columns = 8>
+// CHECK: thread_rows = 4, thread_columns = 16, products = 3, column_threads = 4, split_ctas = 264>
+// CHECK: thread_rows = 8, thread_columns = 8>
+func.func @matrix_products(%a: memref<?x?xf32>, %b: memref<?x?xbf16>, %v: memref<?x1xf32>, %y: memref<?x?xf32>, %z: memref<?x?xbf16>, %w: memref<?x1xf32>) {
+  kron.pairwise square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+  kron.pairwise dot ins(%b, %b : memref<?x?xbf16>, memref<?x?xbf16>) outs(%z : memref<?x?xbf16>)
+  kron.pairwise dot reduce(max) ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+  kron.pairwise_apply square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) values(%v : memref<?x1xf32>) outs(%w : memref<?x1xf32>)
+  kron.pairwise square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, products = 0>}
   return
 }

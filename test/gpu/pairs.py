@@ -172,14 +172,16 @@ class PairCase(Case):
         else:
             y, bound = terms.sum(-1), (self._size("K") * unit + one_term) * np.abs(terms).sum(-1)
         if "pow" in p["function"]:
-            # Of f32 the logarithm is the machine's.
+            # Of f32 the logarithm is the machine's, to 2^-22 of itself or of 1.
             logarithms = np.log2(np.maximum(abs(x[..., :, None, :] - w[..., None, :, :]), 1e-300))
-            errors = 4 * self.power * abs(logarithms) * unit * terms
+            errors = 4 * self.power * np.maximum(abs(logarithms), 1) * unit * terms
             bound = bound + (errors.max(-1, initial=0) if p["reduce"] == "max" else errors.sum(-1))
         if p["epilogue"]:
             g = wide["g"][..., None, None] if "g" in wide else wide["alpha"] if p["param"] else 1
             value = np.exp(-g * y)
             bound = (np.abs(g) * bound + 32 * unit * np.abs(g * y) + 16 * unit) * value
+            # In f32 an exponential that would be subnormal is 0.
+            bound = bound + (0 if self.element.mlir == "f64" else 2.0**-126)
             y = value
         y = np.broadcast_to(y, (*self.batch, *y.shape[-2:]))
         return self._product(y, bound, wide["v"]) if self.is_product else (y, np.broadcast_to(bound, y.shape))

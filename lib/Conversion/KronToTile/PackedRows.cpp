@@ -40,8 +40,9 @@ public:
              const PairwisePlan &plan, SmallVectorImpl<Value> &workspace)
       : host(host), b(host.builder), loc(op.getLoc()), op(op), array(array),
         plan(plan), workspace(workspace),
-        type(cast<MemRefType>(array.value.getType())), sum(op.getAccumulatorType()),
-        rank(type.getRank()), batchRank(array.getBatchRank()),
+        type(cast<MemRefType>(array.value.getType())),
+        sum(op.getAccumulatorType()), rank(type.getRank()),
+        batchRank(array.getBatchRank()),
         isSquare(op.getInner() == PairFunction::SquareDiff),
         isSplit(plan.getParts() == 2) {
     for (int64_t dim = 0; dim < batchRank; ++dim)
@@ -107,8 +108,8 @@ Value RowPacking::allocate(Type element, ArrayRef<Int> shape) {
     known.push_back(size.isConstant() ? size.getConstant()
                                       : ShapedType::kDynamic);
     if (!size.isConstant())
-      dynamic.push_back(arith::IndexCastOp::create(
-          b, loc, b.getIndexType(), host.materialize(size, 64)));
+      dynamic.push_back(arith::IndexCastOp::create(b, loc, b.getIndexType(),
+                                                   host.materialize(size, 64)));
   }
   workspace.push_back(memref::AllocOp::create(
       b, loc, MemRefType::get(known, element), dynamic));
@@ -131,8 +132,9 @@ void RowPacking::emit(ValueRange inputs, ValueRange outputs,
 /// What is multiplied of `element`, at position `position` along K.
 Value RowPacking::getValue(OpBuilder &inside, Value element, Value position) {
   bool is16Bit = plan.elementBytes == 2;
-  Value value = is16Bit ? Value(arith::ExtFOp::create(inside, loc, sum, element))
-                        : element;
+  Value value = is16Bit
+                    ? Value(arith::ExtFOp::create(inside, loc, sum, element))
+                    : element;
   // Elements of 16 bits are exact as they are.
   if (!isSquare || is16Bit)
     return value;
@@ -179,8 +181,8 @@ Value RowPacking::getPower(OpBuilder &inside, Value largest, bool inverse) {
   power = arith::MinSIOp::create(inside, loc, power,
                                  integer(inside, 2 * kBias - 1));
   if (inverse)
-    power = arith::SubIOp::create(inside, loc, integer(inside, 2 * kBias),
-                                  power);
+    power =
+        arith::SubIOp::create(inside, loc, integer(inside, 2 * kBias), power);
   return arith::BitcastOp::create(
       inside, loc, inside.getF32Type(),
       arith::ShLIOp::create(inside, loc, power, shift));
@@ -216,16 +218,15 @@ SmallVector<Value> RowPacking::packParts(Value largest) {
              arith::ConstantIndexOp::create(inside, loc, 0));
          SmallVector<Value> indices(rank);
          for (auto [dim, place] : llvm::enumerate(places))
-           indices[place] = static_cast<int64_t>(dim) == rank - 1
-                                ? position
-                                : linalg::IndexOp::create(inside, loc, dim)
-                                      .getResult();
+           indices[place] =
+               static_cast<int64_t>(dim) == rank - 1
+                   ? position
+                   : linalg::IndexOp::create(inside, loc, dim).getResult();
          Value element =
              memref::LoadOp::create(inside, loc, array.value, indices);
          auto orZero = [&](Value value) -> Value {
-           return arith::SelectOp::create(
-               inside, loc, exists, value,
-               constant(inside, value.getType(), 0));
+           return arith::SelectOp::create(inside, loc, exists, value,
+                                          constant(inside, value.getType(), 0));
          };
          if (!largest) {
            Value value = plan.elementBytes == 2
@@ -263,8 +264,8 @@ PackedRows RowPacking::pack() {
   Value largest;
   if (isSplit) {
     largest = reduceRows(sum, [&](OpBuilder &inside, Value value, Value most) {
-      return arith::MaximumFOp::create(
-                 inside, loc, most, math::AbsFOp::create(inside, loc, value))
+      return arith::MaximumFOp::create(inside, loc, most,
+                                       math::AbsFOp::create(inside, loc, value))
           .getResult();
     });
     rows.scales =
@@ -276,13 +277,12 @@ PackedRows RowPacking::pack() {
   }
   if (isSquare) {
     Type wide = b.getF64Type();
-    Value norms =
-        reduceRows(wide, [&](OpBuilder &inside, Value value, Value total) {
-          if (value.getType() != wide)
-            value = arith::ExtFOp::create(inside, loc, wide, value);
-          return math::FmaOp::create(inside, loc, value, value, total)
-              .getResult();
-        });
+    Value norms = reduceRows(wide, [&](OpBuilder &inside, Value value,
+                                       Value total) {
+      if (value.getType() != wide)
+        value = arith::ExtFOp::create(inside, loc, wide, value);
+      return math::FmaOp::create(inside, loc, value, value, total).getResult();
+    });
     if (sum != wide)
       norms = mapRows(norms, [&](OpBuilder &inside, Value norm) {
         return arith::TruncFOp::create(inside, loc, sum, norm).getResult();

@@ -58,7 +58,7 @@ private:
   tile::FragmentType getFragment(int64_t columns) const {
     auto atom = tile::AtomKind::Fma;
     if (plan.products)
-      atom = !sum.isF64()         ? tile::AtomKind::MmaM16N8K16
+      atom = !sum.isF64()          ? tile::AtomKind::MmaM16N8K16
              : machine.hasWideDMMA ? tile::AtomKind::MmaF64
                                    : tile::AtomKind::MmaF64Small;
     return tile::FragmentType::get(loc.getContext(), {1, plan.rows, columns},
@@ -226,19 +226,19 @@ Value PairTiles::allocateRing(int64_t rows) {
   auto layout = tile::LayoutAttr::get(b.getContext(), {plan.getPitch(), 1}, {});
   auto buffer = tile::BufferType::get(
       b.getContext(), {rows, plan.getFunctionStep()}, element, layout);
-  return tile::AllocOp::create(
-      b, loc,
-      tile::RingType::get(b.getContext(), plan.getFunctionStages(), buffer,
-                          std::nullopt),
-      Value());
+  return tile::AllocOp::create(b, loc,
+                               tile::RingType::get(b.getContext(),
+                                                   plan.getFunctionStages(),
+                                                   buffer, std::nullopt),
+                               Value());
 }
 
 /// The same of packed rows.
 Value PairTiles::allocateProductRing(int64_t rows) {
   Type packed = plan.getParts() == 2 ? Type(b.getF16Type()) : element;
-  auto buffer = tile::BufferType::get(
-      b.getContext(), {plan.getParts() * rows, plan.stepK}, packed,
-      tile::LayoutAttr());
+  auto buffer = tile::BufferType::get(b.getContext(),
+                                      {plan.getParts() * rows, plan.stepK},
+                                      packed, tile::LayoutAttr());
   return tile::AllocOp::create(
       b, loc,
       tile::RingType::get(b.getContext(), plan.stages, buffer, std::nullopt),
@@ -286,8 +286,8 @@ static bool liesAlongRows(Value view, Transpose transpose) {
   return transpose != Transpose::N;
 }
 
-/// Roundings that products of split f32, and their norms, are off by at most,
-/// and so other types' in which they are less.
+/// Roundings of `|x|^2 + |y|^2` that squares made of products of split f32 are
+/// off by at most; those of other types are off by fewer.
 static constexpr double kRoundings = 16;
 
 tile::MultiplyRowsOp PairTiles::multiplyRows(Value place, Value block) {
@@ -321,8 +321,7 @@ Value PairTiles::buildPairs(Value place, Value block, ValueRange params) {
   auto pairs = tile::PairsOp::create(
       b, loc, getFragment(plan.columns), kernel.getArgument(lhs),
       kernel.getArgument(rhs), place, block, left, right, products, held,
-      params, plan.lanes,
-      llvm::APFloat(start), ignoresZeros(op),
+      params, plan.lanes, llvm::APFloat(start), ignoresZeros(op),
       liesAlongRows(kernel.getArgument(lhs), op.getTransLhs()),
       liesAlongRows(kernel.getArgument(rhs), op.getTransRhs()));
   buildFunction(
@@ -507,6 +506,7 @@ LogicalResult kron::tilePairwise(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
   auto plan = readPairwisePlan(op, attr, machine);
   if (auto *reason = std::get_if<std::string>(&plan))
     return op->emitOpError("cannot become a pairwise kernel: ") << *reason;
-  PairTiles(builder, op, std::get<PairwisePlan>(plan), machine).build(gpuModule);
+  PairTiles(builder, op, std::get<PairwisePlan>(plan), machine)
+      .build(gpuModule);
   return success();
 }

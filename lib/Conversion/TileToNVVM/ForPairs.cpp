@@ -52,6 +52,7 @@ private:
     return arith::MaximumFOp::create(k.builder, k.loc, lhs, rhs);
   }
   Value loadValue(Int row, int64_t result);
+  void addProducts(ArrayRef<Value> matrix, Int first, bool mayEnd, Sums &sums);
   void addBlock(Int block, Sums &sums);
   void addTerms(ArrayRef<Value> terms, int64_t number, Sums &sums);
   Value shuffle(Value value, int64_t mask);
@@ -101,16 +102,54 @@ void PairProducts::addTerms(ArrayRef<Value> terms, int64_t number, Sums &sums) {
   sums[number] = largest;
 }
 
+/// Adds products with columns of the matrix from `first` on, not all of which,
+/// if it `mayEnd`, exist. One value at a time is in registers.
+void PairProducts::addProducts(ArrayRef<Value> matrix, Int first, bool mayEnd,
+                               Sums &sums) {
+  Value zero = constant(0);
+  for (int64_t column = 0; column < columns; ++column) {
+    Int row = k.add(first, grid.columnOffset(column));
+    Value exists = mayEnd ? k.less(row, sizeN) : Value();
+    if (mayEnd)
+      row = k.min(row, k.sub(sizeN, 1));
+    // Neither a value nor an element may make a NaN of what does not exist.
+    auto orZero = [&](Value value) {
+      return exists ? k.select(exists, value, zero) : value;
+    };
+    for (int64_t result = 0; result < results; ++result) {
+      Value value = orZero(loadValue(row, result));
+      for (int64_t own = 0; own < rows; ++own) {
+        Value &sum = sums[own * results + result];
+        sum = k.fma(orZero(matrix[own * columns + column]), value, sum);
+      }
+    }
+  }
+}
+
 /// Adds the products with block number `block` of the matrix.
 void PairProducts::addBlock(Int block, Sums &sums) {
   lowering.numbers[op.getBlockNumber()] = block;
   lowering.lower(*op.getBody());
   SmallVector<Value> matrix =
       getBox(lowering, op.getBody()->getTerminator()->getOperand(0));
+  Int blockEnd = k.mul(k.add(k.extend(block), 1), int64_t(op.getBy()));
   Int first =
-      k.add(k.mul(k.extend(block), int64_t(op.getBy())), k.extend(grid.column));
+      k.add(k.sub(blockEnd, int64_t(op.getBy())), k.extend(grid.column));
   bool mayEnd = !sizeN.isConstant() ||
                 sizeN.getConstant() % static_cast<int64_t>(op.getBy()) != 0;
+  if (kind == Accumulation::Sum) {
+    auto addAll = [&](bool mayEnd) {
+      Sums next(sums);
+      addProducts(matrix, first, mayEnd, next);
+      return next;
+    };
+    Value isWhole =
+        mayEnd ? k.less(k.sub(blockEnd, 1), k.extend(sizeN)) : Value();
+    sums = k.ifElse(
+        isWhole, ValueRange(sums).getTypes(), [&] { return addAll(false); },
+        [&] { return addAll(true); });
+    return;
+  }
   // Of a column of the matrix: its row of the values, and whether that exists.
   auto find = [&](int64_t column) -> std::pair<Int, Value> {
     Int row = k.add(first, grid.columnOffset(column));
@@ -118,25 +157,6 @@ void PairProducts::addBlock(Int block, Sums &sums) {
       return {row, Value()};
     return {k.min(row, k.sub(sizeN, 1)), k.less(row, sizeN)};
   };
-  if (kind == Accumulation::Sum) {
-    // One value at a time is in registers.
-    Value zero = constant(0);
-    for (int64_t column = 0; column < columns; ++column) {
-      auto [row, exists] = find(column);
-      // Neither a value nor an element may make a NaN of what does not exist.
-      auto orZero = [&, exists = exists](Value value) {
-        return exists ? k.select(exists, value, zero) : value;
-      };
-      for (int64_t result = 0; result < results; ++result) {
-        Value value = orZero(loadValue(row, result));
-        for (int64_t own = 0; own < rows; ++own) {
-          Value &sum = sums[own * results + result];
-          sum = k.fma(orZero(matrix[own * columns + column]), value, sum);
-        }
-      }
-    }
-    return;
-  }
   Value lowest = constant(-INFINITY);
   for (int64_t result = 0; result < results; ++result) {
     SmallVector<Value> loaded, exist;

@@ -114,9 +114,8 @@ void Lowering::lower(Block &block) {
         .Case([&](PlaceOp place) { lowerPlace(*this, place); })
         .Case([&](LoadScalarOp load) { lowerLoadScalar(*this, load); })
         .Case([&](PairsOp pairs) { lowerPairs(*this, pairs); })
-        .Case([&](MultiplyRowsOp product) {
-          lowerMultiplyRows(*this, product);
-        })
+        .Case(
+            [&](MultiplyRowsOp product) { lowerMultiplyRows(*this, product); })
         .Case([&](MapOp map) { lowerMap(*this, map); })
         .Case([&](ForPairsOp loop) { lowerForPairs(*this, loop); })
         .Case([&](StorePairsOp store) { lowerStorePairs(*this, store); })

@@ -7,8 +7,8 @@
 //
 // A lane loads 16 bytes of a row at once, those of its slot of 64: which
 // positions along K an instruction takes together makes no difference to a sum,
-// if both operands agree. Two rows fill all banks, so that rows of 64 bytes need
-// no gaps in between.
+// if both operands agree. Two rows fill all banks, so that rows of 64 bytes
+// need no gaps in between.
 //
 // Matrix instructions cut off what they add up instead of rounding it, so that
 // long sums would all be too small. Those of a step start from zero, and are
@@ -86,9 +86,8 @@ private:
 } // namespace
 
 RowParts RowProducts::loadRow(const PairSide &side, Int start, int64_t row) {
-  Type vector = element.isF64()
-                    ? VectorType::get({2}, element)
-                    : VectorType::get({4}, k.builder.getI32Type());
+  Type vector = element.isF64() ? VectorType::get({2}, element)
+                                : VectorType::get({4}, k.builder.getI32Type());
   RowParts loaded;
   for (int64_t part = 0; part < parts; ++part) {
     int64_t behind = (part * side.rows + row) * side.pitch;
@@ -119,8 +118,8 @@ void RowProducts::multiply(ArrayRef<RowParts> left, ArrayRef<RowParts> right,
           math.multiply({{&sum, &wide, &other}});
           continue;
         }
-        SmallVector<Value> next = k.mmaHalf(a, {b[half], b[half + 1]}, sum,
-                                            element.isBF16());
+        SmallVector<Value> next =
+            k.mmaHalf(a, {b[half], b[half + 1]}, sum, element.isBF16());
         llvm::copy(next, sum.begin());
       }
     }
@@ -161,8 +160,8 @@ SmallVector<Value> RowProducts::reduceStep(Int slot, ValueRange sums) {
              products);
     for (int64_t column = 0; column < count; ++column)
       for (int64_t number = 0; number < 4; ++number) {
-        Value &sum = next[(row + number / 2) * columns +
-                          2 * (begin + column) + number % 2];
+        Value &sum = next[(row + number / 2) * columns + 2 * (begin + column) +
+                          number % 2];
         sum = add(sum, products[column][number]);
       }
   };
@@ -216,9 +215,9 @@ Value RowProducts::finish(MutableArrayRef<Value> products) {
           .convertToDouble();
   Value held, limit;
   auto require = [&](Value lhs, Value rhs) {
-    held = k.both(held, arith::CmpFOp::create(k.builder, k.loc,
-                                              arith::CmpFPredicate::OLE, lhs,
-                                              rhs));
+    held = k.both(held,
+                  arith::CmpFOp::create(k.builder, k.loc,
+                                        arith::CmpFPredicate::OLE, lhs, rhs));
   };
   bool isSquare = !op.getNorms().empty(), isScaled = !op.getScales().empty();
   if (isSquare) {
@@ -228,7 +227,8 @@ Value RowProducts::finish(MutableArrayRef<Value> products) {
                                           k.materialize(sizeK, 32));
     Value roundings = constant(op.getRoundings().convertToDouble());
     if (sum.isF64())
-      roundings = k.fma(count, constant(0.125), roundings);
+      roundings = add(roundings, arith::DivFOp::create(k.builder, k.loc, count,
+                                                       constant(8)));
     limit = arith::DivFOp::create(k.builder, k.loc, roundings,
                                   add(count, constant(24)));
   }
@@ -252,8 +252,7 @@ Value RowProducts::finish(MutableArrayRef<Value> products) {
       }
       if (isScaled)
         value = mul(value, factor);
-      require(LLVM::FAbsOp::create(k.builder, k.loc, value),
-              constant(largest));
+      require(LLVM::FAbsOp::create(k.builder, k.loc, value), constant(largest));
     }
   }
   return held;
@@ -290,18 +289,24 @@ void RowProducts::lower() {
     right.push_back(getPairSide(lowering, op.getRhs()[part], op.getPlace(),
                                 op.getRight(), firstColumn, tileColumns));
   }
+  Int steps = k.ceilDiv(sizeK, stepK);
+  int64_t stages = op.getLeft().getType().getStages();
+  Value copiesRows =
+      needsRows(lowering, op.getPlace(), op.getBlock(), steps, stages);
   auto copy = [&](Int step, Int slot) {
     Int thread = readThreadId(k), position = k.mul(step, stepK);
-    for (ArrayRef<PairSide> sides : {ArrayRef(left), ArrayRef(right)})
+    auto copySides = [&](ArrayRef<PairSide> sides) {
       for (auto [part, side] : llvm::enumerate(sides)) {
         int64_t behind = static_cast<int64_t>(part) * side.rows * side.pitch;
         Int place = k.add(k.mul(slot, side.slotBytes), side.begin + behind);
         copyRowChunks(lowering, side, thread, position, place, sizeK, stepK);
       }
+    };
+    k.ifThen(copiesRows, [&] { copySides(left); });
+    copySides(right);
   };
   SmallVector<Value> products = reduceThroughRing(
-      k, k.ceilDiv(sizeK, stepK), op.getLeft().getType().getStages(),
-      SmallVector<Value>(rows * columns, constant(0)), copy,
+      k, steps, stages, SmallVector<Value>(rows * columns, constant(0)), copy,
       [&](Int, Int slot, ValueRange sums) { return reduceStep(slot, sums); });
   Value held = isOfAll(finish(products));
   setBox(lowering, op.getProducts(), products);

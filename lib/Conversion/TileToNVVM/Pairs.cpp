@@ -108,6 +108,17 @@ Int tile::getFirstColumn(Lowering &lowering, Value place, Value block,
   return k.mul(k.extend(lowering.numbers.at(block)), columns);
 }
 
+Value tile::needsRows(Lowering &lowering, Value place, Value block, Int steps,
+                      int64_t stages) {
+  if (!block || !steps.isConstant() || steps.getConstant() > stages)
+    return nullptr;
+  KernelBuilder &k = lowering.k;
+  auto loop = cast<ForPairsOp>(block.getParentBlock()->getParentOp());
+  Int first = k.mul(k.extend(lowering.places.at(place).starts.front()),
+                    lowering.numbers.at(loop.getBlocks()));
+  return k.equal(k.extend(lowering.numbers.at(block)), first);
+}
+
 void tile::copyRowChunks(Lowering &lowering, const PairSide &side, Int thread,
                          Int position, Int slot, Int sizeK, int64_t stepK) {
   KernelBuilder &k = lowering.k;
@@ -300,6 +311,10 @@ public:
         stages(op.getLeft().getType().getStages()),
         params(getParams(lowering, op.getParams())) {
     sizeK = k.truncate(lowering.views.at(op.getLhs()).sizes.back());
+    usedK = stepK;
+    if (sizeK.isConstant())
+      usedK = std::min<int64_t>(
+          stepK, llvm::alignTo(sizeK.getConstant(), uint64_t(width)));
   }
 
   void lower();
@@ -310,6 +325,7 @@ private:
   Value getAlignment(const Side &side);
   SmallVector<Value> reduceAll();
   void copyElements(const Side &side, Int position, Int slot);
+  void copySide(const Side &side, Int position, Int slot);
   void copy(Int step, Int slot);
   SmallVector<Value> loadRow(const Side &side, Int start, int64_t behind);
   SmallVector<Value> reduceChunk(Int position, Int left, Int right,
@@ -327,7 +343,11 @@ private:
   const int64_t stages;
   SmallVector<Value> params;
   Int sizeK;
+  /// Positions of a step that may be read.
+  int64_t usedK;
   SmallVector<Side> sides;
+  /// Whether rows of A are to be copied; null: they are.
+  Value copiesRows;
   /// The number of the thread, for what a turn copies.
   Int copying;
 };
@@ -362,11 +382,11 @@ Value PairsLowering::getAlignment(const Side &side) {
 
 /// Copies what copyRowChunks does, element by element.
 void PairsLowering::copyElements(const Side &side, Int position, Int slot) {
-  int64_t count = side.rows * stepK;
+  int64_t count = side.rows * usedK;
   k.rolledLoop(copying, count, lowering.threads, [&](Int item) {
-    Int row = side.alongRows ? k.rem(item, side.rows) : k.floorDiv(item, stepK);
+    Int row = side.alongRows ? k.rem(item, side.rows) : k.floorDiv(item, usedK);
     Int piece =
-        side.alongRows ? k.floorDiv(item, side.rows) : k.rem(item, stepK);
+        side.alongRows ? k.floorDiv(item, side.rows) : k.rem(item, usedK);
     Int first = k.add(position, piece);
     Value exists = k.both(k.less(row, side.present), k.less(first, sizeK));
     Int offset = k.add(k.mul(k.extend(row), k.extend(side.rowStride)),
@@ -395,19 +415,23 @@ void PairsLowering::copyElements(const Side &side, Int position, Int slot) {
 void PairsLowering::copy(Int step, Int slot) {
   Int position = k.mul(step, stepK);
   copying = readThreadId(k);
-  for (const Side &side : sides) {
-    Int place = k.add(k.mul(slot, side.slotBytes), side.begin);
-    if (side.isAligned)
-      k.choose(
-          side.isAligned,
-          [&] {
-            copyRowChunks(lowering, side, copying, position, place, sizeK,
-                          stepK);
-          },
-          [&] { copyElements(side, position, place); });
-    else
-      copyElements(side, position, place);
+  for (auto [number, side] : llvm::enumerate(sides)) {
+    k.ifThen(number == 0 ? copiesRows : Value(),
+             [&, &side = side] { copySide(side, position, slot); });
   }
+}
+
+void PairsLowering::copySide(const Side &side, Int position, Int slot) {
+  Int place = k.add(k.mul(slot, side.slotBytes), side.begin);
+  if (side.isAligned)
+    k.choose(
+        side.isAligned,
+        [&] {
+          copyRowChunks(lowering, side, copying, position, place, sizeK, stepK);
+        },
+        [&] { copyElements(side, position, place); });
+  else
+    copyElements(side, position, place);
 }
 
 /// `width` positions of the row that is `behind` bytes behind `start`.
@@ -424,13 +448,18 @@ SmallVector<Value> PairsLowering::loadRow(const Side &side, Int start,
 SmallVector<Value> PairsLowering::reduceChunk(Int position, Int left, Int right,
                                               ValueRange sums, bool isGuarded) {
   SmallVector<Value> next(sums);
+  // Of a K of one load, the positions that there are.
+  int64_t present = sizeK.isConstant()
+                        ? std::min<int64_t>(width, sizeK.getConstant())
+                        : width;
   SmallVector<SmallVector<Value>> lhs;
   for (int64_t row = 0; row < rows; ++row)
-    lhs.push_back(loadRow(sides[0], left, grid.rowOffset(row) * sides[0].pitch));
+    lhs.push_back(
+        loadRow(sides[0], left, grid.rowOffset(row) * sides[0].pitch));
   for (int64_t column = 0; column < columns; ++column) {
     SmallVector<Value> rhs =
         loadRow(sides[1], right, grid.columnOffset(column) * sides[1].pitch);
-    for (int64_t number = 0; number < width; ++number) {
+    for (int64_t number = 0; number < present; ++number) {
       Value exists;
       if (isGuarded)
         exists = k.less(k.add(position, number), sizeK);
@@ -457,7 +486,8 @@ SmallVector<Value> PairsLowering::reduceStep(Int step, Int slot,
   Int left = getStart(sides[0], grid.row);
   Int right = getStart(sides[1], grid.column);
   bool isWhole = op.getZeroTail() ||
-                 (sizeK.isConstant() && sizeK.getConstant() % width == 0);
+                 (sizeK.isConstant() && (sizeK.getConstant() < width ||
+                                         sizeK.getConstant() % width == 0));
   return k.rolledLoop(
       0, k.ceilDiv(count, width), 1, sums, [&](Int chunk, ValueRange carried) {
         Int first = k.add(position, k.mul(chunk, width));
@@ -496,8 +526,11 @@ void PairsLowering::lower() {
       getSide(op.getLhs(), op.getLeft(), starts[0], op.getLhsRows()));
   sides.push_back(
       getSide(op.getRhs(), op.getRight(), firstColumn, op.getRhsRows()));
-  if (!op.getProducts())
+  if (!op.getProducts()) {
+    copiesRows = needsRows(lowering, op.getPlace(), op.getBlock(),
+                           k.ceilDiv(sizeK, stepK), stages);
     return setBox(lowering, op.getFragment(), reduceAll());
+  }
   SmallVector<Value> products = getBox(lowering, op.getProducts());
   setBox(lowering, op.getFragment(),
          k.ifElse(

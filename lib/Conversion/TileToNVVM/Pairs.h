@@ -45,9 +45,15 @@ struct PairSide {
 PairSide getPairSide(Lowering &lowering, Value view, Value place, Value ring,
                      Int firstRow, int64_t rows);
 
-/// The first row or column of a tile at `place`; `block` may be null.
+/// The first column of a tile at `place`, or of its block; that may be null.
 Int getFirstColumn(Lowering &lowering, Value place, Value block,
                    int64_t columns);
+
+/// Whether the rows of a tile at `place` are still to be copied: where a ring
+/// of `stages` slots has all steps of K, that is in the first block only. Null:
+/// they always are.
+Value needsRows(Lowering &lowering, Value place, Value block, Int steps,
+                int64_t stages);
 
 /// Copies `stepK` positions of K, of `sizeK` that exist, from `position` on to
 /// the slot at `slot`, by 16 bytes: thread `thread` its part. What does not
@@ -63,12 +69,11 @@ Int readThreadId(KernelBuilder &k);
 /// front of what is reduced: one loop has both, so that addresses are computed,
 /// and kept in registers, once. The barrier is also that between turns of the
 /// loop around this.
-SmallVector<Value>
-reduceThroughRing(KernelBuilder &k, Int steps, int64_t stages, ValueRange sums,
-                  function_ref<void(Int step, Int slot)> copy,
-                  function_ref<SmallVector<Value>(Int step, Int slot,
-                                                  ValueRange sums)>
-                      reduce);
+SmallVector<Value> reduceThroughRing(
+    KernelBuilder &k, Int steps, int64_t stages, ValueRange sums,
+    function_ref<void(Int step, Int slot)> copy,
+    function_ref<SmallVector<Value>(Int step, Int slot, ValueRange sums)>
+        reduce);
 
 /// The element of `view` at the batch of `place`, the first one along its
 /// `innerRank` last axes.

@@ -134,16 +134,16 @@ static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
     // In instructions of other arithmetic that take as long.
     double perElement =
         static_cast<double>(2 * plan.stepK * plan.products) * rate / mmaRate;
-    auto loaded = static_cast<double>((plan.rows + plan.columns / 2) *
-                                      plan.getParts());
+    auto loaded =
+        static_cast<double>((plan.rows + plan.columns / 2) * plan.getParts());
     perTile +=
         elements * static_cast<double>(tiles.productInstructions) +
         steps * (elements * perElement +
                  loaded * static_cast<double>(tiles.productLoadInstructions));
   } else {
-    perTile += problem.sizeK *
-               (elements * problem.inner +
-                loads * static_cast<double>(tiles.loadInstructions));
+    perTile +=
+        problem.sizeK * (elements * problem.inner +
+                         loads * static_cast<double>(tiles.loadInstructions));
   }
   double passes = 1;
   if (problem.results > 0) {
@@ -170,8 +170,8 @@ static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
                 static_cast<double>(problem.elementBytes) /
                 machine.copyBytesPerSecond;
   double launches = plan.products ? 1.0 + tiles.packingKernels : 1.0;
-  time.total = launches * machine.launchSeconds +
-               std::max(time.arithmetic, time.memory);
+  time.total =
+      launches * machine.launchSeconds + std::max(time.arithmetic, time.memory);
   return time;
 }
 
@@ -198,10 +198,10 @@ public:
       : problem(problem), machine(machine),
         tiles(getGPUTiles(machine).pairwise), take(take),
         isProduct(problem.results > 0),
-        mostResults(std::clamp<int64_t>(
-            static_cast<int64_t>(problem.results), 1,
-            problem.hasOpenResults ? tiles.openValueColumns
-                                   : tiles.valueColumns)) {}
+        mostResults(
+            std::clamp<int64_t>(static_cast<int64_t>(problem.results), 1,
+                                problem.hasOpenResults ? tiles.openValueColumns
+                                                       : tiles.valueColumns)) {}
 
   PairwisePlan choose();
 
@@ -281,19 +281,20 @@ static int64_t countProductWords(const PairProblem &problem,
     sums += plan.rows * plan.valueColumns * problem.accumulations +
             2 * plan.columns;
   int64_t rowParts = 4 * plan.getParts();
-  int64_t operands = std::min((plan.rows + 4) * rowParts,
-                              (plan.columns / 2 + 2) * rowParts);
+  int64_t operands =
+      std::min((plan.rows + 4) * rowParts, (plan.columns / 2 + 2) * rowParts);
   return sums * (problem.elementBytes == 8 ? 2 : 1) + operands;
 }
 
 void PlanSearch::considerProducts() {
-  auto shapes = isProduct ? ArrayRef<PairwiseTiles::Products>(tiles.valueProducts)
-                          : ArrayRef<PairwiseTiles::Products>(tiles.matrices);
+  auto shapes = isProduct
+                    ? ArrayRef<PairwiseTiles::Products>(tiles.valueProducts)
+                    : ArrayRef<PairwiseTiles::Products>(tiles.matrices);
   for (const PairwiseTiles::Products &shape : shapes)
     for (int64_t results = mostResults; results > 0; results /= 2) {
       PairwisePlan plan;
       plan.elementBytes = problem.elementBytes;
-      plan.products = problem.products;
+      plan.products = take("products", problem.products);
       plan.threads = shape.threads;
       plan.ctasPerSM = shape.ctasPerSM;
       plan.rows = shape.rows;
@@ -306,12 +307,12 @@ void PlanSearch::considerProducts() {
       int64_t registers =
           machine.getRegistersPerThread(plan.threads, plan.ctasPerSM);
       auto fits = [&] {
-        return plan.getSharedBytes() <=
-               machine.getSharedBytes(plan.ctasPerSM);
+        return plan.getSharedBytes() <= machine.getSharedBytes(plan.ctasPerSM);
       };
       while (plan.stages > 2 && !fits())
         --plan.stages;
-      registers -= isProduct ? tiles.otherProductRegisters : tiles.otherRegisters;
+      registers -=
+          isProduct ? tiles.otherProductRegisters : tiles.otherRegisters;
       if (fits() && countProductWords(problem, plan) <= registers)
         consider(plan);
     }
@@ -363,7 +364,10 @@ LogicalResult kron::planForGPU(PairOpInterface op, const GPUMachine &machine) {
                   stringifyGPUKernel(given.getKernel()).str());
   PairProblem problem = describe(op, getGPUTiles(machine).pairwise);
   auto take = [&](StringRef field, int64_t chosen) {
-    return given && given.has(field) ? given.get(field) : chosen;
+    if (given && given.has(field))
+      return given.get(field);
+    // A complete plan that says nothing of products has none.
+    return given && given.isComplete() && field == "products" ? 0 : chosen;
   };
   PairwisePlan plan = PlanSearch(problem, machine, take).choose();
   PlanWriter writer(op.getContext(), GPUKernel::Pairwise);

@@ -30,8 +30,8 @@ std::optional<std::string> kron::getPairwiseReason(PairOpInterface op) {
       return "an array has no elements";
   // Positions along K are counted in 32 bits.
   auto lhs = dyn_cast<ShapedType>(op.getLhs().getType());
-  if (lhs && lhs.getDimSize(op.getReducedDim(0)) >
-                 std::numeric_limits<int32_t>::max())
+  if (lhs &&
+      lhs.getDimSize(op.getReducedDim(0)) > std::numeric_limits<int32_t>::max())
     return "K has more than 2147483647 positions";
   return std::nullopt;
 }

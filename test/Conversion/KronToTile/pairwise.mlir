@@ -113,3 +113,53 @@ func.func @sums(%a: memref<?x3xf32>, %b: memref<?x3xf32>, %v: memref<?x1xf32>, %
     {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 8, thread_rows = 2, thread_columns = 4, column_threads = 8>}
   return
 }
+
+// -----
+
+// Verify squares of f32 by matrix products: rows less the first one of A become parts of f16, with zeros behind K, by a power of two
+// that its inverse undoes, and squared lengths; those of an array with itself once. What is not exact is computed from the array.
+// CHECK-LABEL: func.func @squares_of_rows(
+// CHECK:         linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]} ins(%[[A:.*]] : memref<?x50xf32>) outs(%[[LARGEST:.*]] : memref<?xf32>) {
+// CHECK:           memref.load %[[A]][%{{.*}}, %{{.*}}]
+// CHECK:           arith.subf
+// CHECK:           arith.maximumf
+// CHECK:         linalg.generic {{.*}} ins(%[[LARGEST]] : memref<?xf32>) outs(%[[SCALES:.*]] : memref<?xf32>) {
+// CHECK:           arith.shrui
+// CHECK:         linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]} ins(%[[A]] : memref<?x50xf32>) outs(%[[WIDE:.*]] : memref<?xf64>) {
+// CHECK:           math.fma
+// CHECK:         linalg.generic {{.*}} ins(%[[WIDE]] : memref<?xf64>) outs(%[[NORMS:.*]] : memref<?xf32>) {
+// CHECK:         linalg.generic {{.*}} ins(%[[LARGEST]] : memref<?xf32>) outs(%[[HIGH:.*]], %[[LOW:.*]] : memref<?x56xf16>, memref<?x56xf16>) {
+// CHECK:           arith.truncf {{.*}} : f32 to f16
+// CHECK:           arith.truncf {{.*}} : f32 to f16
+// CHECK-NOT:     linalg.generic
+// CHECK:         tile.launch
+// CHECK:         memref.dealloc
+// CHECK-LABEL: gpu.func @squares_of_rows_0(
+// CHECK:         %[[L:.*]] = tile.alloc : !tile.ring<3 of <32x32xf16>>
+// CHECK:         %[[R:.*]] = tile.alloc : !tile.ring<3 of <64x32xf16>>
+// CHECK:         %[[P:.*]], %[[H:.*]] = tile.multiply_rows({{.*}}) by({{.*}}) [%[[U:.*]]] through %[[L]], %[[R]] lanes 8 norms({{.*}}) scales({{.*}}) roundings 1.600000e+01
+// CHECK:         tile.pairs {{.*}} products(%[[P]] held %[[H]] : !tile.fragment<1x2x4xf32, mma.m16n8k16>) : {{.*}} <2 of <16x8xf32
+// CHECK:         tile.store_pairs
+func.func @squares_of_rows(%a: memref<?x50xf32>, %y: memref<?x?xf32>) {
+  kron.pairwise square_diff ins(%a, %a : memref<?x50xf32>, memref<?x50xf32>) outs(%y : memref<?x?xf32>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 3, k_step = 32, thread_rows = 2, thread_columns = 4, column_threads = 8, products = 3>}
+  return
+}
+
+// -----
+
+// Verify products of f64 and bf16, which are one part and have no scales, and no norms without squares.
+// CHECK-LABEL: func.func @products_of_rows(
+// CHECK-NOT:     "reduction"
+// CHECK:         linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]} outs(%{{.*}} : memref<?x?xf64>) {
+// CHECK-LABEL: gpu.func @products_of_rows_0(
+// CHECK:         tile.multiply_rows(%{{.*}} : !tile.view<?x?xf64, [?, 1]>) by(%{{.*}} : !tile.view<?x?xf64, [?, 1]>) {{.*}} lanes 8 roundings 1.600000e+01 : <2 of <16x8xf64>>, <2 of <32x8xf64>> -> <1x2x4xf64, mma.m16n8k8.f64>
+// CHECK-LABEL: gpu.func @products_of_rows_1(
+// CHECK:         tile.multiply_rows(%{{.*}} : !tile.view<?x?xbf16, [?, 1]>) by(%{{.*}}) {{.*}} lanes 8 norms({{.*}}) roundings 1.600000e+01 : <2 of <16x32xbf16>>
+func.func @products_of_rows(%a: memref<?x?xf64>, %b: memref<?x?xbf16>, %y: memref<?x?xf64>, %z: memref<?x?xbf16>) {
+  kron.pairwise dot ins(%a, %a : memref<?x?xf64>, memref<?x?xf64>) outs(%y : memref<?x?xf64>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 8, thread_rows = 2, thread_columns = 4, column_threads = 8, products = 1>}
+  kron.pairwise square_diff ins(%b, %b : memref<?x?xbf16>, memref<?x?xbf16>) outs(%z : memref<?x?xbf16>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 32, thread_rows = 2, thread_columns = 4, column_threads = 8, products = 1>}
+  return
+}

@@ -118,3 +118,64 @@ func.func @launch(%p: !llvm.ptr, %n: i64) {
   tile.launch @kron_gpu::@products tiles(%n) args(%a, %v, %y, %y, %n, %n : !tile.view<?x?xf16, [?, 1]>, !tile.view<?x2xf16, [2, 1]>, !tile.view<?x?x2xf32, [?, 2, 1]>, !tile.view<?x?x2xf32, [?, 2, 1]>, i64, i64)
   return
 }
+
+// -----
+
+// Verify products of parts of 64 bytes of a row, the small ones first, from zero on in each step, whose sums are added; that distances
+// are made of them, by the inverse scales and the norms; that all warps say whether they are exact; and that the function
+// is computed where one does not.
+// CHECK-LABEL: llvm.func @products_of_rows(
+// CHECK:         scf.for {{.*}} iter_args({{.*}}) -> (f32, f32, f32, f32, f32, f32, f32, f32, i32)
+// CHECK:           nvvm.cp.async.wait.group 0
+// CHECK-NEXT:      nvvm.barrier0
+// CHECK-COUNT-3:   nvvm.cp.async.shared.global {{.*}}, 16, cache = cg, %{{.*}}
+// CHECK:           scf.if {{.*}} -> (f32, f32, f32, f32, f32, f32, f32, f32) {
+// CHECK-COUNT-8:     llvm.load {{.*}} !llvm.ptr<3> -> vector<4xi32>
+// CHECK-COUNT-12:    mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// CHECK-COUNT-8:     arith.addf
+// CHECK:         arith.divf
+// CHECK:         llvm.load {{.*}} !llvm.ptr<1> -> f32
+// CHECK:         llvm.intr.fma
+// CHECK:         arith.cmpf ole
+// CHECK:         nvvm.vote.sync all
+// CHECK:         nvvm.barrier0
+// CHECK-COUNT-2: llvm.load {{.*}} !llvm.ptr<3> -> i32
+// CHECK:         %[[HELD:.*]] = arith.cmpi eq
+// CHECK:         scf.if %[[HELD]] -> (f32, f32, f32, f32, f32, f32, f32, f32) {
+// CHECK-NEXT:      scf.yield
+// CHECK-NEXT:    } else {
+// CHECK:           scf.for
+// CHECK-COUNT-2:     llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
+// CHECK:         st.global.cs.f32
+gpu.module @kron_gpu {
+  llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  gpu.func @products_of_rows(%a: !tile.view<?x?xf16, [?, 1]>, %b: !tile.view<?x?xf16, [?, 1]>, %e: !tile.view<?xf32, [1]>, %x: !tile.view<?x?xf32, [?, 1]>, %y: !tile.view<?x?xf32, [?, 1]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %l = tile.alloc : !tile.ring<2 of <32x32xf16>>
+    %r = tile.alloc : !tile.ring<2 of <64x32xf16>>
+    %o = tile.alloc : !tile.ring<2 of <16x8xf32, #tile.layout<[12, 1]>>>
+    %q = tile.alloc : !tile.ring<2 of <32x8xf32, #tile.layout<[12, 1]>>>
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [16, 32] : !tile.view<?x?xf32, [?, 1]>
+      %p, %h = tile.multiply_rows(%a, %a : !tile.view<?x?xf16, [?, 1]>, !tile.view<?x?xf16, [?, 1]>) by(%b, %b : !tile.view<?x?xf16, [?, 1]>, !tile.view<?x?xf16, [?, 1]>)
+          [%u] through %l, %r lanes 8 norms(%e, %e : !tile.view<?xf32, [1]>, !tile.view<?xf32, [1]>) scales(%e, %e : !tile.view<?xf32, [1]>, !tile.view<?xf32, [1]>) roundings 16.0
+          : !tile.ring<2 of <32x32xf16>>, !tile.ring<2 of <64x32xf16>> -> !tile.fragment<1x2x4xf32, mma.m16n8k16>
+      %d = tile.pairs %x, %x[%u] through %o, %q lanes 8 from 0.0 zero_tail products(%p held %h : !tile.fragment<1x2x4xf32, mma.m16n8k16>)
+          : !tile.view<?x?xf32, [?, 1]>, !tile.view<?x?xf32, [?, 1]>, !tile.ring<2 of <16x8xf32, #tile.layout<[12, 1]>>>, !tile.ring<2 of <32x8xf32, #tile.layout<[12, 1]>>> -> !tile.fragment<1x2x4xf32, mma.m16n8k16> {
+      ^bb0(%f: f32, %g: f32, %s: f32):
+        %m = arith.subf %f, %g : f32
+        %z = math.fma %m, %m, %s : f32
+        tile.yield %z : f32
+      }
+      tile.store_pairs %d to %y[%u] lanes 8 : !tile.fragment<1x2x4xf32, mma.m16n8k16>, !tile.view<?x?xf32, [?, 1]>
+    }
+    gpu.return
+  }
+}
+func.func @launch(%p: !llvm.ptr, %n: i64) {
+  %a = tile.view %p sizes(%n, %n) strides(%n) : !llvm.ptr -> !tile.view<?x?xf16, [?, 1]>
+  %e = tile.view %p sizes(%n) : !llvm.ptr -> !tile.view<?xf32, [1]>
+  %y = tile.view %p sizes(%n, %n) strides(%n) : !llvm.ptr -> !tile.view<?x?xf32, [?, 1]>
+  tile.launch @kron_gpu::@products_of_rows tiles(%n) args(%a, %a, %e, %y, %y, %n : !tile.view<?x?xf16, [?, 1]>, !tile.view<?x?xf16, [?, 1]>, !tile.view<?xf32, [1]>, !tile.view<?x?xf32, [?, 1]>, !tile.view<?x?xf32, [?, 1]>, i64)
+  return
+}

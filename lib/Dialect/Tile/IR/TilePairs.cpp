@@ -44,7 +44,7 @@ LogicalResult PlaceOp::verify() {
 /// The operation that says where `place` is; null, with an error, if none does.
 static PlaceOp getPlaceOp(Operation *op, Value place) {
   auto found = place.getDefiningOp<PlaceOp>();
-  // load_scalar_c1, pairs_c1, for_pairs_c2, store_pairs_c1
+  // load_scalar_c1, pairs_c1, multiply_rows_c1, for_pairs_c2, store_pairs_c1
   if (!found)
     op->emitOpError("expects a place from tile.place");
   return found;
@@ -120,7 +120,8 @@ static LogicalResult verifyLanes(Operation *op, int64_t lanes,
                            "divides the ")
            << threads << " threads, but got " << lanes;
   // multiply_rows_c4
-  if (fragment.getAtom() != AtomKind::Fma && (lanes < 4 || threads % (8 * lanes)))
+  if (fragment.getAtom() != AtomKind::Fma &&
+      (lanes < 4 || threads % (8 * lanes)))
     return op->emitOpError("expects lanes of warps for ")
            << fragment << ", at least 4 and in rows of whole warps, but got "
            << lanes << " of " << threads << " threads";

@@ -69,8 +69,9 @@ def Kron_PairwiseOp : Kron_PairOp<"pairwise"> {
 
     Everything is computed in the accumulation type of the elements (f32 for f16
     and bf16) and rounded once. Sums may be made in any order. Differences are
-    computed as such: equal rows have a distance of exactly 0, and sums of
-    squares are never negative. A NaN in a row of `A` (`B`) makes that row
+    computed as such, or sums of squares as `|a|^2 + |b|^2 - 2 a b` where that is
+    as exact (GPUs, `products` of the plan): equal rows have a distance of exactly
+    0, and sums of squares are never negative. A NaN in a row of `A` (`B`) makes that row
     (column) of the reduced values NaN, sums and maxima alike, and no other. An
     empty sum is 0; an empty maximum is 0 for the functions of a difference,
     which are never negative, and -infinity for others.
@@ -78,7 +79,7 @@ def Kron_PairwiseOp : Kron_PairOp<"pairwise"> {
     Powers with an exponent that is a multiple of 1/2, up to 8, are made of
     multiplications and square roots. Other exponents are rounded to the
     accumulation type; their powers are within 4 + p units in the last place of
-    it.
+    it; on a GPU those of f32 within 4 p |log2 |a - b|| more.
 
     Shapes:
 
