@@ -254,6 +254,14 @@ static int64_t chooseBlockRows(const CPUPlan &plan, FusedOp fused,
              : 0;
 }
 
+/// Rows that take an eighth of the second-level cache, of so many bytes each in
+/// input and result.
+static int64_t chooseRowsBeside(int64_t rowBytes, const CacheBudget &caches) {
+  int64_t rows = caches.l2Bytes / 8 / rowBytes;
+  return std::clamp(rows / kCPURates.leastTileRows * kCPURates.leastTileRows,
+                    kCPURates.leastTileRows, kCPURates.mostTileRows);
+}
+
 /// Rows per tile of a single factor: many, so that what is loaded of the factor
 /// is used often, but if the factor stays in the second-level cache so few that
 /// they and the next ones stay there with it.
@@ -267,9 +275,20 @@ static int64_t chooseRows(const CPUPlan &plan, FusedOp fused,
     return kCPURates.mostTileRows;
   int64_t elements = countElements(fused.getInputs().front(), plan.roles) +
                      countElements(fused.getInit(), plan.roles);
-  int64_t rows = caches.l2Bytes / 8 / (elements * elementBytes);
-  return std::clamp(rows / kCPURates.leastTileRows * kCPURates.leastTileRows,
-                    kCPURates.leastTileRows, kCPURates.mostTileRows);
+  return chooseRowsBeside(elements * elementBytes, caches);
+}
+
+/// Rows per tile of a transposed input, at least, that all of a factor goes by
+/// for which leaves the first-level cache; 0: as many as memory likes.
+static int64_t chooseTransposedRows(const CPUPlan &plan, int64_t elementBytes,
+                                    int64_t lanes, const CacheBudget &caches) {
+  const StageGroup &first = plan.groups.front();
+  int64_t factorBytes = first.sizeK * first.sizeN * elementBytes;
+  bool isOutside = plan.tiledAxis < static_cast<int>(first.axis);
+  if (plan.groups.size() > 1 || !isOutside || factorBytes <= caches.l1Bytes)
+    return 0;
+  int64_t rowBytes = (first.sizeK + first.sizeN) * elementBytes;
+  return llvm::alignDown(chooseRowsBeside(rowBytes, caches), lanes);
 }
 
 /// Rows that fill a tile of small rows, out of `size`; a number that divides it
@@ -360,13 +379,15 @@ int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
   else if (plan.rowsInLanes)
     // A second vector only as long as all is in the first-level cache.
     tile = 4 * lanes * bytesPerPosition <= caches.l1Bytes ? 2 * lanes : lanes;
-  else if (plan.transposesInput)
+  else if (plan.transposesInput) {
     // Two cache lines of the input, even where the second-level cache does not
     // hold the rows that they belong to: fetching parts of lines costs more.
     tile = chooseEvenSegment(
         chooseTileSegment(size, bytesPerPosition, lanes, elementBytes, caches),
         size, countInside(plan, fused), bytesPerPosition, lanes, caches);
-  else if (int64_t groups = chooseColumnGroups(plan, sizes, elementBytes))
+    tile =
+        std::max(tile, chooseTransposedRows(plan, elementBytes, lanes, caches));
+  } else if (int64_t groups = chooseColumnGroups(plan, sizes, elementBytes))
     tile = groups;
   else if (int64_t rows = chooseBlockRows(plan, fused, elementBytes))
     tile = rows;
