@@ -17,10 +17,10 @@ struct KnownProcessor {
   StringRef cpu;
   /// Caches of one core.
   int64_t l1KiB, l2KiB;
-  /// With vectors of 512 bits: from how many MiB of input and result on
-  /// non-temporal stores are faster, of whole tiles and of a few columns at a
-  /// time; 0: never. A Cascade Lake is slower with them, unless each row of the
-  /// result gets one or two cache lines at a time.
+  /// With vectors of 256 bits and more: from how many MiB of input and result
+  /// on non-temporal stores are faster, of whole tiles and of a few columns at
+  /// a time; 0: never. A Cascade Lake is slower with them, unless each row of
+  /// the result gets one or two cache lines at a time.
   int64_t streamMiB = 0, streamColumnsMiB = 0;
   /// Where memory takes contiguous segments of more than two cache lines
   /// faster: so many bytes of columns; where larger tiles of small rows are
@@ -31,14 +31,17 @@ struct KnownProcessor {
   bool hasFastPairs = false;
   /// Whether shuffles take nothing from multiply-adds.
   bool hasFastShuffles = false;
+  /// Width of the widest vectors that are executed as a whole.
+  int64_t wholeBits = 512;
 };
 } // namespace
 
-// Measured: Zen 5, Sapphire Rapids and Cascade Lake, whose values processors of
-// the same family have as well. Caches are those of data sheets.
+// Measured: Zen 5, Zen 4 with vectors of 512 and of 256 bits, Sapphire Rapids
+// and Cascade Lake, whose values processors of the same family have as well.
+// Caches are those of data sheets.
 static constexpr KnownProcessor kTable[] = {
     // cpu, L1, L2; non-temporal from, for columns; columns, rows; pairs,
-    // shuffles
+    // shuffles; whole bits
     {"x86-64-v2", 32, 256},
     {"x86-64-v3", 32, 512},
     {"x86-64-v4", 32, 1024, 0, 24},
@@ -54,10 +57,10 @@ static constexpr KnownProcessor kTable[] = {
     {"sapphirerapids", 48, 2048, 48, 8},
     {"emeraldrapids", 48, 2048, 48, 8},
     {"graniterapids", 48, 2048, 48, 8},
-    {"znver1", 32, 512},
-    {"znver2", 32, 512},
-    {"znver3", 32, 512},
-    {"znver4", 32, 1024, 0, 24, 0, 4096, true},
+    {"znver1", 32, 512, 24, 8, 0, 4096, false, false, 128},
+    {"znver2", 32, 512, 24, 8, 0, 4096, false, false, 256},
+    {"znver3", 32, 512, 24, 8, 0, 4096, false, false, 256},
+    {"znver4", 32, 1024, 24, 8, 0, 4096, true, false, 256},
     {"znver5", 48, 1024, 48, 16, 256, 8192, true, true},
     {"neoverse-n1", 64, 1024},
     {"neoverse-v1", 64, 1024},
@@ -136,8 +139,9 @@ void mlir::kron::setKnownCosts(Processor &processor,
   const KnownRates *rates = llvm::find_if(
       kRates, [&](const KnownRates &row) { return row.cpu == known->cpu; });
   processor.rates = rates->rates;
+  processor.wholeBits = known->wholeBits;
   processor.hasPairProducts = known->hasFastPairs && hasFeature("avx512bf16");
-  if (processor.vectorBits == 512) {
+  if (processor.vectorBits >= 256) {
     processor.streamBytes = known->streamMiB << 20;
     processor.streamColumnsBytes = known->streamColumnsMiB << 20;
   }

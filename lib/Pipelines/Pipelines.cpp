@@ -141,6 +141,7 @@ static KronExpandMathOptions getCPUMath(const CPUPipelineOptions &options) {
 static KronPlanOptions getCPUPlanOptions(const CPUPipelineOptions &options) {
   KronPlanOptions plan;
   plan.vectorBits = options.vectorBits;
+  plan.wholeBits = options.wholeBits;
   plan.cacheBytes = options.l1Bytes;
   plan.l2Bytes = options.l2Bytes;
   plan.streamBytes = options.streamBytes;

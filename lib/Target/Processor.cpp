@@ -176,6 +176,7 @@ kron::getNamedProcessors(ArrayRef<std::string> names) {
 void kron::setProcessor(CPUPipelineOptions &pipeline,
                         const Processor &processor) {
   pipeline.vectorBits = processor.vectorBits;
+  pipeline.wholeBits = processor.wholeBits;
   pipeline.l1Bytes = processor.l1Bytes;
   pipeline.l2Bytes = processor.l2Bytes;
   pipeline.streamBytes = processor.streamBytes;

@@ -2,6 +2,8 @@
 // RUN:   -o /dev/null 2>&1 | FileCheck %s
 // RUN: not kron-opt %s --kron-plan="vector-bits=64" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=INVALID
+// RUN: not kron-opt %s --kron-plan="whole-bits=96" 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=WHOLE
 // RUN: not kron-opt %s --kron-plan="cache-bytes=-1" 2>&1 | FileCheck %s --check-prefix=BYTES -DNAME=cache-bytes
 // RUN: not kron-opt %s --kron-plan="l2-bytes=-1" 2>&1 | FileCheck %s --check-prefix=BYTES -DNAME=l2-bytes
 // RUN: not kron-opt %s --kron-plan="stream-bytes=-1" 2>&1 | FileCheck %s --check-prefix=BYTES -DNAME=stream-bytes
@@ -16,6 +18,7 @@
 // RUN: not kron-opt %s --kron-plan="vector-loads=nan" 2>&1 | FileCheck %s --check-prefix=RATE -DNAME=vector-loads
 
 // INVALID: error: expects vector-bits to be 128, 256 or 512, but got 64
+// WHOLE: error: expects whole-bits to be 128, 256 or 512, but got 96
 // BYTES: error: expects [[NAME]] to be at least 0, but got -1
 // RATE: error: expects [[NAME]] to be more than 0, but got {{0|nan}}
 

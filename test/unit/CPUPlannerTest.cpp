@@ -8,6 +8,7 @@
 #include "kron/Mapping/CPU/CPUPlanner.h"
 #include "PlannerTest.h"
 #include "kron/Machine/Processor.h"
+#include "mlir/Parser/Parser.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -28,6 +29,7 @@ CPUPlannerOptions getOptions(const CPU &cpu) {
   setKnownCosts(processor, [](StringRef) { return false; });
   CPUPlannerOptions options;
   options.vectorBits = processor.vectorBits;
+  options.wholeBits = processor.wholeBits;
   options.caches = {processor.l1Bytes, processor.l2Bytes, processor.columnBytes,
                     processor.rowTileBytes};
   options.streamBytes = processor.streamBytes;
@@ -382,5 +384,121 @@ TEST_F(CPUPlanners, VectorsDecideWhichFactorsAreJoined) {
   for (const CPU &cpu : kCPUs) {
     EXPECT_NE(getSteps(kPowers, cpu), "1 1 1 1 1 1 ") << cpu.name;
     EXPECT_EQ(getSteps(kRows, cpu), "1 1 1 ") << cpu.name;
+  }
+}
+
+TEST_F(CPUPlanners, TilesOfColumnsTakeTwoLinesWhateverTheVectors) {
+  const Example columns{"f32", {8, 8, 8, 8, 1024}, {0, 1, 2, 3}};
+  for (const CPU &cpu : {kCPUs[0], kCPUs[2], kCPUs[5]}) {
+    auto planned = plan(columns, cpu);
+    ASSERT_EQ(getReason(planned), "none");
+    EXPECT_EQ(readCPUChoices(std::get<CPUPlanAttr>(planned)).tile, 32)
+        << cpu.name;
+  }
+}
+
+TEST_F(CPUPlanners, ProcessorsThatSplitVectorsTakeNarrowOnesWhereTheseAreFull) {
+  struct Row {
+    Example example;
+    int64_t bits;
+  };
+  const Row rows[] = {
+      // Eight elements of f32 fill vectors of 256 bits.
+      {{"f32", {1000, 8, 8, 8}, {1, 2, 3}}, 256},
+      {{"f64", {1000, 12, 12, 12}, {1, 2, 3}}, 256},
+      {{"f32", {1000, 16, 16, 16}, {1, 2, 3}}, 512},
+      // Parts of narrow vectors are stored one after the other.
+      {{"f32", {1000, 7, 7, 7}, {1, 2, 3}}, 512},
+      // Not for columns, and not for what is not known.
+      {{"f32", {8, 8, 8, 1000}, {0, 1, 2}}, 512},
+      {{"i32", {1000, 8, 8, 8}, {1, 2, 3}}, 512},
+  };
+  for (const Row &row : rows)
+    for (bool isSplit : {false, true}) {
+      SCOPED_TRACE(getName(row.example) + (isSplit ? " split" : ""));
+      CPUPlannerOptions options = getOptions(kCPUs[2]);
+      options.wholeBits = isSplit ? 256 : 512;
+      FusedOp fused = build(row.example);
+      ASSERT_TRUE(succeeded(planForCPU(fused, options)));
+      EXPECT_EQ(readCPUChoices(getCPUPlanAttr(fused)).vectorBits,
+                isSplit ? row.bits : 512);
+    }
+  // What is given stays.
+  CPUPlannerOptions options = getOptions(kCPUs[2]);
+  options.wholeBits = 256;
+  FusedOp fused = build(rows[0].example, "#kron.cpu_plan<vector_bits = 512>");
+  ASSERT_TRUE(succeeded(planForCPU(fused, options)));
+  EXPECT_EQ(readCPUChoices(getCPUPlanAttr(fused)).vectorBits, 512);
+}
+
+TEST_F(CPUPlanners, ProcessorsThatSplitVectorsCopyResultsOnlyInWholeLines) {
+  CPUPlannerOptions options = getOptions(kCPUs[1]);
+  options.wholeBits = 256;
+  auto getStaging = [&](const Example &example) {
+    FusedOp fused = build(example);
+    EXPECT_TRUE(succeeded(planForCPU(fused, options)));
+    return readCPUChoices(getCPUPlanAttr(fused)).staging;
+  };
+  EXPECT_EQ(getStaging({"f32", {-1, 5, 5, 5}, {1, 2, 3}}), 0);
+  EXPECT_EQ(getStaging({"f64", {-1, 10, 10, 10}, {1, 2, 3}}), 0);
+  EXPECT_EQ(getStaging({"f32", {-1, 4, 4, 4}, {1, 2, 3}}), kStagesOthers);
+}
+
+TEST_F(CPUPlanners, TilesThatAreTransposedDivideTheirAxis) {
+  struct Row {
+    int64_t size, tile;
+  };
+  // 211 has no divisor, of 300 two fill vectors best, and 64 is one tile.
+  const Row rows[] = {{300, 60}, {400, 40}, {50, 50}, {64, 64}, {211, 32}};
+  for (const Row &row : rows) {
+    std::string x = std::to_string(row.size);
+    std::string text =
+        "func.func @f(%x: memref<3x40x" + x + "xf32>, %f: memref<40x40xf32>, " +
+        "%y: memref<40x" + x + "x3xf32>) {\n" +
+        "kron.fused ins(%x, %f : memref<3x40x" + x +
+        "xf32>, memref<40x40xf32>) outs(%y : memref<40x" + x +
+        "x3xf32>) attributes {input_permutation = array<i64: 1, 2, 0>, " +
+        "plan = #kron.cpu_plan<tiled_axis = 1>} {\n^bb0(%a: tensor<40x" + x +
+        "x3xf32>, %g: tensor<40x40xf32>, %b: tensor<40x" + x + "x3xf32>):\n" +
+        "%0 = kron.mode_product axis(0) ins(%a : tensor<40x" + x +
+        "x3xf32>) factor(%g [q, p] : tensor<40x40xf32>) outs(%b : tensor<40x" +
+        x + "x3xf32>) -> tensor<40x" + x + "x3xf32>\n" +
+        "kron.yield %0 : tensor<40x" + x + "x3xf32>\n}\nreturn\n}";
+    OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+    ASSERT_TRUE(module);
+    module->walk([&](FusedOp fused) {
+      ASSERT_TRUE(succeeded(planForCPU(fused, getOptions(kCPUs[2]))));
+      EXPECT_EQ(readCPUChoices(getCPUPlanAttr(fused)).tile, row.tile)
+          << row.size;
+    });
+  }
+}
+
+TEST_F(CPUPlanners, TransposedRowsAreMoreIfAFactorLeavesTheCache) {
+  struct Row {
+    int64_t size, tile;
+  };
+  // 8 KB of a factor stay in the first-level cache, 320 KB go by once a tile.
+  for (const Row &row : {Row{32, 16}, Row{200, 32}}) {
+    std::string k = std::to_string(row.size);
+    std::string text =
+        "func.func @f(%x: memref<" + k + "x5000xf64>, %f: memref<" + k + "x" +
+        k + "xf64>, %y: memref<5000x" + k +
+        "xf64>) {\nkron.fused ins(%x, %f : memref<" + k +
+        "x5000xf64>, memref<" + k + "x" + k + "xf64>) outs(%y : memref<5000x" +
+        k + "xf64>) attributes {input_permutation = array<i64: 1, 0>} {\n" +
+        "^bb0(%a: tensor<5000x" + k + "xf64>, %g: tensor<" + k + "x" + k +
+        "xf64>, %b: tensor<5000x" + k + "xf64>):\n" +
+        "%0 = kron.mode_product axis(1) ins(%a : tensor<5000x" + k +
+        "xf64>) factor(%g [p, q] : tensor<" + k + "x" + k +
+        "xf64>) outs(%b : tensor<5000x" + k + "xf64>) -> tensor<5000x" + k +
+        "xf64>\nkron.yield %0 : tensor<5000x" + k + "xf64>\n}\nreturn\n}";
+    OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+    ASSERT_TRUE(module);
+    module->walk([&](FusedOp fused) {
+      ASSERT_TRUE(succeeded(planForCPU(fused, getOptions(kCPUs[2]))));
+      EXPECT_EQ(readCPUChoices(getCPUPlanAttr(fused)).tile, row.tile)
+          << row.size;
+    });
   }
 }

@@ -45,9 +45,19 @@ TEST(Processor, NonTemporalStoresWantWideVectors) {
   EXPECT_EQ(get("cascadelake", 512).streamBytes, 0);
   EXPECT_EQ(get("cascadelake", 512).streamColumnsBytes, 24 << 20);
   EXPECT_EQ(get("x86-64-v4", 512).streamColumnsBytes, 24 << 20);
-  EXPECT_EQ(get("znver3", 256).streamColumnsBytes, 0);
-  // A virtual machine without AVX-512.
-  EXPECT_EQ(get("znver5", 256).streamBytes, 0);
+  EXPECT_EQ(get("znver4", 512).streamBytes, 24 << 20);
+  EXPECT_EQ(get("znver3", 256).streamColumnsBytes, 8 << 20);
+  EXPECT_EQ(get("x86-64-v3", 256).streamColumnsBytes, 0);
+  // A virtual machine without AVX-512, and one without AVX2.
+  EXPECT_EQ(get("znver5", 256).streamBytes, 48 << 20);
+  EXPECT_EQ(get("znver5", 128).streamBytes, 0);
+}
+
+TEST(Processor, SomeSplitWideVectors) {
+  EXPECT_EQ(get("znver1", 256).wholeBits, 128);
+  EXPECT_EQ(get("znver4", 512).wholeBits, 256);
+  EXPECT_EQ(get("znver5", 512).wholeBits, 512);
+  EXPECT_EQ(get("haswell", 256).wholeBits, 512);
 }
 
 TEST(Processor, PairProductsWantTheInstructionAndItsRate) {

@@ -99,6 +99,9 @@ struct CPURates {
   int64_t threadFmas = 1 << 16;
 
   // Tiles.
+  /// Bytes of every row that tiles of columns take, at least: one cache line at
+  /// a time was measured to be much slower, whatever the width of vectors.
+  int64_t columnSegmentBytes = 128;
   /// Bytes apart at which columns of a slice would fall on the same sets, for
   /// at least so many positions of an axis.
   int64_t aliasBytes = 4096, aliasedPositions = 64;
@@ -129,6 +132,13 @@ struct CPURates {
   /// vector of 256 bits takes more than one of 512 bits does.
   double unalignedSlots = 0.75, secondLevelSlots = 4, shuffleCost = 0.5;
   double storedPartSlots = 2, narrowStoreSlots = 1;
+  /// Of a processor that splits vectors of 512 bits: what fibres of half a
+  /// vector take by way of memory, beside two shuffles; what loading elements
+  /// of a factor takes of each multiply-add of rows in lanes of 256 bits, of
+  /// which registers hold half as many; and how many times as fast such vectors
+  /// have to look.
+  double splitShuffleSlots = 3, narrowBroadcastSlots = 0.15;
+  double narrowVectorsGain = 1.1;
   /// Multiply-adds of vectors that making pairs of bf16 of an element takes as
   /// long as.
   double pairCopySlots = 2;

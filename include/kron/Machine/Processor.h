@@ -40,6 +40,9 @@ struct Processor {
   int64_t vectorBits;
   /// What the runtime checks before it runs this version.
   KronIsa isa;
+  /// Width of the widest vectors that it executes as a whole: wider ones take
+  /// two turns.
+  int64_t wholeBits = 512;
   /// Caches of one core, which tiles are cut for.
   int64_t l1Bytes = 32768;
   int64_t l2Bytes = 1048576;

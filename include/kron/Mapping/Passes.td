@@ -222,6 +222,9 @@ def KronPlan : Pass<"kron-plan"> {
            "Plan functions of pairs alone, for target=cpu: they become code earlier">,
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512",
            "Width of the CPU's vector registers in bits: 128, 256 or 512">,
+    Option<"wholeBits", "whole-bits", "int64_t", /*default=*/"512",
+           "Width of the widest vectors that the CPU executes as a whole, in "
+           "bits: wider ones take two turns">,
     Option<"cacheBytes", "cache-bytes", "int64_t", /*default=*/"32768",
            "Bytes of the CPU's cache that the working set of one tile may take">,
     Option<"l2Bytes", "l2-bytes", "int64_t", /*default=*/"1048576",
@@ -234,7 +237,7 @@ def KronPlan : Pass<"kron-plan"> {
            "The same for results that are stored a few columns at a time">,
     Option<"columnBytes", "column-bytes", "int64_t", /*default=*/"0",
            "Bytes of every row that tiles of columns take while the CPU's "
-           "second-level cache holds them (0: two vectors)">,
+           "second-level cache holds them (0: two cache lines)">,
     Option<"rowTileBytes", "row-tile-bytes", "int64_t", /*default=*/"4096",
            "Bytes of a tile of small rows, on the CPU">,
     Option<"matrixTiles", "matrix-tiles", "bool", /*default=*/"false",

@@ -40,6 +40,11 @@ struct CPUPipelineOptions : RecordPipelineOptions<CPUPipelineOptions> {
       llvm::cl::desc("Width of the target's vector registers in bits: 128, 256 "
                      "or 512"),
       llvm::cl::init(512)};
+  PassOptions::Option<int64_t> wholeBits{
+      *this, "whole-bits",
+      llvm::cl::desc("Width of the widest vectors that the target executes as "
+                     "a whole, in bits: wider ones take two turns"),
+      llvm::cl::init(512)};
   PassOptions::Option<int64_t> l1Bytes{
       *this, "l1-bytes",
       llvm::cl::desc("Bytes of the target's first-level data cache"),

@@ -93,6 +93,13 @@ void FusedCodeBuilder::emitTile(Emitter &emitter, const FusedArrays &all,
   tiles = {&all, tile};
 
   FusedWindow window = getTileWindow(tiledExtent);
+  if (!tiledExtent.isConstant() && plan.groups.size() == 1) {
+    int64_t inside = 1;
+    for (int axis = plan.tiledAxis + 1, rank = plan.roles.size(); axis < rank;
+         ++axis)
+      inside *= plan.getWholeSize(axis, 0);
+    window.tiledElements = emitter.mul(tiledExtent, inside);
+  }
   for (SectionBuffers &each : buffers)
     each.next = 0;
   resultOffset = getResultOffset(place);

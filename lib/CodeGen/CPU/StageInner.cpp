@@ -135,8 +135,8 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
   blocks.most = INT32_MAX;
   if (isKnown)
     blocks.most = laneAxis.size.getConstant();
-  else if (stage.given->tile)
-    blocks.most = stage.given->tile;
+  else if (stage.mostInner)
+    blocks.most = stage.mostInner;
   blocks.lanes = chooseLanes(isKnown ? laneAxis.size.getConstant() : INT64_MAX,
                              stage.vectorBits, emitter.getElementBytes());
   int64_t lanes = blocks.lanes;

@@ -9,6 +9,7 @@
 #include "Tiles.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Machine/CPURates.h"
+#include "kron/Plan/Arrays.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -168,18 +169,30 @@ static double getChainCost(ArrayRef<StageGroup> groups, FusedOp fused,
   return cost;
 }
 
-/// Whether factors that are no powers of two are cheaper with lanes over rows,
-/// two transpositions included.
-static bool putsRowsInLanes(const CPUPlan &plan, FusedOp fused,
-                            int64_t vectorBits, const CacheBudget &caches) {
+/// Bytes of the rows that a vector has lanes for, inputs or results.
+static int64_t countLaneBytes(const CPUPlan &plan, FusedOp fused,
+                              int64_t vectorBits) {
   ShapedType init = getArrayType(fused.getInit());
-  int64_t lanes = vectorBits / 8 / getComputedBytes(fused);
   int64_t rowElements = 1;
   for (int axis = plan.tiledAxis + 1, rank = plan.roles.size(); axis < rank;
        ++axis)
     rowElements *= std::max(plan.getWholeSize(axis, 0), init.getDimSize(axis));
-  int64_t bytes = rowElements * vectorBits / 8;
-  int64_t rows = init.getDimSize(plan.tiledAxis);
+  return rowElements * vectorBits / 8;
+}
+
+/// Multiply-adds of vectors that two transpositions of an element take as long
+/// as.
+static double getTransposingCost(int64_t lanes) {
+  return 2.0 * llvm::Log2_64(lanes) + 2;
+}
+
+/// Whether factors that are no powers of two are cheaper with lanes over rows,
+/// two transpositions included.
+static bool putsRowsInLanes(const CPUPlan &plan, FusedOp fused,
+                            int64_t vectorBits, const CacheBudget &caches) {
+  int64_t lanes = vectorBits / 8 / getComputedBytes(fused);
+  int64_t bytes = countLaneBytes(plan, fused, vectorBits);
+  int64_t rows = getArrayType(fused.getInit()).getDimSize(plan.tiledAxis);
   // Rows of a last tile that are not there are computed, too, and threads are
   // to have tiles.
   bool isMany =
@@ -188,7 +201,7 @@ static bool putsRowsInLanes(const CPUPlan &plan, FusedOp fused,
       (!isMany || 2 * bytes > caches.l2Bytes))
     return false;
   SmallVector<StageGroup> groups = chooseGroups(fused, lanes, /*isFull=*/true);
-  double others = 2.0 * llvm::Log2_64(lanes) + 2;
+  double others = getTransposingCost(lanes);
   if (bytes > caches.l1Bytes)
     others += kCPURates.secondLevelSlots * groups.size();
   double gain =
@@ -196,6 +209,63 @@ static bool putsRowsInLanes(const CPUPlan &plan, FusedOp fused,
   return gain *
              (getChainCost(groups, fused, vectorBits, caches, true) + others) <
          getChainCost(plan.groups, fused, vectorBits, caches, false);
+}
+
+/// The share of a vector that loads and stores of `group` fill, with `inside`
+/// elements inside its axis.
+static double getAccessFill(const StageGroup &group, int64_t inside,
+                            int64_t lanes) {
+  int64_t width = inside;
+  if (inside == 1 && group.sizeK == group.sizeN)
+    width = std::max<int64_t>(lanes / group.sizeN, 1) * group.sizeN;
+  else if (inside < lanes && llvm::isPowerOf2_64(inside))
+    width = group.sizeN * inside;
+  else if (inside < lanes)
+    width = lanes / inside * inside;
+  return double(width) / llvm::alignTo(width, lanes);
+}
+
+/// Multiply-adds of vectors that all factors of `plan`, on arrays of known
+/// sizes, take as long as, per vector of the input, on a processor that splits
+/// vectors of 512 bits: there a store takes as long as two of them.
+static double getSplitCost(const CPUPlan &plan, FusedOp fused,
+                           int64_t vectorBits, const CacheBudget &caches) {
+  int64_t lanes = vectorBits / 8 / getComputedBytes(fused);
+  ModeProductOp first = fused.getModeProducts().front();
+  SmallVector<int64_t> sizes(getArrayType(first.getInput()).getShape());
+  double cost = 0, share = 1;
+  for (const StageGroup &group : plan.groups) {
+    int64_t inside = ShapedType::getNumElements(
+        ArrayRef(sizes).drop_front(group.axis + group.products.size()));
+    double growth = double(group.sizeN) / group.sizeK, own = 1 + 2 * growth;
+    if (plan.rowsInLanes) {
+      own += group.sizeN;
+      if (vectorBits < 512)
+        own += kCPURates.narrowBroadcastSlots * group.sizeN;
+    } else {
+      // What stays without a load and a store.
+      own = own / getAccessFill(group, inside, lanes) +
+            getGroupCost(group.sizeK, group.sizeN, inside, lanes) - 1 - growth;
+      if (vectorBits < 512)
+        own += getPartSlots(group, inside, lanes);
+      else if (inside == 1 && 2 * group.sizeN <= lanes &&
+               group.sizeN > kMostKeptElements)
+        own += kCPURates.splitShuffleSlots;
+    }
+    cost += share * own;
+    share *= growth;
+    for (ModeProductOp product : group.products)
+      sizes[product.getAxis()] =
+          getArrayType(product.getFactor())
+              .getDimSize(product.getResultingFactorDim());
+  }
+  if (!plan.rowsInLanes)
+    return cost;
+  cost += getTransposingCost(lanes);
+  // Of two buffers.
+  if (2 * countLaneBytes(plan, fused, vectorBits) > caches.l1Bytes)
+    cost += kCPURates.secondLevelSlots * plan.groups.size();
+  return cost;
 }
 
 /// Cost of `product` per element of its input; `isFull`: with lanes over rows.
@@ -211,7 +281,7 @@ static double getSparseCost(const StageGroup &group, const GroupView &view,
 /// Whether the factors of a regrouped chain that fill vectors badly are cheaper
 /// with lanes over rows, two transpositions included.
 static bool putsRegroupedRowsInLanes(const CPUPlan &plan, int64_t lanes) {
-  double share = 1, own = 0, inLanes = 2.0 * llvm::Log2_64(lanes) + 2;
+  double share = 1, own = 0, inLanes = getTransposingCost(lanes);
   for (auto [group, view] : llvm::zip_equal(plan.groups, plan.views)) {
     own += share *
            getSparseCost(group, view, plan.tiledAxis, lanes, /*isFull=*/false);
@@ -263,6 +333,30 @@ std::variant<CPUPlan, std::string> kron::chooseAxes(FusedOp fused,
   if (choices.rowsInLanes && !isRegroupedChain && !isGiven("steps"))
     setSteps(chooseGroups(fused, lanes, /*isFull=*/true), choices);
   return describeCPUPlan(fused, choices);
+}
+
+int64_t kron::chooseVectorBits(FusedOp fused, CPUPlanAttr given,
+                               const CPUPlannerOptions &options) {
+  Type type = getElementType(fused.getInit());
+  bool isMeasured = type.isF32() || type.isF64();
+  if (options.vectorBits <= options.wholeBits || given || !isMeasured ||
+      isRegrouped(fused) || hasEmptyArray(fused) ||
+      !getArrayType(fused.getInputs().front()).hasStaticShape() ||
+      !getVaryingAxes(fused).none() || fused.getInputPermutation())
+    return options.vectorBits;
+  auto getCost = [&](int64_t bits) {
+    CPUChoices choices;
+    choices.vectorBits = bits;
+    auto plan =
+        std::get<CPUPlan>(chooseAxes(fused, given, options.caches, choices));
+    return plan.tiledAxis < 0 || plan.isTiledInnermost() || plan.transposesInput
+               ? 0
+               : getSplitCost(plan, fused, bits, options.caches);
+  };
+  bool isNarrowBetter =
+      kCPURates.narrowVectorsGain * getCost(options.wholeBits) <
+      getCost(options.vectorBits);
+  return isNarrowBetter ? options.wholeBits : options.vectorBits;
 }
 
 /// How often a call loads each element of the factor of `group`, which is not

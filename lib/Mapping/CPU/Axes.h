@@ -29,6 +29,11 @@ SmallVector<StageGroup> chooseGroups(FusedOp fused, int64_t lanes,
 /// groups that shuffles repeat.
 bool paysForPairs(FusedOp fused, const StageGroup &first, int64_t lanes);
 
+/// Bits of the vectors of `fused`: those that the processor executes as a whole
+/// where these leave fewer lanes empty than wider ones, else the widest.
+int64_t chooseVectorBits(FusedOp fused, CPUPlanAttr given,
+                         const CPUPlannerOptions &options);
+
 /// Sizes of the slices within slices that `choices` asks for, each of which
 /// leaves less of the first-level cache to what is sliced no further.
 SmallVector<int64_t> chooseSliceCuts(const CPUPlan &plan, FusedOp fused,
@@ -52,7 +57,7 @@ int64_t chooseBlocks(const CPUPlan &plan, FusedOp fused,
 /// Chooses what is prefetched and which results are stored by way of a copy,
 /// but for the fields that `given` (may be null) has.
 void chooseMemory(const CPUPlan &plan, FusedOp fused, CPUPlanAttr given,
-                  const CacheBudget &caches, CPUChoices &choices);
+                  const CPUPlannerOptions &options, CPUChoices &choices);
 
 } // namespace mlir::kron
 

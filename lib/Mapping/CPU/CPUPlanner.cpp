@@ -104,7 +104,7 @@ static std::string complete(FusedOp fused, CPUPlanAttr given,
     if (!value)
       value = chosen;
   };
-  takeGiven(choices.vectorBits, options.vectorBits);
+  takeGiven(choices.vectorBits, chooseVectorBits(fused, given, options));
   std::variant<CPUPlan, std::string> chosen =
       chooseAxes(fused, given, caches, choices);
   if (auto *reason = std::get_if<std::string>(&chosen))
@@ -132,7 +132,7 @@ static std::string complete(FusedOp fused, CPUPlanAttr given,
   if (auto *reason = std::get_if<std::string>(&chosen))
     return *reason;
   plan = std::get<CPUPlan>(chosen);
-  chooseMemory(plan, fused, given, caches, choices);
+  chooseMemory(plan, fused, given, options, choices);
   if (!isGiven("steps"))
     chooseFarSources(plan, fused, caches, choices);
   chooseSteps(fused, given, caches, choices);

@@ -55,10 +55,11 @@ int64_t kron::chooseBlocks(const CPUPlan &plan, FusedOp fused,
 
 /// What `staging` of a plan is.
 static int64_t chooseStaging(const CPUPlan &plan, FusedOp fused,
-                             const CacheBudget &caches,
+                             const CPUPlannerOptions &options,
                              const CPUChoices &choices) {
   if (choices.streamBytes <= 0 || plan.tiledAxis < 0)
     return 0;
+  const CacheBudget &caches = options.caches;
   int64_t tile = getTileSize(fused, plan, choices);
   int64_t bytes = countTileElements(plan, tile, plan.groups.size()) *
                   getComputedBytes(fused);
@@ -79,9 +80,17 @@ static int64_t chooseStaging(const CPUPlan &plan, FusedOp fused,
   // All factors of the next tile have time for the copy, while only the last
   // one stores its results itself, unless two copies are much of the
   // first-level cache.
+  bool isSplit = options.splitsWideVectors();
   bool isSmall =
       bytes <= std::min(kCPURates.smallStagedBytes, caches.l1Bytes / 4);
-  return isSmall && plan.groups.size() > 1 ? kStagesAll : kStagesOthers;
+  if (isSmall && plan.groups.size() > 1 && !isSplit)
+    return kStagesAll;
+  // Where multiply-adds of 512 bits take two turns, and memory waits for them,
+  // a copy pays only if no store into it crosses lines.
+  int64_t rowBytes = bytes / tile;
+  bool isAligned = rowBytes % kLineBytes == 0 && llvm::isPowerOf2_64(rowBytes);
+  bool mayCross = isSplit && !isAligned && !plan.isTiledInnermost();
+  return mayCross ? 0 : kStagesOthers;
 }
 
 /// Where a window is small, what is prefetched last would not come before it is
@@ -102,13 +111,14 @@ static int64_t chooseWindowsAhead(const CPUPlan &plan, FusedOp fused,
 }
 
 void kron::chooseMemory(const CPUPlan &plan, FusedOp fused, CPUPlanAttr given,
-                        const CacheBudget &caches, CPUChoices &choices) {
+                        const CPUPlannerOptions &options, CPUChoices &choices) {
   auto isGiven = [&](StringRef name) { return given && given.has(name); };
   int64_t tile = getTileSize(fused, plan, choices);
   int64_t bytes = getComputedBytes(fused);
   // What is prefetched has to find room in the second-level cache, beside what
   // is computed with.
-  int64_t room = std::min(kCPURates.mostPrefetchedBytes, caches.l2Bytes / 2);
+  int64_t room =
+      std::min(kCPURates.mostPrefetchedBytes, options.caches.l2Bytes / 2);
   if (!isGiven("reads_segments"))
     choices.readsSegments =
         plan.fitsRegisters && tile * bytes <= kCPURates.shortSegmentBytes;
@@ -128,7 +138,7 @@ void kron::chooseMemory(const CPUPlan &plan, FusedOp fused, CPUPlanAttr given,
   if (!isGiven("prefetch_lines"))
     choices.prefetchLines = kCPURates.linesInFlight;
   if (!isGiven("staging"))
-    choices.staging = chooseStaging(plan, fused, caches, choices);
+    choices.staging = chooseStaging(plan, fused, options, choices);
   if (!isGiven("drain_lines"))
     choices.drainLines = kCPURates.writeBuffers;
   if (!isGiven("thread_fmas"))

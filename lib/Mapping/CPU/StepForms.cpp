@@ -198,7 +198,7 @@ bool kron::isWorthCopyingRows(const StageLayout &stage, const LoopNest &nest,
   // Rows of a buffer are in the second-level cache, as a large copy would be.
   int64_t most = stage.isSourceBuffer && !isUnaligned() ? budget.l2Bytes / 2
                                                         : budget.l2Bytes;
-  int64_t elements = size.isConstant() ? size.getConstant() : stage.given->tile;
+  int64_t elements = size.isConstant() ? size.getConstant() : stage.mostInner;
   int64_t lanes = chooseLanes(size.isConstant() ? elements : INT64_MAX,
                               stage.vectorBits, stage.elementBytes);
   int64_t used = lanes / nest.group * nest.group;

@@ -130,16 +130,40 @@ static int64_t chooseSingleColumns(const StageGroup &group, int64_t size,
 }
 
 /// Positions per tile along which memory is contiguous, of `size` in all, while
-/// what a factor needs together lies far apart: two vectors, or as many as the
-/// processor likes its segments of memory long, if they are full and the
-/// second-level cache holds them.
+/// what a factor needs together lies far apart: the shortest segments that
+/// are not much slower than longer ones, or as many as the processor likes them
+/// long, if they are full and the second-level cache holds them.
 static int64_t chooseTileSegment(int64_t size, int64_t bytesPerPosition,
                                  int64_t lanes, int64_t elementBytes,
                                  const CacheBudget &caches) {
   int64_t segment = caches.columnBytes / elementBytes / lanes * lanes;
   bool isFull = !ShapedType::isDynamic(size) && segment && size % segment == 0;
   bool isWide = isFull && segment * bytesPerPosition <= caches.l2Bytes;
-  return std::max(isWide ? segment : 0, 2 * lanes);
+  return isWide ? segment : kCPURates.columnSegmentBytes / elementBytes;
+}
+
+/// The same where axes of `inside` elements lie inside, which lanes run over
+/// together with those positions: a number that divides `size` if there is one,
+/// so that all tiles have a size that is known, and of these the one that fills
+/// vectors best.
+static int64_t chooseEvenSegment(int64_t segment, int64_t size, int64_t inside,
+                                 int64_t bytesPerPosition, int64_t lanes,
+                                 const CacheBudget &caches) {
+  if (ShapedType::isDynamic(size) || inside <= 1)
+    return segment;
+  auto getFill = [&](int64_t tile) {
+    return double(tile) * tile * inside /
+           (llvm::alignTo(tile, lanes) * llvm::alignTo(tile * inside, lanes));
+  };
+  int64_t most = std::min(2 * segment, caches.l2Bytes / 2 / bytesPerPosition);
+  int64_t best = 0;
+  for (int64_t tile = segment; tile <= most; ++tile)
+    if (size % tile == 0 && (!best || getFill(tile) >= getFill(best)))
+      best = tile;
+  for (int64_t tile = segment - 1; !best && 2 * tile >= segment; --tile)
+    if (size % tile == 0)
+      best = tile;
+  return best ? best : segment;
 }
 
 /// Columns per tile that goes through slices: a segment, but a single vector
@@ -230,6 +254,14 @@ static int64_t chooseBlockRows(const CPUPlan &plan, FusedOp fused,
              : 0;
 }
 
+/// Rows that take an eighth of the second-level cache, of so many bytes each in
+/// input and result.
+static int64_t chooseRowsBeside(int64_t rowBytes, const CacheBudget &caches) {
+  int64_t rows = caches.l2Bytes / 8 / rowBytes;
+  return std::clamp(rows / kCPURates.leastTileRows * kCPURates.leastTileRows,
+                    kCPURates.leastTileRows, kCPURates.mostTileRows);
+}
+
 /// Rows per tile of a single factor: many, so that what is loaded of the factor
 /// is used often, but if the factor stays in the second-level cache so few that
 /// they and the next ones stay there with it.
@@ -243,9 +275,20 @@ static int64_t chooseRows(const CPUPlan &plan, FusedOp fused,
     return kCPURates.mostTileRows;
   int64_t elements = countElements(fused.getInputs().front(), plan.roles) +
                      countElements(fused.getInit(), plan.roles);
-  int64_t rows = caches.l2Bytes / 8 / (elements * elementBytes);
-  return std::clamp(rows / kCPURates.leastTileRows * kCPURates.leastTileRows,
-                    kCPURates.leastTileRows, kCPURates.mostTileRows);
+  return chooseRowsBeside(elements * elementBytes, caches);
+}
+
+/// Rows per tile of a transposed input, at least, that all of a factor goes by
+/// for which leaves the first-level cache; 0: as many as memory likes.
+static int64_t chooseTransposedRows(const CPUPlan &plan, int64_t elementBytes,
+                                    int64_t lanes, const CacheBudget &caches) {
+  const StageGroup &first = plan.groups.front();
+  int64_t factorBytes = first.sizeK * first.sizeN * elementBytes;
+  bool isOutside = plan.tiledAxis < static_cast<int>(first.axis);
+  if (plan.groups.size() > 1 || !isOutside || factorBytes <= caches.l1Bytes)
+    return 0;
+  int64_t rowBytes = (first.sizeK + first.sizeN) * elementBytes;
+  return llvm::alignDown(chooseRowsBeside(rowBytes, caches), lanes);
 }
 
 /// Rows that fill a tile of small rows, out of `size`; a number that divides it
@@ -303,6 +346,16 @@ static int64_t chooseEvenRows(int64_t size, int64_t rows) {
   return 2 * even >= rows ? even : rows;
 }
 
+/// Elements of the axes inside of the tiled one that no factor contracts, if
+/// there are no others there, else 1.
+static int64_t countInside(const CPUPlan &plan, FusedOp fused) {
+  ArrayRef<int64_t> sizes = getArrayType(fused.getInit()).getShape();
+  if (plan.groups.size() > 1 ||
+      plan.tiledAxis < static_cast<int>(plan.groups.front().axis))
+    return 1;
+  return ShapedType::getNumElements(sizes.drop_front(plan.tiledAxis + 1));
+}
+
 int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
                          const CacheBudget &caches) {
   if (plan.tiledAxis < 0)
@@ -316,21 +369,25 @@ int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
   if (takesSingleVectors(plan, fused, vectorBits, caches))
     tile = lanes;
   else if (!plan.views.empty() && !plan.rowsInLanes)
-    tile = chooseRegroupedRows(
-        fused.getModeProducts(), caches.l2Bytes,
-        plan.isTiledInnermost() || plan.rearrangesInput() ? 2 * lanes : 16);
+    tile = chooseRegroupedRows(fused.getModeProducts(), caches.l2Bytes,
+                               plan.isTiledInnermost() || plan.rearrangesInput()
+                                   ? kCPURates.columnSegmentBytes / elementBytes
+                                   : 16);
   else if (plan.isTiledInnermost())
     tile = chooseColumns(plan, size, bytesPerPosition, lanes, elementBytes,
                          caches);
   else if (plan.rowsInLanes)
     // A second vector only as long as all is in the first-level cache.
     tile = 4 * lanes * bytesPerPosition <= caches.l1Bytes ? 2 * lanes : lanes;
-  else if (plan.transposesInput)
+  else if (plan.transposesInput) {
     // Two cache lines of the input, even where the second-level cache does not
     // hold the rows that they belong to: fetching parts of lines costs more.
+    tile = chooseEvenSegment(
+        chooseTileSegment(size, bytesPerPosition, lanes, elementBytes, caches),
+        size, countInside(plan, fused), bytesPerPosition, lanes, caches);
     tile =
-        chooseTileSegment(size, bytesPerPosition, lanes, elementBytes, caches);
-  else if (int64_t groups = chooseColumnGroups(plan, sizes, elementBytes))
+        std::max(tile, chooseTransposedRows(plan, elementBytes, lanes, caches));
+  } else if (int64_t groups = chooseColumnGroups(plan, sizes, elementBytes))
     tile = groups;
   else if (int64_t rows = chooseBlockRows(plan, fused, elementBytes))
     tile = rows;

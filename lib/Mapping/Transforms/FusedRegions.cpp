@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FusedRegions.h"
+#include "kron/Machine/CPURates.h"
 #include "kron/Machine/ThreadRates.h"
 #include "kron/Mapping/CPU/CPUPlanner.h"
 #include "kron/Plan/Arrays.h"
@@ -101,8 +102,8 @@ static unsigned countFactorsInPlace(FusedOp fused, int64_t l2Bytes,
   if (plan.tiledAxis < 0 || !plan.numBuffers ||
       !(plan.isTiledInnermost() || plan.transposesInput))
     return 0;
-  // Two vectors of columns, or of rows.
-  int64_t columns = 2 * vectorBits / 8;
+  // Of columns, or of rows.
+  int64_t columns = kCPURates.columnSegmentBytes;
   if (int64_t size = init.getDimSize(plan.tiledAxis);
       !ShapedType::isDynamic(size))
     columns = std::min(columns, size * getElementBytes(init.getElementType()));

@@ -46,6 +46,7 @@ struct KronPlanPass : kron::impl::KronPlanBase<KronPlanPass> {
     if (target == "cuda")
       return planForGPU();
     if (failed(verifyVectorBits(getOperation(), vectorBits)) ||
+        failed(verifyVectorBits(getOperation(), wholeBits)) ||
         failed(verifyBytes(getOperation(), cacheBytes, l2Bytes, streamBytes,
                            streamColumnsBytes, columnBytes, rowTileBytes)) ||
         failed(verifyRates(getOperation(), gigahertz, copyGigabytes, wideFmas,
@@ -89,6 +90,7 @@ struct KronPlanPass : kron::impl::KronPlanBase<KronPlanPass> {
   void planForCPU() {
     CPUPlannerOptions options;
     options.vectorBits = vectorBits;
+    options.wholeBits = wholeBits;
     options.caches = {cacheBytes, l2Bytes, columnBytes, rowTileBytes};
     options.streamBytes = streamBytes;
     options.streamColumnsBytes = streamColumnsBytes;

@@ -84,7 +84,8 @@ planColumns(FusedOp fused, const FusionPlan &inside, int64_t vectorBits) {
     if (plan.last-- == 0)
       return std::nullopt;
   plan.lanes = vectorBits / 8 / getElementBytes(init.getElementType());
-  plan.tile = 2 * plan.lanes;
+  plan.tile =
+      kCPURates.columnSegmentBytes / getElementBytes(init.getElementType());
   // Multiply-adds for each column inside: those of factors whose lanes columns
   // fill, and those of others.
   double work = 0, full = 0, elements = 1;

@@ -185,7 +185,7 @@ static int64_t countStackBytes(const StageLayout &stage, bool usesTiles) {
   if (step.copiesRows) {
     Int size = nest.inner.back().size;
     elements = llvm::alignTo(
-        size.isConstant() ? size.getConstant() : stage.given->tile, width);
+        size.isConstant() ? size.getConstant() : stage.mostInner, width);
   } else if (step.segment && getMapping(stage, nest) == StageMapping::Varying) {
     // Pairs take two vectors, and so does what fills none of them.
     elements = 2 * rows * (step.segment + 1) * getMaxLanes(stage);

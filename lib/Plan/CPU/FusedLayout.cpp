@@ -105,6 +105,36 @@ static void moveRowsOutside(StageLayout &stage) {
   ++stage.axis;
 }
 
+/// Takes `tiled`, an axis of a size that is not known, and those inside of it
+/// for one, of `elements`, if they are continuous in all arrays: lanes run over
+/// all of them.
+static void mergeTiledAxis(StageLayout &stage, unsigned tiled, Int elements) {
+  if (stage.sizes[tiled].isConstant() || stage.axis > tiled)
+    return;
+  int64_t inside = 1;
+  auto isContinuous = [&](unsigned axis) {
+    return stage.source.strides[axis].is(inside) &&
+           stage.destination.strides[axis].is(inside) &&
+           (!stage.adds || stage.addend.strides[axis].is(inside)) &&
+           getStride(stage.factor.strides, axis).is(0);
+  };
+  for (unsigned axis = stage.sizes.size() - 1; axis > tiled; --axis) {
+    Int size = stage.sizes[axis];
+    if (!size.isConstant() || (!size.is(1) && !isContinuous(axis)))
+      return;
+    inside *= size.getConstant();
+  }
+  if (inside <= 1 || !isContinuous(tiled))
+    return;
+  for (unsigned axis = tiled + 1; axis < stage.sizes.size(); ++axis)
+    stage.sizes[axis] = 1;
+  stage.sizes[tiled] = elements;
+  stage.source.strides[tiled] = stage.destination.strides[tiled] = 1;
+  if (stage.adds)
+    stage.addend.strides[tiled] = 1;
+  stage.mostInner *= inside;
+}
+
 StageLayout FusedLayout::describeStage(const LayoutArrays &arrays,
                                        unsigned index,
                                        const FusedWindow &window,
@@ -117,6 +147,7 @@ StageLayout FusedLayout::describeStage(const LayoutArrays &arrays,
   stage.sizeN = group.sizeN;
   stage.sizes = collapse(getSizes(window, index), group);
   stage.usualRows = plan.tiledAxis < 0 ? 0 : tileSize;
+  stage.mostInner = choices.tile;
   stage.source = collapseArray(source, group);
   stage.destination = collapseArray(destination, group);
   stage.factor = arrays.factors[index].array;
@@ -153,6 +184,10 @@ StageLayout FusedLayout::describeStage(const LayoutArrays &arrays,
     moveRowsInside(stage, plan.tiledAxis, tileSize);
   if (rowsOutside)
     moveRowsOutside(stage);
+  // Axes that only one group sees, which are those of the window.
+  if (plan.tiledAxis >= 0 && plan.groups.size() == 1 && !plan.rowsInLanes &&
+      !rowsOutside && group.products.size() == 1)
+    mergeTiledAxis(stage, plan.tiledAxis, window.tiledElements);
   return stage;
 }
 

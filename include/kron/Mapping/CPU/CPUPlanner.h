@@ -31,6 +31,10 @@ struct CacheBudget {
 struct CPUPlannerOptions {
   /// Width of vector registers.
   int64_t vectorBits = 512;
+  /// Width of the widest vectors that it executes as a whole: wider ones take
+  /// two turns.
+  int64_t wholeBits = 512;
+  bool splitsWideVectors() const { return wholeBits < 512; }
   CacheBudget caches;
   /// Bytes of input and result from which results are stored non-temporally, 0:
   /// never; and those of results that are stored a few columns at a time.

@@ -60,6 +60,9 @@ struct FusedWindow {
   /// where the axis is whole, since its size then changes from group to group.
   SmallVector<std::optional<Int>> extents;
   SmallVector<int64_t> most;
+  /// Elements of the tiled axis and of those inside of it, where code that uses
+  /// them has computed that.
+  Int tiledElements = Int::open();
 };
 
 /// A copy of a factor in the type that is computed with, its dimensions in the

@@ -47,6 +47,8 @@ struct StageLayout {
   /// What an axis has in all tiles but the last, if its size is not known; 0:
   /// it may be any number.
   int64_t usualRows = 0;
+  /// The most elements of the innermost axis where their number is not known.
+  int64_t mostInner = 0;
   StageArray source, destination;
   StageFactor factor;
   /// Whether Z is added, by the last step of a fused region, and where it lies.
