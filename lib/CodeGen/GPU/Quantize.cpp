@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/GPU/Quantize.h"
-#include "RowQuantizer.h"
+#include "kron/CodeGen/GPU/RowQuantizer.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "kron/Machine/GPUTiles.h"
 #include "kron/Plan/GPU/QuantizePlan.h"

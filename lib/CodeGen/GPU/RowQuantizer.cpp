@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RowQuantizer.h"
+#include "kron/CodeGen/GPU/RowQuantizer.h"
 #include "kron/CodeGen/Emitter.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
 

@@ -14,10 +14,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "QuantizedRows.h"
-#include "RowQuantizer.h"
 #include "SparseKernel.h"
 #include "kron/CodeGen/GPU/FusedEmitter.h"
+#include "kron/CodeGen/GPU/QuantizedRows.h"
+#include "kron/CodeGen/GPU/RowQuantizer.h"
 #include "kron/CodeGen/GPU/Sparse.h"
 #include "kron/Plan/GPU/ChainPlan.h"
 #include "kron/Plan/GPU/Reasons.h"

@@ -29,7 +29,8 @@ using namespace mlir::kron::tile;
 static bool converts(gpu::GPUFuncOp kernel) {
   return kernel
       .walk([](Operation *op) {
-        return isa<ForBlocksOp, ForPiecesOp, PairsOp, ContractPiecesOp>(op)
+        return isa<ForBlocksOp, ForPiecesOp, PairsOp, ContractPiecesOp,
+                   ForFibresOp>(op)
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })
@@ -43,7 +44,7 @@ static bool usesLanes(gpu::GPUFuncOp kernel) {
       .walk([](Operation *op) {
         auto copy = dyn_cast<CopyOp>(op);
         auto prepare = dyn_cast<PrepareOp>(op);
-        return isa<ForBlocksOp, ForPiecesOp, CopyPiecesOp>(op) ||
+        return isa<ForBlocksOp, ForPiecesOp, CopyPiecesOp, ForFibresOp>(op) ||
                        (copy && copy.getFill()) ||
                        (prepare &&
                         isOfBlocks(prepare.getOperand().getType().getAtom()))
@@ -73,9 +74,15 @@ static Type getSharedElement(gpu::GPUFuncOp kernel) {
 /// error, if they are not in the same type.
 static Type getSums(LaunchOp launch, gpu::GPUFuncOp kernel, bool isConverted) {
   Type first, sums = isConverted ? Type() : getSharedElement(kernel);
-  for (Value argument : launch.getArgs()) {
+  for (auto [argument, own] :
+       llvm::zip_equal(launch.getArgs(), kernel.getArguments())) {
     auto type = dyn_cast<ViewType>(argument.getType());
-    if (!type)
+    // Bytes of rows that are quantized are not summed up.
+    bool isOfBytes = llvm::any_of(own.getUsers(), [&, own = own](auto *user) {
+      auto store = dyn_cast<tile::QuantizeOp>(user);
+      return store && store.getView() == own;
+    });
+    if (!type || isOfBytes)
       continue;
     if (!argument.getDefiningOp<ViewOp>()) {
       launch.emitOpError("expects views from tile.view");
@@ -192,6 +199,17 @@ static LogicalResult lowerKernel(OpBuilder &builder, LaunchOp launch,
   if (usesLanes(kernel))
     lowering.blockLanes = {k.warpId(), k.floorDiv(k.laneId(), 4),
                            k.bitAnd(k.laneId(), 3)};
+  bool hasFibres =
+      kernel.walk([](ForFibresOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  int64_t groupThreads = lowering.getGroupThreads();
+  // All lanes have the same; told so, ptxas keeps matrix instructions in loops
+  // over blocks asynchronous.
+  if (hasFibres && groupThreads > kWarpgroupThreads)
+    lowering.warpgroup =
+        Int(k.shuffle(k.materialize(k.floorDiv(lowering.getThreadOfGroup(),
+                                               kWarpgroupThreads)),
+                      0));
   kernel.walk([&](ForOp loop) {
     lowering.countBits = loop.getTiles().getType().getIntOrFloatBitWidth();
   });

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KRON_LIB_CODEGEN_GPU_ROWQUANTIZER_H
-#define KRON_LIB_CODEGEN_GPU_ROWQUANTIZER_H
+#ifndef KRON_CODEGEN_GPU_ROWQUANTIZER_H
+#define KRON_CODEGEN_GPU_ROWQUANTIZER_H
 
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 
@@ -76,4 +76,4 @@ private:
 
 } // namespace mlir::kron
 
-#endif // KRON_LIB_CODEGEN_GPU_ROWQUANTIZER_H
+#endif // KRON_CODEGEN_GPU_ROWQUANTIZER_H
