@@ -25,16 +25,18 @@ FAMILIES = {
     "mma": ("Mma.cpp", "mma.mlir", 2593, "sm_90a"),
     "simt": ("Simt.cpp", "simt.mlir", 537, "sm_90a"),
     "quantize": ("Quantize.cpp", "quantize.mlir", 280, "sm_90a"),
+    "wgmma": ("Wgmma.cpp", "wgmma.mlir", 2529, "sm_90a"),
 }
 MOST_OPERATIONS, MOST_METHODS, MOST_FIELDS, MOST_LINES = 60, 40, 25, 149
 
 #: What is implemented once: what builds it, and the files of the lowering that do.
 SINGLE = {
-    # tile.pairs has the loop along K and its copies in one: steps of K are no tiles.
-    "asynchronous copies of rows and boxes, of tiles that are filled up, and of steps along K of pairs":
-        (r"\bcopyAsync\(", {"Copy.cpp", "Fill.cpp", "Pairs.cpp"}),
+    # tile.pairs has the loop along K and its copies in one: steps of K are no tiles. Warps that refill know which
+    # fibres they have read.
+    "asynchronous copies of rows and boxes, of tiles that are filled up, of steps along K of pairs, and of fibres":
+        (r"\bcopyAsync\(", {"Copy.cpp", "Fill.cpp", "Pairs.cpp", "Refill.cpp"}),
     "slots of rings": (r"\bgetSlotBehind\([^)]*\) \{", {"Ring.cpp"}),
-    "alpha, beta and Z": (r"\bscaledSums\(", {"Store.cpp", "BlockResults.cpp"}),
+    "alpha, beta and Z": (r"\bscaledSums\(", {"Store.cpp", "BlockResults.cpp", "QuantizeRows.cpp"}),
     "epilogues": (r"\bepilogue\.apply\(", {"Store.cpp"}),
     "non-finite guards": (r"\bisAnyNotFinite\(", {"Blocks.cpp"}),
     "alignment tests": (r"\bisAligned\(Lowering &lowering, ArrayRef<Value>[^)]*\)\s*\{", {"Fill.cpp"}),

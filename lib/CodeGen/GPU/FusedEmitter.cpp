@@ -8,7 +8,6 @@
 #include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/Dispatch.h"
 #include "kron/CodeGen/GPU/Sparse.h"
-#include "kron/CodeGen/GPU/Wgmma.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -31,10 +30,6 @@ static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                                 FusedOp fused, GPUPlanAttr plan,
                                 const GPUMachine &machine) {
   switch (plan.getKernel()) {
-  case GPUKernel::Wgmma:
-    if (plan.get("k_piece"))
-      return refuseTiles(fused, plan);
-    return emitWgmmaKernel(builder, gpuModule, fused, plan, machine);
   case GPUKernel::Sparse:
     return emitSparseKernel(builder, gpuModule, fused, plan, machine);
   case GPUKernel::Chain:
@@ -45,6 +40,7 @@ static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
   case GPUKernel::Mma:
   case GPUKernel::SmallGroups:
   case GPUKernel::Simt:
+  case GPUKernel::Wgmma:
     return refuseTiles(fused, plan);
   case GPUKernel::Auto:
   case GPUKernel::Gradient:

@@ -315,6 +315,8 @@ KernelBuilder::ifElse(Value condition, TypeRange types,
 
 void KernelBuilder::choose(Value condition, function_ref<void()> thenBody,
                            function_ref<void()> elseBody) {
+  if (!condition)
+    return thenBody();
   auto branch =
       scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);

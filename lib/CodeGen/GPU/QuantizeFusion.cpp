@@ -11,11 +11,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "QuantizedRows.h"
 #include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/Quantize.h"
-#include "kron/CodeGen/GPU/Sparse.h"
-#include "kron/CodeGen/GPU/Wgmma.h"
+#include "kron/CodeGen/GPU/QuantizedRows.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Plan/GPU/QuantizePlan.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -38,18 +36,6 @@ static void eraseUnused(Value memory) {
         (isa<memref::DeallocOp>(user) || isMemoryEffectFree(user)))
       user->erase();
   }
-}
-
-/// The kernel of both at the builder's position.
-static LogicalResult emitTogether(OpBuilder &builder,
-                                  gpu::GPUModuleOp gpuModule, FusedOp fused,
-                                  QuantizeOp quantize, GPUPlanAttr plan,
-                                  const GPUMachine &machine) {
-  return plan.getKernel() == GPUKernel::Wgmma
-             ? emitWgmmaKernel(builder, gpuModule, fused, plan, machine,
-                               quantize)
-             : emitChainKernel(builder, gpuModule, fused, plan, machine,
-                               quantize);
 }
 
 /// Moves `memory`, its views and what frees it into `block`, where all that
@@ -129,18 +115,30 @@ void kron::splitByRows(OpBuilder &builder, FusedOp fused,
         DispatchAttr::get(fused.getContext(), ArrayRef(plans).drop_front()));
 }
 
-LogicalResult kron::emitQuantizedKernel(OpBuilder &builder,
-                                        gpu::GPUModuleOp gpuModule,
-                                        FusedOp fused, QuantizeOp quantize,
-                                        GPUPlanAttr plan,
-                                        const GPUMachine &machine) {
+QuantizeOp kron::takeQuantize(FusedOp fused,
+                              SmallVectorImpl<QuantizeOp> &quantizes) {
+  QuantizeOp quantize = findQuantize(fused, quantizes);
+  if (!quantize) {
+    fused.emitOpError("has a plan with quantize = 1, but nothing quantizes "
+                      "what it writes");
+    return {};
+  }
   if (std::optional<std::string> reason =
-          getSharedQuantizeReason(fused, quantize))
-    return fused.emitOpError("cannot quantize its rows: ") << *reason;
+          getSharedQuantizeReason(fused, quantize)) {
+    fused.emitOpError("cannot quantize its rows: ") << *reason;
+    return {};
+  }
+  quantizes.erase(llvm::find(quantizes, quantize));
+  return quantize;
+}
+
+LogicalResult kron::emitQuantizedKernel(OpBuilder &builder, FusedOp fused,
+                                        QuantizeOp quantize,
+                                        function_ref<LogicalResult()> emit) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(quantize);
   Value memory = skipViews(fused.getInit());
-  if (failed(emitTogether(builder, gpuModule, fused, quantize, plan, machine)))
+  if (failed(emit()))
     return failure();
   fused.erase();
   quantize.erase();

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "QuantizedRows.h"
+#include "kron/CodeGen/GPU/QuantizedRows.h"
 #include "kron/CodeGen/FusedOperands.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 

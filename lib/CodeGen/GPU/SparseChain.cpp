@@ -14,9 +14,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "QuantizedRows.h"
 #include "SparseKernel.h"
 #include "kron/CodeGen/GPU/FusedEmitter.h"
+#include "kron/CodeGen/GPU/QuantizedRows.h"
 #include "kron/CodeGen/GPU/RowQuantizer.h"
 #include "kron/CodeGen/GPU/Sparse.h"
 #include "kron/Plan/GPU/ChainPlan.h"

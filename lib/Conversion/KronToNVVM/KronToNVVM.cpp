@@ -15,6 +15,7 @@
 #include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/CodeGen/GPU/Quantize.h"
+#include "kron/CodeGen/GPU/Sparse.h"
 #include "kron/CodeGen/GPU/SparseGrad.h"
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
@@ -38,6 +39,17 @@ template <typename OpTy> static SmallVector<OpTy> collect(ModuleOp module) {
   SmallVector<OpTy> ops;
   module.walk([&](OpTy op) { ops.push_back(op); });
   return ops;
+}
+
+/// The kernel of both, of a chain.
+static LogicalResult emitQuantized(OpBuilder &builder,
+                                   gpu::GPUModuleOp gpuModule, FusedOp fused,
+                                   GPUPlanAttr plan, QuantizeOp quantize,
+                                   const GPUMachine &machine) {
+  if (plan.getKernel() == GPUKernel::Chain)
+    return emitChainKernel(builder, gpuModule, fused, plan, machine, quantize);
+  return fused.emitOpError("has a plan for kernel ")
+         << stringifyGPUKernel(plan.getKernel()) << ": run --kron-tile first";
 }
 
 namespace {
@@ -66,15 +78,12 @@ struct ConvertKronToNVVMPass
       if (plans.empty())
         return signalPassFailure();
       if (plans.front().get("quantize")) {
-        QuantizeOp quantize = findQuantize(fused, quantizes);
-        if (!quantize) {
-          fused.emitOpError("has a plan with quantize = 1, but nothing "
-                            "quantizes what it writes");
-          return signalPassFailure();
-        }
-        quantizes.erase(llvm::find(quantizes, quantize));
-        if (failed(emitQuantizedKernel(builder, gpuModule, fused, quantize,
-                                       plans.front(), *machine)))
+        QuantizeOp quantize = takeQuantize(fused, quantizes);
+        if (!quantize ||
+            failed(emitQuantizedKernel(builder, fused, quantize, [&] {
+              return emitQuantized(builder, gpuModule, fused, plans.front(),
+                                   quantize, *machine);
+            })))
           return signalPassFailure();
         continue;
       }

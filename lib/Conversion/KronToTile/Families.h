@@ -36,10 +36,16 @@ LogicalResult tileMma(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                       FusedOp fused, GPUPlanAttr plan,
                       const GPUMachine &machine);
 
-/// The same of a plan of kind `wgmma` whose tiles are loaded in pieces.
+/// The same of a plan of kind `wgmma`.
 LogicalResult tileWgmma(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                         FusedOp fused, GPUPlanAttr plan,
                         const GPUMachine &machine);
+/// The same of one that stores, in place of what it computes, rows of 8 bits
+/// for `quantize`, which reads that; null: it does not.
+LogicalResult tileQuantizedWgmma(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                                 FusedOp fused, GPUPlanAttr plan,
+                                 const GPUMachine &machine,
+                                 QuantizeOp quantize);
 
 /// The same of a plan of kind `small_groups`.
 LogicalResult tileSmallGroups(OpBuilder &builder, gpu::GPUModuleOp gpuModule,

@@ -41,13 +41,18 @@ static decltype(&tileBatched) getFamily(GPUPlanAttr plan) {
   case GPUKernel::SmallGroups:
     return tileSmallGroups;
   case GPUKernel::Wgmma:
-    // Whole tiles are for --convert-kron-to-nvvm.
-    return plan.get("k_piece") ? tileWgmma : nullptr;
+    return tileWgmma;
   case GPUKernel::Simt:
     return tileSimt;
   default:
     return nullptr;
   }
+}
+
+/// Whether rows of `fused` are quantized by its kernel, of tile operations.
+static bool isQuantizedWgmma(FusedOp fused) {
+  GPUPlanAttr plan = getGPUPlans(fused).front();
+  return plan.getKernel() == GPUKernel::Wgmma && plan.get("quantize");
 }
 
 namespace {
@@ -67,17 +72,28 @@ struct KronTilePass : kron::impl::KronTileBase<KronTilePass> {
       if (!getGPUPlans(op).empty())
         pairs.push_back(op);
     });
-    module.walk([&](FusedOp fused) { all.push_back(fused); });
-    module.walk([&](QuantizeOp op) { quantizes.push_back(op); });
+    auto collect = [&] {
+      all.clear();
+      quantizes.clear();
+      module.walk([&](FusedOp fused) { all.push_back(fused); });
+      module.walk([&](QuantizeOp op) { quantizes.push_back(op); });
+    };
+    collect();
     OpBuilder builder(&getContext());
     // What quantizes whole rows is one kernel with what they come from.
     for (FusedOp fused : all)
       splitByRows(builder, fused, quantizes);
-    for (FusedOp fused : all)
-      if (llvm::any_of(getGPUPlans(fused),
-                       [](GPUPlanAttr plan) { return getFamily(plan); }) &&
-          failed(tile(builder, fused, *machine)))
+    // What has a kernel of both for many rows only is there twice then.
+    collect();
+    for (FusedOp fused : all) {
+      if (llvm::none_of(getGPUPlans(fused),
+                        [](GPUPlanAttr plan) { return getFamily(plan); }))
+        continue;
+      if (failed(isQuantizedWgmma(fused)
+                     ? tileQuantized(builder, fused, quantizes, *machine)
+                     : tile(builder, fused, *machine)))
         return signalPassFailure();
+    }
     for (PairOpInterface op : pairs) {
       builder.setInsertionPoint(op);
       if (failed(checkPlace(op, op.getInit())) ||
@@ -101,9 +117,31 @@ struct KronTilePass : kron::impl::KronTileBase<KronTilePass> {
 private:
   LogicalResult tile(OpBuilder &builder, FusedOp fused,
                      const GPUMachine &machine);
+  LogicalResult tileQuantized(OpBuilder &builder, FusedOp fused,
+                              SmallVectorImpl<QuantizeOp> &quantizes,
+                              const GPUMachine &machine);
 };
 
 } // namespace
+
+LogicalResult
+KronTilePass::tileQuantized(OpBuilder &builder, FusedOp fused,
+                            SmallVectorImpl<QuantizeOp> &quantizes,
+                            const GPUMachine &machine) {
+  if (failed(checkFusedOp(fused)) || failed(hoistFusedScalars(builder, fused)))
+    return failure();
+  SmallVector<GPUPlanAttr> plans = getCompletePlans(fused);
+  if (plans.empty())
+    return failure();
+  QuantizeOp quantize = takeQuantize(fused, quantizes);
+  if (!quantize)
+    return failure();
+  gpu::GPUModuleOp gpuModule = getOrCreateGPUModule(getOperation());
+  return emitQuantizedKernel(builder, fused, quantize, [&] {
+    return tileQuantizedWgmma(builder, gpuModule, fused, plans.front(), machine,
+                              quantize);
+  });
+}
 
 LogicalResult KronTilePass::tile(OpBuilder &builder, FusedOp fused,
                                  const GPUMachine &machine) {

@@ -1,27 +1,28 @@
-//===- Wgmma.cpp - A dense factor by wgmma, in pieces, as tiles -----------===//
+//===- Wgmma.cpp - Dense factors by wgmma as tiles
+//----------------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
 //
-// Each warpgroup of a CTA takes tiles of its own, of up to 64 fibres of the one
-// factor, which lies in shared memory. So large a factor leaves no room for
-// whole tiles: they go, in pieces of some positions K,
+// A tile is whole along the contracted axes, and takes some rows or columns.
+// The warpgroups of a group take it through
 //
-//   view -> ring -> registers   asynchronous copies, some pieces ahead
-//   registers -> view           results, when all pieces have been multiplied
+//   view -> ring            asynchronous copies, one tile or more ahead
+//   ring -> ... -> buffer   a step per factor: 64 fibres at a time, in place
+//                           where elements are f32
+//   buffer -> view          the last step's results, from registers; or from
+//                           shared memory, where arrays are not aligned
 //
-// Of a factor that is too large as a whole, several CTAs have a part of the
-// columns each.
+// with a barrier between. Where there is room for one tile only, its last step
+// makes room for the next one, fibre by fibre.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Families.h"
-#include "TileKernel.h"
-#include "kron/CodeGen/GPU/FusedEmitter.h"
-#include "kron/Plan/Arrays.h"
-#include "kron/Plan/GPU/WgmmaPlan.h"
+#include "WgmmaTiles.h"
+#include "kron/CodeGen/GPU/QuantizedRows.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -29,255 +30,298 @@ using namespace mlir::kron;
 
 namespace {
 
-class WgmmaTiles {
+class WholeTiles : WgmmaTiles {
 public:
-  WgmmaTiles(OpBuilder &hostBuilder, FusedOp fused, const WgmmaPlan &plan);
+  WholeTiles(OpBuilder &hostBuilder, FusedOp fused, const WgmmaPlan &plan,
+             kron::QuantizeOp quantize);
 
   void build(gpu::GPUModuleOp gpuModule);
 
 private:
-  unsigned enterView(const StageArray &array, Type type, bool isInput);
-  void enterOperands();
-  bool canVectorize(const StageArray &array, bool isInput) const;
-  SmallVector<int64_t> getSwizzle() const;
-  tile::BufferType getPiece();
-  SmallVector<int64_t> getOrder() const;
-  tile::PiecesAttr getPieces();
-  Value prepare();
-  void store(Value sums, Value tile);
+  void enterQuantize();
+  SmallVector<int64_t> getRoom();
+  SmallVector<int64_t> getSizes(int index) const;
+  void copy(Value tile, int64_t ahead);
+  Value wait(int64_t pending);
+  Value takeTile(Value tile);
+  void barrier() { tile::BarrierOp::create(b, loc); }
+  void buildStep(unsigned index, Value source, Value target, Value tile);
+  void storeResults(Value sums, Value block, Value source, Value target,
+                    Value tile);
+  void storeStaged(Value work, Value tile);
+  void finish(Value slot, Value work, Value tile);
+  void ifAligned(function_ref<void()> aligned, function_ref<void()> other);
+  void buildTile(Value tile);
 
-  TileKernel kernel;
-  FusedOp fused;
-  const WgmmaPlan &plan;
-  const WgmmaStage &stage;
-  OpBuilder &b;
-  Location loc;
-  FusedOperands operands;
-  Type inputType, outputType;
-  /// Axes of the plan: those of the views, and those that are the tile's
-  /// dimensions; which axes of the views these are.
-  SmallVector<unsigned> viewAxes, dims;
-  SmallVector<int64_t> axes;
-  /// The dimension that is contracted.
-  unsigned along = 0;
-  BoxArguments arguments;
-  unsigned factor;
+  kron::QuantizeOp quantize;
+  /// Whether input, and result and addend, may be accessed by vectors; whether
+  /// results that are not go through shared memory; and whether the last step
+  /// refills the slot.
+  bool canLoad, canStore, stages, refills;
+  /// Of rows of 8 bits.
+  unsigned bytes = 0, scales = 0;
+  SmallVector<Value> prepared;
+  Value ring, workBuffer;
 };
 
 } // namespace
 
-WgmmaTiles::WgmmaTiles(OpBuilder &hostBuilder, FusedOp fused,
-                       const WgmmaPlan &plan)
-    : kernel(hostBuilder, fused), fused(fused), plan(plan),
-      stage(plan.stages.front()), b(kernel.builder), loc(kernel.loc),
-      operands(getFusedOperands(kernel.host, fused)),
-      inputType(getElementType(fused.getInputs().front())),
-      outputType(getElementType(fused.getInit())) {
-  // Neighbours of the input that are in different tiles are worked on at the
-  // same time.
-  for (bool isContiguous : {false, true})
-    for (auto [number, axis] : llvm::enumerate(plan.axes))
-      if (axis.isContiguous == isContiguous)
-        viewAxes.push_back(number);
-  for (auto [number, pitch] : llvm::enumerate(plan.landing.pitches)) {
-    if (pitch == 0)
-      continue;
-    if (number == stage.axis)
-      along = dims.size();
-    dims.push_back(number);
-    axes.push_back(llvm::find(viewAxes, number) - viewAxes.begin());
-  }
+WholeTiles::WholeTiles(OpBuilder &hostBuilder, FusedOp fused,
+                       const WgmmaPlan &plan, kron::QuantizeOp quantize)
+    : WgmmaTiles(hostBuilder, fused, plan), quantize(quantize),
+      canLoad(canVectorize(operands.input, /*isInput=*/true)),
+      canStore(!quantize && canStoreVectors()),
+      stages(plan.stages.size() > 1 || plan.landing.elementBytes == 4),
+      refills(plan.canRefill() && canLoad && canStore) {}
+
+/// What is written in the place of the result, which nobody sees.
+void WholeTiles::enterQuantize() {
+  QuantizedRows rows =
+      QuantizedRows::get(kernel.host, quantize, kWgmmaQuantizedLanes);
+  int64_t elements = 1;
+  for (const WgmmaAxis &axis : ArrayRef(plan.axes).drop_front())
+    elements *= axis.after;
+  bytes = kernel.enter(kernel.makeView(rows.bytes, {sizes.front(), elements},
+                                       {rows.bytesStride, 1}, rows.byte));
+  scales = kernel.enter(kernel.makeView(rows.scales, {sizes.front()},
+                                        {rows.scalesStride}, b.getF32Type()));
 }
 
-//===----------------------------------------------------------------------===//
-// Arrays
-//===----------------------------------------------------------------------===//
-
-unsigned WgmmaTiles::enterView(const StageArray &array, Type type,
-                               bool isInput) {
-  SmallVector<Int> sizes, strides;
-  for (unsigned number : viewAxes) {
+/// Positions that a tile has room for.
+SmallVector<int64_t> WholeTiles::getRoom() {
+  return llvm::map_to_vector(dims, [&](unsigned number) -> int64_t {
     const WgmmaAxis &axis = plan.axes[number];
-    Int &size = sizes.emplace_back(isInput ? axis.before : axis.after);
-    if (axis.stage < 0) {
-      size = 1;
-      for (unsigned fusedAxis : axis.fusedAxes)
-        size = kernel.host.mul(size, operands.sizes[fusedAxis]);
+    if (axis.stage >= 0) {
+      const WgmmaStage &stage = plan.stages[axis.stage];
+      return std::max(stage.paddedK, stage.paddedResults);
     }
-    strides.push_back(array.strides[axis.strideAxis]);
-  }
-  return kernel.enter(kernel.makeView(array.base, sizes, strides, type));
-}
-
-void WgmmaTiles::enterOperands() {
-  Emitter &host = kernel.host;
-  arguments.tiles = 1;
-  for (const WgmmaAxis &axis : plan.axes) {
-    if (axis.stage >= 0)
-      continue;
-    Int size = 1;
-    for (unsigned fusedAxis : axis.fusedAxes)
-      size = host.mul(size, operands.sizes[fusedAxis]);
-    arguments.tiles = host.mul(arguments.tiles, host.ceilDiv(size, axis.tile));
-  }
-  arguments.input = enterView(operands.input, inputType, /*isInput=*/true);
-  arguments.init = enterView(operands.init, outputType, /*isInput=*/false);
-  kernel.enterScales(operands, arguments, [&](const StageArray &array) {
-    return enterView(array, outputType, /*isInput=*/false);
+    return number + 1 == plan.axes.size() ? llvm::alignTo(axis.tile, 8)
+                                          : axis.tile;
   });
-  ModeProductOp product = fused.getModeProducts().front();
-  factor = kernel.enter(
-      kernel.makeView(getFusedFactor(host, fused, product).array, stage.sizeK,
-                      stage.sizeN, getElementType(product.getFactor())));
-  kernel.enterTileCount(32, arguments);
 }
 
-/// Whether contiguous segments of the array can be accessed by vectors,
-/// provided that the address and what is only known at run time are aligned.
-bool WgmmaTiles::canVectorize(const StageArray &array, bool isInput) const {
-  int64_t lanes =
-      kWgmmaVectorBytes / getElementBytes(isInput ? inputType : outputType);
-  const WgmmaAxis &last = plan.axes.back();
-  int64_t segment = isInput ? last.before : last.after;
-  if (!array.strides[last.strideAxis].is(1) ||
-      (!ShapedType::isDynamic(segment) && segment % lanes != 0) ||
-      (last.stage < 0 && last.tile % lanes != 0))
-    return false;
-  return llvm::all_of(
-      ArrayRef(plan.axes).drop_back(), [&](const WgmmaAxis &axis) {
-        Int stride = array.strides[axis.strideAxis];
-        return !stride.isConstant() || stride.getConstant() % lanes == 0;
-      });
-}
-
-//===----------------------------------------------------------------------===//
-// Pieces
-//===----------------------------------------------------------------------===//
-
-/// Successive pairs of positions that lanes load together have different banks:
-/// bits 1 and 2 of their number flip those of 64 and 32 bytes. They are of the
-/// contracted dimension, whose neighbours a lane has at an even and the next
-/// position, or of the one outside of it where that is innermost.
-SmallVector<int64_t> WgmmaTiles::getSwizzle() const {
-  if (!plan.landing.swizzled || dims.size() < 2)
-    return {};
-  unsigned outside =
-      along + 1 == dims.size() ? dims[dims.size() - 2] : dims[along];
-  int64_t bit = llvm::Log2_64(plan.landing.pitches[outside]);
-  return {bit + 1, 4, bit + 2, 3};
-}
-
-tile::BufferType WgmmaTiles::getPiece() {
-  SmallVector<int64_t> block, strides;
-  for (unsigned number : dims) {
+/// Positions of a tile in front of step `index`.
+SmallVector<int64_t> WholeTiles::getSizes(int index) const {
+  return llvm::map_to_vector(dims, [&](unsigned number) {
     const WgmmaAxis &axis = plan.axes[number];
-    block.push_back(axis.stage >= 0 ? plan.pieceK : axis.tile);
-    strides.push_back(plan.landing.pitches[number]);
-  }
-  auto layout = tile::LayoutAttr::get(b.getContext(), strides, getSwizzle());
-  return tile::BufferType::get(b.getContext(), block, inputType, layout);
-}
-
-/// Neighbouring threads copy elements that are neighbours in the array.
-SmallVector<int64_t> WgmmaTiles::getOrder() const {
-  SmallVector<int64_t> order;
-  for (bool isContiguous : {false, true})
-    for (auto [dim, number] : llvm::enumerate(dims))
-      if (operands.input.strides[plan.axes[number].strideAxis].is(1) ==
-          isContiguous)
-        order.push_back(dim);
-  if (llvm::is_sorted(order))
-    order.clear();
-  return order;
-}
-
-tile::PiecesAttr WgmmaTiles::getPieces() {
-  SmallVector<int64_t> block(getPiece().getShape()), sizes(block);
-  sizes[along] = plan.pieces * plan.pieceK;
-  int64_t bytes = canVectorize(operands.input, /*isInput=*/true)
-                      ? kWgmmaVectorBytes
-                      : getElementBytes(inputType);
-  return tile::PiecesAttr::get(
-      b.getContext(), sizes, block, axes, kWarpgroupThreads / 32, bytes,
-      /*lines=*/false, /*split=*/-1, /*ahead=*/plan.buffers - 1, getOrder());
-}
-
-//===----------------------------------------------------------------------===//
-// Kernel
-//===----------------------------------------------------------------------===//
-
-Value WgmmaTiles::prepare() {
-  int64_t columns = plan.getShares() > 1 ? stage.paddedResults : stage.sizeN;
-  auto type = tile::OperandType::get(
-      b.getContext(), {stage.sizeK, columns}, b.getF32Type(),
-      tile::AtomKind::WgmmaTF32,
-      stage.innermost ? tile::OperandOrder::Quads : tile::OperandOrder::Pairs);
-  return tile::PrepareOp::create(
-      b, loc, type, kernel.getArgument(factor), /*warps=*/1, /*together=*/1,
-      /*residuals=*/stage.kind == WgmmaKind::Split, /*split=*/false,
-      /*streamed=*/false);
-}
-
-void WgmmaTiles::store(Value sums, Value tile) {
-  auto get = [&](std::optional<unsigned> number) {
-    return number ? kernel.getArgument(*number) : Value();
-  };
-  SmallVector<int64_t> box(cast<tile::FragmentType>(sums.getType()).getBox());
-  box[along] = stage.sizeN;
-  bool canStore = canVectorize(operands.init, /*isInput=*/false) &&
-                  (!operands.addend.base ||
-                   canVectorize(operands.addend, /*isInput=*/false));
-  tile::StoreOp::create(
-      b, loc, sums, /*boxes=*/Value(), get(arguments.init), tile,
-      b.getDenseI64ArrayAttr(along), get(arguments.alpha), get(arguments.beta),
-      get(arguments.addend), b.getDenseI64ArrayAttr(box),
-      /*order=*/DenseI64ArrayAttr(), /*together=*/8, /*rows=*/IntegerAttr(),
-      canStore ? kWgmmaVectorBytes : getElementBytes(outputType),
-      /*bias=*/Value(), /*residual=*/Value(), Activation::Identity,
-      /*scale=*/TypedAttr(), b.getDenseI64ArrayAttr(axes));
-}
-
-void WgmmaTiles::build(gpu::GPUModuleOp gpuModule) {
-  enterOperands();
-  kernel.begin(gpuModule, getKernelBaseName(fused),
-               tile::KernelAttr::get(b.getContext(), plan.threads,
-                                     plan.ctasPerSM, /*cluster=*/1,
-                                     plan.getNumGroups(), plan.getShares()));
-  tile::PiecesAttr pieces = getPieces();
-  Value ring =
-      tile::AllocOp::create(b, loc,
-                            tile::RingType::get(b.getContext(), plan.buffers,
-                                                getPiece(), std::nullopt),
-                            Value());
-  Value input = kernel.getArgument(arguments.input);
-  tile::CopyPiecesOp::create(b, loc, input, ring, pieces);
-  Value operand = prepare();
-  tile::BarrierOp::create(b, loc);
-  SmallVector<int64_t> shape{1};
-  llvm::append_range(shape, pieces.getSizes());
-  auto operandType = cast<tile::OperandType>(operand.getType());
-  shape[along + 1] = operandType.getSizeN();
-  auto type = tile::FragmentType::get(b.getContext(), shape, b.getF32Type(),
-                                      operandType.getAtom());
-  kernel.forTiles(kernel.getArgument(arguments.tileCount), [&](Value tile) {
-    Value sums = tile::ContractPiecesOp::create(b, loc, type, input, tile,
-                                                operand, ring, along, pieces);
-    store(sums, tile);
+    return axis.stage >= 0 && axis.stage < index ? axis.after : axis.tile;
   });
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+void WholeTiles::copy(Value tile, int64_t ahead) {
+  auto type = cast<tile::RingType>(ring.getType()).getBuffer();
+  Value slot = tile::AcquireOp::create(b, loc, type, ring);
+  auto filled = getBuffer(plan.landing, inputType, getSizes(0));
+  if (filled != type)
+    slot = tile::ResizeOp::create(b, loc, filled, slot);
+  SmallVector<int64_t> order = getOrder(operands.input);
+  tile::CopyOp::create(
+      b, loc, kernel.getArgument(arguments.input), tile, ahead, slot,
+      /*part=*/DenseI64ArrayAttr(),
+      order.empty() ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(order),
+      /*groups=*/1, /*together=*/8, /*rows=*/IntegerAttr(),
+      canLoad ? kWgmmaVectorBytes : getElementBytes(inputType),
+      /*split=*/false, /*fill=*/true, b.getDenseI64ArrayAttr(axes),
+      /*lines=*/false, /*rounded=*/true);
+}
+
+Value WholeTiles::wait(int64_t pending) {
+  auto type = cast<tile::RingType>(ring.getType()).getBuffer();
+  Value slot = tile::WaitOp::create(b, loc, type, ring, pending);
+  barrier();
+  return slot;
+}
+
+/// The slot of `tile`, once it is there; starts to load what comes later.
+Value WholeTiles::takeTile(Value tile) {
+  int64_t ahead = plan.buffers - 1;
+  if (ahead > 0) {
+    Value slot = wait(ahead - 1);
+    copy(tile, ahead);
+    return slot;
+  }
+  if (!refills) {
+    barrier();
+    copy(tile, 0);
+  }
+  tile::PrefetchOp::create(b, loc, kernel.getArgument(arguments.input), tile,
+                           b.getDenseI64ArrayAttr(getSizes(0)),
+                           b.getDenseI64ArrayAttr(axes));
+  return wait(0);
+}
+
+/// Two variants, by whether all arrays that must be aligned are.
+void WholeTiles::ifAligned(function_ref<void()> aligned,
+                           function_ref<void()> other) {
+  SmallVector<Value> views{get(arguments.init)};
+  for (Value view :
+       {get(arguments.addend), refills ? get(arguments.input) : Value()})
+    if (view && !llvm::is_contained(views, view))
+      views.push_back(view);
+  auto op =
+      tile::IfAlignedOp::create(b, loc, views, kWgmmaVectorBytes, axes.back());
+  for (auto [region, build] : {std::pair(&op.getAligned(), aligned),
+                               std::pair(&op.getOther(), other)}) {
+    OpBuilder::InsertionGuard guard(b);
+    b.createBlock(region);
+    tile::YieldOp::create(b, loc);
+    b.setInsertionPointToStart(&region->front());
+    build();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+/// Stores a block's results, or leaves them in shared memory.
+void WholeTiles::storeResults(Value sums, Value block, Value source,
+                              Value target, Value tile) {
+  int64_t along = llvm::find(dims, plan.stages.back().axis) - dims.begin();
+  auto leave = [&] {
+    tile::ExchangeOp::create(b, loc, sums, target, block, along);
+  };
+  auto storeBlock = [&] {
+    store(sums, block, tile, along, getSizes(plan.stages.size()));
+  };
+  if (!stages)
+    return storeBlock();
+  if (!canStore)
+    return leave();
+  ifAligned(
+      [&] {
+        if (refills)
+          tile::RefillOp::create(b, loc, source, block,
+                                 kernel.getArgument(arguments.input), tile,
+                                 b.getDenseI64ArrayAttr(axes));
+        storeBlock();
+      },
+      leave);
+}
+
+void WholeTiles::buildStep(unsigned index, Value source, Value target,
+                           Value tile) {
+  int64_t along = llvm::find(dims, plan.stages[index].axis) - dims.begin();
+  auto operand = cast<tile::OperandType>(prepared[index].getType());
+  auto type = tile::FragmentType::get(b.getContext(),
+                                      {1, kWgmmaRows, operand.getSizeN()},
+                                      b.getF32Type(), operand.getAtom());
+  auto loop = tile::ForFibresOp::create(
+      b, loc, b.getDenseI64ArrayAttr(getSizes(index)), along);
+  OpBuilder::InsertionGuard guard(b);
+  kernel.beginBody(loop);
+  Value sums = tile::ContractFibresOp::create(b, loc, type, source,
+                                              loop.getBoxes(), prepared[index]);
+  if (index + 1 == plan.stages.size())
+    return storeResults(sums, loop.getBoxes(), source, target, tile);
+  tile::ExchangeOp::create(b, loc, sums, target, loop.getBoxes(), along);
+}
+
+/// Stores results that are in shared memory.
+void WholeTiles::storeStaged(Value work, Value tile) {
+  auto type = cast<tile::BufferType>(work.getType());
+  auto filled =
+      tile::BufferType::get(b.getContext(), getSizes(plan.stages.size()),
+                            type.getElementType(), type.getLayout());
+  barrier();
+  if (filled != type)
+    work = tile::ResizeOp::create(b, loc, filled, work);
+  if (!quantize)
+    return storeElements(work, tile);
+  tile::QuantizeOp::create(b, loc, work, kernel.getArgument(bytes), tile,
+                           kernel.getArgument(scales), get(arguments.alpha));
+}
+
+/// Stores what was left in shared memory, and starts to load the next tile if
+/// that was not done before.
+void WholeTiles::finish(Value slot, Value work, Value tile) {
+  if (refills) {
+    ifAligned([&] { tile::RefilledOp::create(b, loc, slot); },
+              [&] {
+                storeStaged(work, tile);
+                tile::ReleaseOp::create(b, loc, slot);
+                barrier();
+                copy(tile, 1);
+              });
+    return;
+  }
+  if (stages && canStore)
+    ifAligned([] {}, [&] { storeStaged(work, tile); });
+  else if (stages)
+    storeStaged(work, tile);
+  tile::ReleaseOp::create(b, loc, slot);
+}
+
+void WholeTiles::buildTile(Value tile) {
+  Value slot = takeTile(tile);
+  Value work = plan.inPlace ? slot : workBuffer;
+  for (unsigned index = 0; index < plan.stages.size(); ++index) {
+    if (index > 0)
+      barrier();
+    buildStep(index, index == 0 ? slot : work, work, tile);
+  }
+  finish(slot, work, tile);
+}
+
+void WholeTiles::build(gpu::GPUModuleOp gpuModule) {
+  if (quantize)
+    sizes.front() = getQuantizedRowCount(kernel.host, quantize, sizes.front());
+  enterOperands(/*hasResult=*/!quantize);
+  if (quantize)
+    enterQuantize();
+  begin(gpuModule);
+  ring = tile::AllocOp::create(
+      b, loc,
+      tile::RingType::get(b.getContext(), plan.buffers,
+                          getBuffer(plan.landing, inputType, getRoom()),
+                          std::nullopt),
+      Value());
+  if (!plan.inPlace)
+    workBuffer = tile::AllocOp::create(
+        b, loc, getBuffer(plan.work, b.getF32Type(), getRoom()), Value());
+  int64_t ahead = refills ? 1 : plan.buffers - 1;
+  for (int64_t turn = 0; turn < ahead; ++turn)
+    copy(Value(), turn);
+  for (unsigned index = 0; index < plan.stages.size(); ++index)
+    prepared.push_back(prepare(index));
+  barrier();
+  kernel.forTiles(kernel.getArgument(arguments.tileCount),
+                  [&](Value tile) { buildTile(tile); });
   kernel.launch(kernel.host.materialize(arguments.tiles, 64));
 }
 
 LogicalResult kron::tileWgmma(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                               FusedOp fused, GPUPlanAttr plan,
                               const GPUMachine &machine) {
+  return tileQuantizedWgmma(builder, gpuModule, fused, plan, machine, nullptr);
+}
+
+LogicalResult kron::tileQuantizedWgmma(OpBuilder &builder,
+                                       gpu::GPUModuleOp gpuModule,
+                                       FusedOp fused, GPUPlanAttr plan,
+                                       const GPUMachine &machine,
+                                       kron::QuantizeOp quantize) {
   std::variant<WgmmaPlan, std::string> read =
       std::string("the chip has no wgmma instructions");
   if (machine.hasWgmma)
     read = readWgmmaPlan(fused, plan);
+  bool quantizes(quantize);
+  if (auto *found = std::get_if<WgmmaPlan>(&read);
+      found && found->quantize != quantizes)
+    read = "expects quantize to be " + std::to_string(quantizes) +
+           ", as there is " + (quantizes ? "a" : "no") +
+           " kron.quantize for it, but got " + std::to_string(found->quantize);
   FailureOr<WgmmaPlan> complete =
       getTilePlan(fused, "a wgmma", std::move(read), machine);
   if (failed(complete))
     return failure();
-  WgmmaTiles(builder, fused, *complete).build(gpuModule);
+  if (complete->pieces > 1)
+    tileWgmmaPieces(builder, gpuModule, fused, *complete);
+  else
+    WholeTiles(builder, fused, *complete, quantize).build(gpuModule);
   return success();
 }

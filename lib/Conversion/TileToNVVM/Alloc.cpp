@@ -41,8 +41,12 @@ void tile::lowerAlloc(Lowering &lowering, AllocOp op) {
     if (auto other = dyn_cast<AllocOp>(user))
       bytes = std::max(
           bytes, cast<BufferType>(other.getMemory().getType()).getBytes());
-  lowering.buffers[op.getMemory()] = lowering.k.allocateShared(
-      bytes, getAlignment(cast<BufferType>(op.getMemory().getType())));
+  // Each group has its own.
+  int64_t first = lowering.k.allocateShared(
+      lowering.groups * bytes,
+      getAlignment(cast<BufferType>(op.getMemory().getType())));
+  lowering.buffers[op.getMemory()] =
+      lowering.k.add(lowering.k.mul(lowering.getGroup(), bytes), first);
 }
 
 void tile::lowerResize(Lowering &lowering, ResizeOp op) {

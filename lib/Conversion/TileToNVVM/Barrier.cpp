@@ -34,6 +34,10 @@ void tile::lowerBarrier(Lowering &lowering, BarrierOp op) {
   if (op.getOfBlock())
     return meetOfBlock(lowering, op);
   int64_t groups = op.getGroups();
+  // Groups have different numbers of tiles.
+  if (lowering.groups > 1 && op->getParentOfType<ForOp>())
+    return k.namedBarrier(k.add(lowering.getGroup(), 1),
+                          lowering.getGroupThreads());
   if (groups == 1)
     return k.barrier();
   int64_t threads = lowering.threads / groups;

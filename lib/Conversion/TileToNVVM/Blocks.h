@@ -96,7 +96,7 @@ GlobalTile locateTile(Lowering &lowering, Value view, ArrayRef<int64_t> sizes,
 
 /// Whether addresses and strides of `views` that are only known now, and the
 /// size of the first one's axis `axis`, if it is one, are multiples of `bytes`:
-/// tested once, in front of the loop over tiles.
+/// tested once, in front of the loop over tiles. Null: they are.
 Value isAligned(Lowering &lowering, ArrayRef<Value> views, int64_t bytes,
                 int64_t axis = -1);
 
@@ -104,16 +104,60 @@ Value isAligned(Lowering &lowering, ArrayRef<Value> views, int64_t bytes,
 /// `threads` of number `thread` do, or each warp group does.
 struct FilledCopy {
   const GlobalTile &from;
-  const SharedTile &to;
+  /// Null: into the second-level cache.
+  const SharedTile *to;
   SmallVector<int64_t> sizes;
   SmallVector<unsigned> order;
   int64_t bytes;
   int64_t threads;
   Int thread;
   bool ofGroup = false, lines = false;
+  /// Whether positions of inner dimensions are counted as powers of two.
+  bool rounded = false;
 };
 void emitFilledCopy(Lowering &lowering, const FilledCopy &copy,
                     Value isAligned);
+
+/// How threads share the positions of a tile of `sizes`, neighbours along the
+/// last dimension of `order`.
+class TileSharing {
+public:
+  /// What is done with a position, of which what is known is apart if that has
+  /// no bits in common with the rest; whether it is in the tile (null: it is).
+  using Body = function_ref<void(ArrayRef<Int>, ArrayRef<int64_t>, Value)>;
+
+  TileSharing(KernelBuilder &k, ArrayRef<int64_t> sizes,
+              ArrayRef<unsigned> order, int64_t threads, Int thread)
+      : k(k), sizes(sizes), order(order), threads(threads), thread(thread) {
+    for (unsigned dim : order)
+      counts.push_back(sizes[dim]);
+  }
+
+  /// Has rows take whole warps, and threads whole rows, where few threads have
+  /// nothing to do then.
+  void round();
+  /// Calls `body` for what this thread has, and `end` behind those that are
+  /// written out together, up to `most` or a few in a loop.
+  void forEach(int64_t most, Body body, function_ref<void()> end);
+
+private:
+  /// `var + add`, with 0 <= var < bound.
+  struct Linear {
+    Int var = 0;
+    int64_t bound = 1, add = 0;
+  };
+  std::pair<Linear, Linear> split(Linear number, int64_t divisor);
+  void emit(Linear number, Body body);
+
+  KernelBuilder &k;
+  SmallVector<int64_t> sizes;
+  SmallVector<unsigned> order;
+  int64_t threads;
+  Int thread;
+  /// Positions that are counted along each dimension of `order`.
+  SmallVector<int64_t> counts;
+  DenseMap<std::pair<Value, int64_t>, std::pair<Int, Int>> splits;
+};
 
 /// Pieces as a warp group copies them to its ring.
 struct PieceCopy {

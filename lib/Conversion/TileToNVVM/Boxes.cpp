@@ -84,6 +84,15 @@ Int Lowering::getGroup() {
   return groups == 1 ? Int(0) : k.floorDiv(k.threadId(), threads / groups);
 }
 
+Int Lowering::getThreadOfGroup() {
+  return groups == 1 ? k.threadId() : k.rem(k.threadId(), getGroupThreads());
+}
+
+Int Lowering::getWarpOfGroup() {
+  return groups == 1 ? getLanes().warp
+                     : k.rem(getLanes().warp, getGroupThreads() / 32);
+}
+
 Int Lowering::getFirstTile(Int count) {
   Int first = k.floorDiv(k.blockId(), cluster * shares);
   Int ctas = k.floorDiv(k.gridSize(), cluster * shares);

@@ -81,6 +81,8 @@ static void exchangeParts(Lowering &lowering, ExchangeOp op,
 void tile::lowerExchange(Lowering &lowering, ExchangeOp op) {
   if (getBlocks(op.getBoxes()))
     return exchangeBlock(lowering, op);
+  if (getFibres(op.getBoxes()))
+    return exchangeFibres(lowering, op);
   KernelBuilder &k = lowering.k;
   const LoweredFragment &fragment = lowering.fragments.at(op.getFragment());
   if (op.getFragment().getType().getAtom() == AtomKind::Dmma)

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Threads copy a tile, some bytes each at a time where everything is aligned,
-// else element by element. That is decided when the kernel starts, for what only
-// a launch knows; known strides are looked at by the verifier. What lies outside
-// of the array becomes zero: it is computed with, but not stored.
+// else element by element. That is decided when the kernel starts, for what
+// only a launch knows; known strides are looked at by the verifier. What lies
+// outside of the array becomes zero: it is computed with, but not stored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,12 @@ using namespace mlir::kron::tile;
 
 /// Copies per thread that are unrolled.
 static constexpr int64_t kMaxUnrolledCopies = 32;
+/// The same of single elements for arrays that need not be aligned.
+static constexpr int64_t kCompactCopies = 4;
 /// Elements that a thread loads before it stores the first one.
 static constexpr int64_t kElementsInFlight = 8;
+/// Bytes that go together between memory and the second-level cache.
+static constexpr int64_t kLineBytes = 128;
 /// The fewest bytes that an asynchronous copy has.
 static constexpr int64_t kLeastCopyBytes = 4;
 
@@ -98,6 +102,13 @@ GlobalTile tile::locateTile(Lowering &lowering, Value viewValue,
 Value tile::isAligned(Lowering &lowering, ArrayRef<Value> views, int64_t bytes,
                       int64_t axis) {
   KernelBuilder &k = lowering.k;
+  for (IfAlignedOp part : lowering.alignedParts)
+    if (bytes <= int64_t(part.getBytes()) &&
+        (axis < 0 || axis == int64_t(part.getAxis())) &&
+        llvm::all_of(views, [&](Value view) {
+          return llvm::is_contained(part.getViews(), view);
+        }))
+      return nullptr;
   for (const AlignmentTest &test : lowering.alignmentTests)
     if (ArrayRef(test.views) == views && test.bytes == bytes &&
         test.axis == axis)
@@ -134,34 +145,51 @@ namespace {
 /// A copy by vectors of some elements.
 class TileFill {
 public:
-  TileFill(Lowering &lowering, const FilledCopy &copy, int64_t elements);
+  /// `isAlternative`: to one of more elements, which is taken more often.
+  TileFill(Lowering &lowering, const FilledCopy &copy, int64_t elements,
+           bool isAlternative = false);
 
   void emit();
 
 private:
+  /// One element of less than the fewest bytes of a copy, and where it goes if
+  /// it is in the tile (null: it is).
+  struct LoadedElement {
+    Value value, shared, inTile;
+  };
+
   SmallVector<Int> getPositions(Int number);
-  void copyVector(ArrayRef<Int> position, ArrayRef<int64_t> offset);
+  void copyVector(ArrayRef<Int> position, ArrayRef<int64_t> offset,
+                  Value inTile = nullptr);
   void copyThroughRegisters();
   void copyRows();
+  void copyRounded();
+  Value loadOrZero(Value pointer, Value exists);
+  void storeLoaded();
 
   KernelBuilder &k;
   Int warp;
   const FilledCopy &copy;
   const GlobalTile &from;
   int64_t elements, bytes;
+  bool isAlternative;
   unsigned rank;
   SmallVector<unsigned> order;
   /// Vectors along each dimension, in that order, and all.
   SmallVector<int64_t> counts;
   int64_t total = 1;
+  /// Loaded, to be stored at the end of a batch, if there is one.
+  SmallVector<LoadedElement> loaded;
+  bool isBatch = false;
 };
 
 } // namespace
 
-TileFill::TileFill(Lowering &lowering, const FilledCopy &copy, int64_t elements)
-    : k(lowering.k), warp(lowering.getLanes().warp), copy(copy),
+TileFill::TileFill(Lowering &lowering, const FilledCopy &copy, int64_t elements,
+                   bool isAlternative)
+    : k(lowering.k), warp(lowering.getWarpOfGroup()), copy(copy),
       from(copy.from), elements(elements), bytes(getBytesOf(copy.from.type)),
-      rank(copy.sizes.size()), order(copy.order) {
+      isAlternative(isAlternative), rank(copy.sizes.size()), order(copy.order) {
   if (elements > 1)
     order = llvm::to_vector(llvm::seq<unsigned>(0, rank));
   for (unsigned dim : order) {
@@ -183,7 +211,8 @@ SmallVector<Int> TileFill::getPositions(Int number) {
 }
 
 /// What is known of a position is apart, in `offset`.
-void TileFill::copyVector(ArrayRef<Int> position, ArrayRef<int64_t> offset) {
+void TileFill::copyVector(ArrayRef<Int> position, ArrayRef<int64_t> offset,
+                          Value inTile) {
   int64_t copyBytes = elements * bytes;
   // Bytes that exist.
   Value valid;
@@ -202,9 +231,19 @@ void TileFill::copyVector(ArrayRef<Int> position, ArrayRef<int64_t> offset) {
   for (unsigned dim = 0; dim < rank; ++dim)
     global = k.offsetBytes(
         global, k.mul(from.scale(k, offset[dim], from.strides[dim]), bytes));
-  Int target = copy.to.getOffset(position, 0);
-  Value shared = copy.to.getAddress(target, copy.to.getIndex(offset));
+  if (!copy.to) {
+    k.ifThen(k.both(valid, inTile),
+             [&] { k.inlinePTX({}, "prefetch.global.L2 [$0];", "l", global); });
+    return;
+  }
+  Int target = copy.to->getOffset(position, 0);
+  Value shared = copy.to->getAddress(target, copy.to->getIndex(offset));
   if (copyBytes < kLeastCopyBytes) {
+    if (isBatch) {
+      loaded.push_back(
+          {loadOrZero(global, k.both(valid, inTile)), shared, inTile});
+      return;
+    }
     Value address = valid ? k.select(valid, global, from.base) : global;
     Value value = k.load(from.type, address);
     if (valid)
@@ -215,7 +254,25 @@ void TileFill::copyVector(ArrayRef<Int> position, ArrayRef<int64_t> offset) {
   Value size;
   if (valid)
     size = k.select(valid, k.materialize(validBytes, 32), k.materialize(0, 32));
-  k.copyAsync(shared, global, copyBytes, size, copy.lines);
+  k.ifThen(inTile,
+           [&] { k.copyAsync(shared, global, copyBytes, size, copy.lines); });
+}
+
+Value TileFill::loadOrZero(Value pointer, Value exists) {
+  return k
+      .ifElse(
+          exists, from.type,
+          [&]() -> SmallVector<Value> {
+            return {k.load(from.type, pointer, CacheHint::ReadOnly)};
+          },
+          [&]() -> SmallVector<Value> { return {k.constant(from.type, 0.0)}; })
+      .front();
+}
+
+void TileFill::storeLoaded() {
+  for (const LoadedElement &own : loaded)
+    k.ifThen(own.inTile, [&] { k.store(own.value, own.shared); });
+  loaded.clear();
 }
 
 /// Whether `threads` consecutive numbers, of which the first is a multiple of
@@ -265,18 +322,41 @@ void TileFill::copyThroughRegisters() {
         }
         for (int64_t index = 0; index < kElementsInFlight; ++index)
           k.ifThen(conditions[index], [&] {
-            k.store(values[index],
-                    copy.to.getAddress(copy.to.getOffset(places[index], 0), 0));
+            k.store(
+                values[index],
+                copy.to->getAddress(copy.to->getOffset(places[index], 0), 0));
           });
       });
   k.syncWarp();
 }
 
+void TileFill::copyRounded() {
+  isBatch = true;
+  // Of vectors.
+  SmallVector<int64_t> sizes(copy.sizes);
+  sizes.back() /= elements;
+  TileSharing sharing(k, sizes, order, copy.threads, copy.thread);
+  if (elements == 1)
+    sharing.round();
+  sharing.forEach(
+      isAlternative ? kCompactCopies : kMaxUnrolledCopies,
+      [&](ArrayRef<Int> position, ArrayRef<int64_t> offset, Value inTile) {
+        SmallVector<Int> positions(position);
+        SmallVector<int64_t> offsets(offset);
+        positions.back() = k.mul(positions.back(), elements);
+        offsets.back() *= elements;
+        copyVector(positions, offsets, inTile);
+      },
+      [&] { storeLoaded(); });
+}
+
 void TileFill::emit() {
+  if (copy.rounded)
+    return copyRounded();
   if (elements * bytes < kLeastCopyBytes && !copy.ofGroup)
     return copyThroughRegisters();
   int64_t perThread = llvm::divideCeil(total, copy.threads);
-  if (splitsEvenly(counts, copy.threads, !copy.to.layout.swizzles.empty()) &&
+  if (splitsEvenly(counts, copy.threads, !copy.to->layout.swizzles.empty()) &&
       perThread <= kMaxUnrolledCopies) {
     SmallVector<Int> positions = getPositions(copy.thread);
     for (int64_t index = 0; index < perThread; ++index) {
@@ -336,6 +416,38 @@ void TileFill::copyRows() {
   k.syncWarp();
 }
 
+void tile::prefetchTile(Lowering &lowering, PrefetchOp op) {
+  KernelBuilder &k = lowering.k;
+  Int tile = k.add(lowering.numbers.at(op.getTile()), lowering.step);
+  k.ifThen(k.less(tile, lowering.tileCount), [&] {
+    GlobalTile from =
+        locateTile(lowering, op.getView(), op.getBox(), op.getAxes(), tile);
+    int64_t line = kLineBytes / getBytesOf(from.type), elements = 1;
+    SmallVector<int64_t> sizes(op.getBox());
+    for (auto [dim, stride] : llvm::enumerate(from.strides)) {
+      if (!stride.is(1))
+        continue;
+      if (dim + 1 == sizes.size())
+        sizes[dim] =
+            llvm::alignTo(sizes[dim], elements = std::min(line, sizes[dim]));
+      else if (sizes[dim] <= line)
+        sizes[dim] = 1;
+    }
+    auto order = llvm::to_vector(llvm::seq<unsigned>(0, sizes.size()));
+    FilledCopy copy{from,
+                    /*to=*/nullptr,
+                    sizes,
+                    order,
+                    elements * getBytesOf(from.type),
+                    lowering.getGroupThreads(),
+                    lowering.getThreadOfGroup(),
+                    /*ofGroup=*/true,
+                    /*lines=*/false,
+                    /*rounded=*/true};
+    TileFill(lowering, copy, elements).emit();
+  });
+}
+
 void tile::emitFilledCopy(Lowering &lowering, const FilledCopy &copy,
                           Value isAligned) {
   int64_t elements = copy.bytes / getBytesOf(copy.from.type);
@@ -345,7 +457,7 @@ void tile::emitFilledCopy(Lowering &lowering, const FilledCopy &copy,
     return TileFill(lowering, copy, 1).emit();
   lowering.k.choose(
       isAligned, [&] { TileFill(lowering, copy, elements).emit(); },
-      [&] { TileFill(lowering, copy, 1).emit(); });
+      [&] { TileFill(lowering, copy, 1, /*isAlternative=*/true).emit(); });
 }
 
 void tile::fillTile(Lowering &lowering, CopyOp op, Int tile) {
@@ -354,8 +466,8 @@ void tile::fillTile(Lowering &lowering, CopyOp op, Int tile) {
   Value aligned, exists;
   if (int64_t(op.getBytes()) > buffer.getElementBytes())
     aligned = isAligned(lowering, {op.getView()}, op.getBytes());
-  // There are no more CTAs than tiles.
-  if (op.getAhead()) {
+  // There are no more CTAs than tiles, but groups.
+  if (op.getAhead() || (!op.getTile() && lowering.groups > 1)) {
     Int count = lowering.tileCount;
     if (!op.getTile())
       for (ForOp loop : op->getBlock()->getOps<ForOp>())
@@ -371,9 +483,10 @@ void tile::fillTile(Lowering &lowering, CopyOp op, Int tile) {
     if (op.getOrder())
       order.assign(op.getOrder()->begin(), op.getOrder()->end());
     emitFilledCopy(lowering,
-                   {from, to, SmallVector<int64_t>(buffer.getShape()), order,
-                    static_cast<int64_t>(op.getBytes()), lowering.threads,
-                    k.threadId(), /*ofGroup=*/false, op.getLines()},
+                   {from, &to, SmallVector<int64_t>(buffer.getShape()), order,
+                    static_cast<int64_t>(op.getBytes()),
+                    lowering.getGroupThreads(), lowering.getThreadOfGroup(),
+                    /*ofGroup=*/false, op.getLines(), op.getRounded()},
                    aligned);
   });
 }

@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
-#include "kron/Dialect/Tile/IR/TileBlocks.h"
+#include "Blocks.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -73,9 +72,16 @@ void tile::lowerFor(Lowering &lowering, ForOp op) {
     lowering.step = lowering.getTileStep();
   }
   lowering.tileCount = count;
+  op.walk([&](IfAlignedOp parts) {
+    isAligned(lowering, llvm::to_vector(parts.getViews()), parts.getBytes(),
+              parts.getAxis());
+  });
+  op.walk([&](tile::QuantizeOp store) { testQuantize(lowering, store); });
   op.walk([&](StoreOp store) {
+    bool isOfWarpgroup = store.getSource().getDefiningOp<ContractPiecesOp>() ||
+                         getFibres(store.getBoxes());
     if (getBlocks(store.getBoxes()) ||
-        store.getSource().getDefiningOp<ContractPiecesOp>())
+        (isOfWarpgroup && !store->getParentOfType<IfAlignedOp>()))
       testStore(lowering, store);
   });
   op.walk([&](QuantizeRowsOp rows) { testQuantizedRows(lowering, rows); });

@@ -147,7 +147,7 @@ void PieceCopy::copy(const GlobalTile &tile, Int number, Int slot) const {
     order.assign(pieces.getOrder().begin(), pieces.getOrder().end());
   SharedTile to(k, buffer, slot);
   emitFilledCopy(lowering,
-                 {piece, to, sizes, order, pieces.getBytes(), threads,
+                 {piece, &to, sizes, order, pieces.getBytes(), threads,
                   k.rem(k.threadId(), threads), /*ofGroup=*/true,
                   pieces.getLines()},
                  aligned);

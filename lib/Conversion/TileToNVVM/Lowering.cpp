@@ -103,6 +103,15 @@ void Lowering::lower(Block &block) {
         .Case([&](ContractPiecesOp product) {
           lowerContractPieces(*this, product);
         })
+        .Case([&](ForFibresOp loop) { lowerForFibres(*this, loop); })
+        .Case([&](ContractFibresOp product) {
+          lowerContractFibres(*this, product);
+        })
+        .Case([&](IfAlignedOp parts) { lowerIfAligned(*this, parts); })
+        .Case([&](RefillOp refill) { lowerRefill(*this, refill); })
+        .Case([&](RefilledOp refilled) { lowerRefilled(*this, refilled); })
+        .Case([&](PrefetchOp prefetch) { prefetchTile(*this, prefetch); })
+        .Case([&](tile::QuantizeOp store) { lowerQuantize(*this, store); })
         .Case([&](ForColumnsOp loop) { lowerForColumns(*this, loop); })
         .Case([&](LoadOp load) { lowerLoad(*this, load); })
         .Case([&](LoadColumnsOp load) { lowerLoadColumns(*this, load); })

@@ -237,8 +237,14 @@ public:
   /// Of warpgroups: operands, and sums of a tile.
   DenseMap<Value, std::shared_ptr<PackedFactor>> packed;
   DenseMap<Value, std::shared_ptr<WarpgroupSums>> warpgroupSums;
-  /// What was tested where this operation is.
+  /// What was tested where this operation is; and the first parts of what such
+  /// tests choose that it is in.
   SmallVector<AlignmentTest> alignmentTests;
+  SmallVector<IfAlignedOp> alignedParts;
+  /// The number of this thread's warpgroup in its group.
+  Int warpgroup = 0;
+  /// Whether there is a tile that comes next, which blocks are refilled with.
+  DenseMap<Operation *, Value> nextExists;
   /// From one tile of this CTA to its next one, and how many there are.
   Int step, tileCount;
   /// Bits that tiles are counted in.
@@ -283,8 +289,12 @@ public:
   /// of fewer than `count` tiles may have none.
   Int getFirstTile(Int count = 0);
   Int getTileStep();
-  /// The number of this thread's group, of those that have tiles of their own.
+  /// The number of this thread's group, of those that have tiles of their own;
+  /// of this thread in it, and of its warp; and how many threads it has.
   Int getGroup();
+  Int getThreadOfGroup();
+  Int getWarpOfGroup();
+  int64_t getGroupThreads() const { return threads / groups; }
   /// Tiles of the loop that `copy` is in, or that its view has.
   Int getTileCount(CopyOp copy);
   /// Whether `positions` of `tile` are within `view`; null if they always are.
@@ -345,6 +355,18 @@ void storeBlock(Lowering &lowering, StoreOp op);
 void meetOfBlock(Lowering &lowering, BarrierOp op);
 
 /// The same of what warpgroups multiply.
+void lowerForFibres(Lowering &lowering, ForFibresOp op);
+void lowerContractFibres(Lowering &lowering, ContractFibresOp op);
+void lowerIfAligned(Lowering &lowering, IfAlignedOp op);
+void lowerRefill(Lowering &lowering, RefillOp op);
+void lowerRefilled(Lowering &lowering, RefilledOp op);
+void lowerQuantize(Lowering &lowering, tile::QuantizeOp op);
+void prefetchTile(Lowering &lowering, PrefetchOp op);
+void exchangeFibres(Lowering &lowering, ExchangeOp op);
+void storeBufferAlong(Lowering &lowering, StoreOp op);
+/// Whether bytes of rows can be stored as words, tested in front of the loop
+/// over tiles.
+void testQuantize(Lowering &lowering, tile::QuantizeOp op);
 void packFactor(Lowering &lowering, PrepareOp op);
 void storeWarpgroupSums(Lowering &lowering, StoreOp op);
 

@@ -20,7 +20,10 @@ void tile::packFactor(Lowering &lowering, PrepareOp op) {
   const LoweredView &view = lowering.views.at(op.getFactor());
   auto factor = std::make_shared<PackedFactor>();
   WgmmaOperand &shape = factor->shape;
-  shape.kind = op.getResiduals() ? WgmmaKind::Split : WgmmaKind::TF32;
+  shape.kind = type.getAtom() == AtomKind::WgmmaHalf ? WgmmaKind::Half
+               : op.getResiduals()                   ? WgmmaKind::Split
+                                                     : WgmmaKind::TF32;
+  factor->element = view.element;
   shape.sizeK = type.getSizeK();
   shape.sizeN = op.getFactor().getType().getShape()[1];
   shape.innermost = type.getOrder() == OperandOrder::Quads;

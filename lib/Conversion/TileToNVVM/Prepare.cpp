@@ -46,7 +46,7 @@ void tile::lowerPrepare(Lowering &lowering, PrepareOp op) {
     return loadRegisters(lowering, op);
   if (isOfBlocks(type.getAtom()))
     return prepareBlock(lowering, op);
-  if (type.getAtom() == AtomKind::WgmmaTF32)
+  if (isOfWarpgroup(type.getAtom()))
     return packFactor(lowering, op);
   int64_t sizeN = type.getSizeN(), pitch = type.getPitch();
   int64_t offset = k.allocateShared(type.getBytes());

@@ -56,6 +56,13 @@ static Int getSlotBefore(KernelBuilder &k, const LoweredRing &ring) {
                   k.materialize(k.sub(ring.full, ring.slotBytes), 32));
 }
 
+/// The slot at byte offset `slot` of the first group's ring, in that of this
+/// thread's group.
+static Int getOwnSlot(Lowering &lowering, const LoweredRing &ring, Int slot) {
+  return lowering.k.add(
+      slot, lowering.k.mul(lowering.getGroup(), ring.stages * ring.slotBytes));
+}
+
 void tile::lowerAcquire(Lowering &lowering, AcquireOp op) {
   LoweredRing &ring = lowering.rings[op.getRing()];
   int64_t behind = ring.ahead + (ring.isFullTaken ? 1 : 0);
@@ -67,7 +74,7 @@ void tile::lowerAcquire(Lowering &lowering, AcquireOp op) {
   if (ring.along)
     lowering.windows[op.getSlot()] = getWindow(ring, slot);
   else
-    lowering.buffers[op.getSlot()] = slot;
+    lowering.buffers[op.getSlot()] = getOwnSlot(lowering, ring, slot);
 }
 
 void tile::lowerWait(Lowering &lowering, WaitOp op) {
@@ -80,5 +87,5 @@ void tile::lowerWait(Lowering &lowering, WaitOp op) {
   if (ring.along)
     lowering.windows[op.getSlot()] = getWindow(ring, ring.full);
   else
-    lowering.buffers[op.getSlot()] = ring.full;
+    lowering.buffers[op.getSlot()] = getOwnSlot(lowering, ring, ring.full);
 }

@@ -437,8 +437,11 @@ void TileStore::storeChunks(BufferType type) {
 void tile::lowerStore(Lowering &lowering, StoreOp op) {
   if (getBlocks(op.getBoxes()))
     return storeBlock(lowering, op);
-  if (op.getSource().getDefiningOp<ContractPiecesOp>())
+  if (op.getSource().getDefiningOp<ContractPiecesOp>() ||
+      getFibres(op.getBoxes()))
     return storeWarpgroupSums(lowering, op);
+  if (op.getAxes())
+    return storeBufferAlong(lowering, op);
   TileStore store(lowering, op);
   auto buffer = dyn_cast<BufferType>(op.getSource().getType());
   auto columns = getColumnsLoop(op.getBoxes());

@@ -30,7 +30,7 @@ static bool converts(gpu::GPUFuncOp kernel) {
   return kernel
       .walk([](Operation *op) {
         return isa<ForBlocksOp, ForPiecesOp, PairsOp, ContractPiecesOp,
-                   QuantizeRowsOp>(op)
+                   ForFibresOp, QuantizeRowsOp>(op)
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })
@@ -44,7 +44,7 @@ static bool usesLanes(gpu::GPUFuncOp kernel) {
       .walk([](Operation *op) {
         auto copy = dyn_cast<CopyOp>(op);
         auto prepare = dyn_cast<PrepareOp>(op);
-        return isa<ForBlocksOp, ForPiecesOp, CopyPiecesOp>(op) ||
+        return isa<ForBlocksOp, ForPiecesOp, CopyPiecesOp, ForFibresOp>(op) ||
                        (copy && copy.getFill()) ||
                        (prepare &&
                         isOfBlocks(prepare.getOperand().getType().getAtom()))
@@ -73,6 +73,8 @@ static Type getSharedElement(gpu::GPUFuncOp kernel) {
 /// Whether `view` is one of bytes that rows become, which nobody computes with.
 static bool isOfBytes(BlockArgument view) {
   return llvm::any_of(view.getUsers(), [&](Operation *user) {
+    if (auto quantize = dyn_cast<tile::QuantizeOp>(user))
+      return quantize.getView() == view;
     auto rows = dyn_cast<QuantizeRowsOp>(user);
     return rows && rows.getBytes() == view;
   });
@@ -204,6 +206,17 @@ static LogicalResult lowerKernel(OpBuilder &builder, LaunchOp launch,
   if (usesLanes(kernel))
     lowering.blockLanes = {k.warpId(), k.floorDiv(k.laneId(), 4),
                            k.bitAnd(k.laneId(), 3)};
+  bool hasFibres =
+      kernel.walk([](ForFibresOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  int64_t groupThreads = lowering.getGroupThreads();
+  // All lanes have the same; told so, ptxas keeps matrix instructions in loops
+  // over blocks asynchronous.
+  if (hasFibres && groupThreads > kWarpgroupThreads)
+    lowering.warpgroup =
+        Int(k.shuffle(k.materialize(k.floorDiv(lowering.getThreadOfGroup(),
+                                               kWarpgroupThreads)),
+                      0));
   kernel.walk([&](ForOp loop) {
     lowering.countBits = loop.getTiles().getType().getIntOrFloatBitWidth();
   });

@@ -65,12 +65,17 @@ WarpgroupStore::WarpgroupStore(Lowering &lowering, StoreOp op)
       beta(getScale(lowering, op.getBeta())), width(innermost ? 4 : 2),
       laneResult(k.add(k.mul(lowering.getLanes().slot, width),
                        product.factor->firstResult)) {
-  Int tile = lowering.numbers.at(op.getTile());
-  target =
-      locateTile(lowering, op.getView(), *op.getBox(), *op.getAxes(), tile);
+  // Of blocks, tiles were found in front of the loop over these.
+  auto locate = [&](Value view) {
+    auto found = lowering.globalTiles.find({op, view});
+    if (found != lowering.globalTiles.end())
+      return *found->second;
+    return locateTile(lowering, view, *op.getBox(), *op.getAxes(),
+                      lowering.numbers.at(op.getTile()));
+  };
+  target = locate(op.getView());
   if (op.getAddend())
-    addend =
-        locateTile(lowering, op.getAddend(), *op.getBox(), *op.getAxes(), tile);
+    addend = locate(op.getAddend());
 }
 
 /// Whether the lane's result `position` exists; null if it does in all lanes.

@@ -17,21 +17,34 @@ namespace mlir::kron::tile {
 struct PackedFactor {
   WgmmaOperand shape;
   WgmmaFactor place;
+  /// Elements of the array.
+  Type element;
   /// The address of shared memory, as descriptors have it.
   Value descriptorBase;
   /// The column that is this CTA's first one.
   Int firstResult = 0;
 };
 
-/// The two fibres of a tile that a lane has.
+/// The two fibres of a block of a tile that a lane has.
 struct LaneFibres {
   /// `sizes` are the tile's. Neighbours along the innermost dimension, if
   /// `pairs`; else they are 8 apart.
   LaneFibres(Lowering &lowering, ArrayRef<int64_t> sizes, unsigned along,
-             bool pairs);
+             bool pairs, Int block = 0);
 
-  /// Whether fibre `number` exists in `tile`; null if it always does.
+  /// Whether fibre `number` exists in `tile`, or in a tile that does as a
+  /// whole; null if it always does.
   Value exists(KernelBuilder &k, const GlobalTile &tile, unsigned number) const;
+  Value exists(KernelBuilder &k, unsigned number) const;
+  /// Where the fibre is that is number `index`, of 8, of the warp's first or,
+  /// if `second` is 1, second ones.
+  SmallVector<Int> locate(KernelBuilder &k, Int index, Int second) const;
+  /// Where fibre `number` of the warp's 16 is.
+  SmallVector<Int> locate(KernelBuilder &k, Int number) const {
+    return decode(k, k.add(first, number));
+  }
+  /// Whether some of the warp's fibres may not exist, and one does.
+  Value hasSome(KernelBuilder &k) const { return k.less(first, fibres); }
   /// Where its position `p` is.
   Value getAddress(KernelBuilder &k, const GlobalTile &tile, unsigned number,
                    Int p) const;
@@ -44,11 +57,18 @@ struct LaneFibres {
   /// Whether there are such fibres; null: there are.
   Value present[2];
 
+  /// All fibres, and whether lanes have pairs of neighbours.
+  int64_t fibres;
+  bool pairs;
+
 private:
   SmallVector<Int> decode(KernelBuilder &k, Int number) const;
+  Int getNumber(KernelBuilder &k, Int index, Int second) const;
 
   /// Positions that fibres are counted with.
   SmallVector<int64_t> radix;
+  /// The warp's first fibre.
+  Int first;
 };
 
 /// What a product leaves in registers.

@@ -257,9 +257,13 @@ static void setLayout(WgmmaLayout &layout, const WgmmaPlan &plan) {
     }
   }
   int64_t period = 128 / layout.elementBytes, unit = 16 / layout.elementBytes;
-  // Of pieces, it is one of bits.
-  layout.swizzled = extents.back() % period == 0 &&
-                    (plan.pieces == 1 || llvm::isPowerOf2_64(extents.back()));
+  // It is one of bits of addresses, which are those of positions where all
+  // axes but the outermost one of several positions have powers of two.
+  auto several = llvm::find_if(extents, [](int64_t size) { return size > 1; });
+  layout.swizzled =
+      extents.back() % period == 0 &&
+      llvm::all_of(llvm::drop_begin(llvm::make_range(several, extents.end())),
+                   llvm::isPowerOf2_64);
   int64_t pitch = 1;
   for (unsigned number = numAxes; number-- > 0;) {
     if (extents[number] == 1 && plan.axes[number].stage < 0)

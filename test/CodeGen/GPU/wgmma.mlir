@@ -17,14 +17,15 @@
 // CHECK:           nvvm.cp.async.shared.global {{.*}} 4, cache = ca
 // CHECK:         nvvm.cp.async.commit.group
 // CHECK:         fence.proxy.async
+// CHECK:         %[[STORES:.*]] = arith.cmpi eq
 // CHECK:         nvvm.cp.async.wait.group
 // CHECK-COUNT-1: wgmma.fence.sync.aligned;{{.*}}m64n64k16.f32.bf16.bf16{{.*}},d,0,1,1,0;{{.*}}m64n64k16.f32.bf16.bf16{{.*}},d,1,1,1,0;{{.*}}m64n64k8.f32.tf32.tf32{{.*}},d,1,1,1;{{.*}}wgmma.wait_group.sync.aligned 0;
 // CHECK:         nvvm.vote.sync any
 // CHECK:         nvvm.bar.warp.sync
 // CHECK:         wgmma.fence.sync.aligned;{{.*}}m64n64k8.f32.tf32.tf32
-// CHECK:         scf.if %[[ALIGNED]] {
+// CHECK:         scf.if %[[STORES]] {
 // CHECK:           st.global.cs.v2.f32
-// CHECK:         scf.if %[[ALIGNED]] {
+// CHECK:         scf.if %[[STORES]] {
 // CHECK-NEXT:    } else {
 // CHECK:           st.global.cs.f32
 func.func @full(%x: memref<?x64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>, %y: memref<?x64x64xf32>) {
@@ -195,9 +196,7 @@ func.func @refill(%x: memref<64x64x4096xf32>, %a: memref<64x64xf32>, %b: memref<
 
 // CHECK-LABEL: llvm.func @transposed_0
 // CHECK:         %[[THREAD:.*]] = nvvm.read.ptx.sreg.tid.x
-// CHECK:         %[[NUMBER:.*]] = arith.addi %{{.*}}, %[[THREAD]] : i32
-// CHECK:         %[[ROWS:.*]] = arith.constant 8 : i32
-// CHECK-NEXT:    arith.divui %[[NUMBER]], %[[ROWS]]
+// CHECK:         arith.remui %[[THREAD]], %c8{{.*}} : i32
 // CHECK:         nvvm.cp.async.shared.global {{.*}} 4, cache = ca
 func.func @transposed(%x: memref<64x64x4096xf32>, %a: memref<64x64xf32>, %b: memref<64x64xf32>, %y: memref<4096x64x64xf32>) {
   kron.fused ins(%x, %a, %b : memref<64x64x4096xf32>, memref<64x64xf32>, memref<64x64xf32>) outs(%y : memref<4096x64x64xf32>) attributes {input_permutation = array<i64: 2, 0, 1>} {

@@ -70,14 +70,93 @@ func.func @transposed(%x: memref<128x1024xf32>, %f: memref<128x128xf32>, %y: mem
 
 // -----
 
-// Verify that plans of whole tiles are left to --convert-kron-to-nvvm.
-// CHECK-LABEL: func.func @whole(
-// CHECK:         kron.fused
-// CHECK-SAME:    #kron.gpu_plan<kernel = wgmma
-// CHECK-NOT:     gpu.func
+// Verify that several factors have a kernel that reads like this: four warpgroups take tiles
+// of their own, whole, into rings of two; the first factor is applied in place, and results of the
+// last one go to the array from registers, or where that is not aligned through shared memory.
+// CHECK-LABEL: gpu.func @whole_0(
+// CHECK-SAME:      %[[X:.*]]: !tile.view<?x64x64xf32, [4096, 64, 1]>, %[[Y:.*]]: !tile.view<?x64x64xf32, [4096, 64, 1]>, %[[F1:.*]]: !tile.view<64x64xf32, [64, 1]>, %[[F0:.*]]: !tile.view<64x64xf32, [64, 1]>, %[[COUNT:.*]]: i32)
+// CHECK-SAME:      kernel attributes {tile.kernel = #tile.kernel<threads = 512, ctas_per_sm = 1, groups = 4>}
+// CHECK-NEXT:      %[[RING:.*]] = tile.alloc : !tile.ring<2 of <64x64xf32, #tile.layout<[64, 1], swizzle = [7, 4, 8, 3]>>>
+// CHECK-NEXT:      %[[FREE:.*]] = tile.acquire %[[RING]]
+// CHECK-NEXT:      tile.copy %[[X]][0] to %[[FREE]] bytes 16 fill axes [1, 2] rounded
+// CHECK-NEXT:      %[[P1:.*]] = tile.prepare %[[F1]] residuals : {{.*}} -> <64x64xf32, wgmma.m64k8.tf32 quads>
+// CHECK-NEXT:      %[[P0:.*]] = tile.prepare %[[F0]] residuals : {{.*}} -> <64x64xf32, wgmma.m64k8.tf32 pairs>
+// CHECK-NEXT:      tile.barrier
+// CHECK-NEXT:      tile.for %[[TILE:.*]] to %[[COUNT]] : i32 {
+// CHECK-NEXT:        %[[SLOT:.*]] = tile.wait %[[RING]] pending 0
+// CHECK-NEXT:        tile.barrier
+// CHECK-NEXT:        %[[NEXT:.*]] = tile.acquire %[[RING]]
+// CHECK-NEXT:        tile.copy %[[X]][%[[TILE]] + 1] to %[[NEXT]] bytes 16 fill axes [1, 2] rounded
+// CHECK-NEXT:        tile.for_fibres %[[B1:.*]] of [64, 64] along 1 {
+// CHECK-NEXT:          %[[S1:.*]] = tile.contract_fibres %[[SLOT]][%[[B1]]], %[[P1]]
+// CHECK-NEXT:          tile.exchange %[[S1]] to %[[SLOT]][%[[B1]]] along [1]
+// CHECK-NEXT:        }
+// CHECK-NEXT:        tile.barrier
+// CHECK-NEXT:        tile.for_fibres %[[B0:.*]] of [64, 64] along 0 {
+// CHECK-NEXT:          %[[S0:.*]] = tile.contract_fibres %[[SLOT]][%[[B0]]], %[[P0]]
+// CHECK-NEXT:          tile.if_aligned %[[Y]] bytes 16 axis 2 {
+// CHECK-NEXT:            tile.store %[[S0]][%[[B0]]] to %[[Y]][%[[TILE]]] along [0] box [64, 64] bytes 16 axes [1, 2]
+// CHECK-NEXT:          } else {
+// CHECK-NEXT:            tile.exchange %[[S0]] to %[[SLOT]][%[[B0]]] along [0]
+// CHECK-NEXT:          }
+// CHECK-NEXT:        }
+// CHECK-NEXT:        tile.if_aligned %[[Y]] bytes 16 axis 2 {
+// CHECK-NEXT:        } else {
+// CHECK-NEXT:          tile.barrier
+// CHECK-NEXT:          tile.store %[[SLOT]] to %[[Y]][%[[TILE]]] bytes 4 axes [1, 2]
+// CHECK-NEXT:        }
+// CHECK-NEXT:        tile.release %[[SLOT]]
+// CHECK-NEXT:      }
+// CHECK-NEXT:      gpu.return
 func.func @whole(%x: memref<?x4096xf32>, %f: memref<64x64xf32>, %y: memref<?x4096xf32>) {
   kron.mkm ins(%x : memref<?x4096xf32>) factors(%f, %f : memref<64x64xf32>, memref<64x64xf32>)
     outs(%y : memref<?x4096xf32>) {plan = #kron.gpu_plan<kernel = wgmma>}
+  return
+}
+
+// -----
+
+// Verify that f16 is multiplied as it is along the first axis, from a ring of its own type, and that
+// what stays on chip is f32; and that odd sizes have room for what instructions read and
+// write, and are stored by elements.
+// CHECK-LABEL: gpu.func @half_0(
+// CHECK:         tile.alloc : !tile.ring<{{[0-9]+}} of <{{.*}}32x32xf16, #tile.layout<
+// CHECK:         %[[WORK:.*]] = tile.alloc : !tile.buffer<{{.*}}32x32xf32, #tile.layout<
+// CHECK:         tile.resize %{{.*}}32x32xf16{{.*}} -> <{{.*}}31x31xf16
+// CHECK:         -> <31x31xf16, wgmma.m64k16 quads>
+// CHECK:         -> <31x31xf32, wgmma.m64k8.tf32 pairs>
+// CHECK:         tile.exchange %{{.*}} to %[[WORK]]
+// CHECK:         tile.contract_fibres %[[WORK]]
+// CHECK-NOT:     tile.if_aligned
+// CHECK:         %[[OWN:.*]] = tile.resize %[[WORK]]
+// CHECK:         tile.store %[[OWN]] to %{{.*}} bytes 2 axes
+func.func @half(%x: memref<200x961xf16>, %f: memref<31x31xf16>, %y: memref<200x961xf16>) {
+  kron.mkm ins(%x : memref<200x961xf16>) factors(%f, %f : memref<31x31xf16>, memref<31x31xf16>)
+    outs(%y : memref<200x961xf16>) {plan = #kron.gpu_plan<kernel = wgmma>}
+  return
+}
+
+// -----
+
+// Verify that where there is room for one tile only, the last step refills it, and that the next one is
+// brought closer meanwhile.
+// CHECK-LABEL: gpu.func @refilled_0(
+// CHECK:         tile.copy %[[X:.*]][0] to
+// CHECK:         tile.for %[[TILE:.*]] to
+// CHECK-NEXT:      tile.prefetch %[[X]][%[[TILE]]] box
+// CHECK-NEXT:      tile.wait
+// CHECK:           tile.if_aligned %[[Y:.*]], %[[X]] bytes 16
+// CHECK-NEXT:        tile.refill %{{.*}} with %[[X]][%[[TILE]]]
+// CHECK-NEXT:        tile.store
+// CHECK:           tile.if_aligned %[[Y]], %[[X]] bytes 16
+// CHECK-NEXT:        tile.refilled
+// CHECK-NEXT:      } else {
+// CHECK:             tile.release
+// CHECK-NEXT:        tile.barrier
+// CHECK:             tile.copy %[[X]][%[[TILE]] + 1]
+func.func @refilled(%x: memref<4096x4096xf32>, %f: memref<64x64xf32>, %y: memref<4096x4096xf32>) {
+  kron.kmm ins(%x : memref<4096x4096xf32>) factors(%f, %f : memref<64x64xf32>, memref<64x64xf32>)
+    outs(%y : memref<4096x4096xf32>) {plan = #kron.gpu_plan<kernel = wgmma, stages = 1, columns = 4, threads = 128>}
   return
 }
 

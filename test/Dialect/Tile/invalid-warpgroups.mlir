@@ -65,7 +65,7 @@ func.func private @cluster_of_groups() attributes {k = #tile.kernel<threads = 25
 
 gpu.module @kron_gpu {
   gpu.func @divided(%x: !tile.view<?x128xf32, [128, 1]>, %y: !tile.view<?x128xf32, [128, 1]>, %f: !tile.view<128x128xf32, [128, 1]>, %n: i32) kernel
-      attributes {tile.kernel = #tile.kernel<threads = 384, ctas_per_sm = 1, groups = 3>} {
+      attributes {tile.kernel = #tile.kernel<threads = 384, ctas_per_sm = 1, shares = 3>} {
     %r = tile.alloc : !tile.ring<4 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>>
     tile.copy_pieces %x to %r pieces <sizes = [64, 128], block = [64, 32], axes = [0, 1], warps = 4, bytes = 16, ahead = 3> : !tile.view<?x128xf32, [128, 1]>, !tile.ring<4 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>>
     %p = tile.prepare %f residuals : !tile.view<128x128xf32, [128, 1]> -> !tile.operand<128x128xf32, wgmma.m64k8.tf32 quads>
@@ -748,7 +748,7 @@ gpu.module @kron_gpu {
     tile.barrier
     tile.for %t to %n : i32 {
       // expected-error @+1 {{is not for kernels of several groups or shares, which tile.contract_pieces is for}}
-      tile.barrier
+      tile.barrier groups 2
       %s = tile.contract_pieces %x[%t], %p in %r along 1 pieces <sizes = [64, 128], block = [64, 32], axes = [0, 1], warps = 4, bytes = 16, ahead = 3> : !tile.view<?x128xf32, [128, 1]>, !tile.operand<128x128xf32, wgmma.m64k8.tf32 quads>, !tile.ring<4 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>> -> !tile.fragment<1x64x128xf32, wgmma.m64k8.tf32>
       tile.store %s to %y[%t] along [1] box [64, 128] bytes 16 axes [0, 1] : !tile.fragment<1x64x128xf32, wgmma.m64k8.tf32>, !tile.view<?x128xf32, [128, 1]>
     }

@@ -20,12 +20,15 @@ namespace mlir::kron {
 void splitByRows(OpBuilder &builder, FusedOp fused,
                  ArrayRef<QuantizeOp> quantizes);
 
-/// Builds the kernel of both that `plan` says, and its launch before
-/// `quantize`; erases them and the array between them.
-LogicalResult emitQuantizedKernel(OpBuilder &builder,
-                                  gpu::GPUModuleOp gpuModule, FusedOp fused,
-                                  QuantizeOp quantize, GPUPlanAttr plan,
-                                  const GPUMachine &machine);
+/// The one of `quantizes` that is part of the kernel of `fused`, whose plan
+/// says so, taken out of them; null, with an error, if there is none.
+QuantizeOp takeQuantize(FusedOp fused, SmallVectorImpl<QuantizeOp> &quantizes);
+
+/// Builds the kernel of both with `emit`, and its launch before `quantize`;
+/// erases them and the array between them.
+LogicalResult emitQuantizedKernel(OpBuilder &builder, FusedOp fused,
+                                  QuantizeOp quantize,
+                                  function_ref<LogicalResult()> emit);
 
 } // namespace mlir::kron
 

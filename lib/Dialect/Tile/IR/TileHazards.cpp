@@ -147,6 +147,9 @@ private:
   LogicalResult prepare(PrepareOp op);
   LogicalResult multiply(Operation *op, Value operand);
   LogicalResult release(ReleaseOp op);
+  LogicalResult refill(RefillOp op);
+  LogicalResult refilled(RefilledOp op);
+  LogicalResult checkParts(IfAlignedOp op);
   LogicalResult meet(BarrierOp op);
   LogicalResult meetByNumber(Operation *op, int64_t groupThreads);
   LogicalResult checkTurns(ForOp loop);
@@ -241,6 +244,13 @@ static Groups getShares(const Blocks &blocks, int64_t threads) {
 Access HazardCheck::getAccess(Operation *op, Value fragment, Value buffer,
                               DenseI64ArrayAttr along) {
   auto loop = op->getParentOfType<ForBoxesOp>();
+  // Warps keep to their fibres.
+  if (auto fibres = op->getParentOfType<ForFibresOp>()) {
+    Access access;
+    access.loop = fibres;
+    access.along = fibres.getAlongAttr();
+    return access;
+  }
   if (isa<ForBlocksOp, ForPiecesOp>(op->getParentOp())) {
     Access access;
     access.loop = op->getParentOp();
@@ -455,8 +465,7 @@ LogicalResult HazardCheck::write(ExchangeOp op) {
 LogicalResult HazardCheck::prepare(PrepareOp op) {
   // What lanes have in registers is their own.
   auto type = dyn_cast<OperandType>(op->getResult(0).getType());
-  if (type && type.getAtom() != AtomKind::Fma &&
-      type.getAtom() != AtomKind::WgmmaTF32)
+  if (type && type.getAtom() != AtomKind::Fma && !isOfWarpgroup(type.getAtom()))
     return success();
   Memory &found = memory[op->getResult(0)];
   // prepare_c5
@@ -550,6 +559,72 @@ LogicalResult HazardCheck::release(ReleaseOp op) {
   return success();
 }
 
+/// What a warp has read, it fills.
+LogicalResult HazardCheck::refill(RefillOp op) {
+  Memory &found = get(op->getOperand(0));
+  Access access = getAccess(op, Value(), Value(), {});
+  // refill_c1
+  if (hasOthers(found.readers, access) || hasOthers(found.writers, access))
+    return op.emitOpError("fills what other threads may still read or write: "
+                          "expects a tile.barrier in between");
+  return checkArrived(op);
+}
+
+LogicalResult HazardCheck::refilled(RefilledOp op) {
+  auto wait = op->getOperand(0).getDefiningOp<WaitOp>();
+  // What is wrong there it says itself.
+  if (!wait)
+    return success();
+  Memory &found = memory[op->getOperand(0)];
+  Slots &slots = rings[wait->getOperand(0)];
+  // release_c3
+  if (found.isReleased)
+    return op.emitOpError("expects to release each slot once, in the order of "
+                          "the ring");
+  found.isReleased = true;
+  ++slots.released;
+  ++slots.acquired;
+  ++slots.filled;
+  ++slots.copies;
+  slots.lastCopies.push_back(slots.copies);
+  slots.copyGroups.push_back(1);
+  slots.readGroups.push_back(Groups());
+  return checkArrived(op);
+}
+
+/// What is behind `op` meets what either part of it leaves.
+LogicalResult HazardCheck::checkParts(IfAlignedOp op) {
+  HazardCheck other(*this);
+  if (failed(check(op->getRegion(0).front())) ||
+      failed(other.check(op->getRegion(1).front())))
+    return failure();
+  numberedThreads = numberedThreads ? numberedThreads : other.numberedThreads;
+  arrived = arrived ? arrived : other.arrived;
+  lastOfBoth = lastOfBoth ? lastOfBoth : other.lastOfBoth;
+  for (auto &[value, end] : other.memory) {
+    Memory &found = memory[value];
+    found.isArriving |= end.isArriving;
+    found.isApart |= end.isApart;
+    found.isLocal |= end.isLocal;
+    found.isReadByOther |= end.isReadByOther;
+    found.isReleased |= end.isReleased;
+    llvm::append_range(found.readers, end.readers);
+    llvm::append_range(found.writers, end.writers);
+  }
+  for (auto &[value, end] : other.rings) {
+    Slots &slots = rings[value];
+    // if_aligned_c3
+    if (slots.getState() != end.getState() || slots.copies != end.copies)
+      return op.emitOpError("expects both parts to acquire, fill, wait for and "
+                            "release as many slots of a ring");
+    slots.free = std::min(slots.free, end.free);
+    slots.freeInGroups = std::min(slots.freeInGroups, end.freeInGroups);
+    slots.isReadByOther |= end.isReadByOther;
+    llvm::append_range(slots.readGroups, end.readGroups);
+  }
+  return success();
+}
+
 /// Groups of `groupThreads` threads meet, each at the barrier of its number.
 LogicalResult HazardCheck::meetByNumber(Operation *op, int64_t groupThreads) {
   // Warps meet by themselves, without a number.
@@ -588,9 +663,18 @@ LogicalResult HazardCheck::meet(BarrierOp op) {
     arrived = op;
   else if (op.getCluster())
     meetInCluster();
-  else if (op.getGroups() == 1)
+  else if (op.getGroups() == 1) {
+    auto kernel = op->getParentOfType<gpu::GPUFuncOp>();
+    auto shape = kernel->getAttrOfType<KernelAttr>(kKernelAttrName);
+    // Groups meet each by a number.
+    if (shape && shape.getGroups() > 1 && op->getParentOp() != kernel &&
+        failed(meetByNumber(op, threads / shape.getGroups())))
+      return failure();
+    int64_t numbered = numberedThreads;
     meet();
-  else {
+    if (shape && shape.getGroups() > 1 && op->getParentOp() != kernel)
+      numberedThreads = numbered;
+  } else {
     if (failed(
             meetByNumber(op, threads / std::max<int64_t>(op.getGroups(), 1))))
       return failure();
@@ -630,6 +714,20 @@ LogicalResult HazardCheck::check(Operation *op) {
           return failure();
         return multiply(product, product->getOperand(2));
       })
+      .Case([&](ContractFibresOp product) {
+        // contract_fibres_c6
+        if (failed(read(product, product->getOperand(0),
+                        getAccess(product, Value(), Value(), {}))))
+          return failure();
+        return multiply(product, product->getOperand(2));
+      })
+      .Case([&](tile::QuantizeOp quantize) {
+        // quantize_c5
+        return read(quantize, quantize->getOperand(0), Access());
+      })
+      .Case([&](RefillOp refillOp) { return refill(refillOp); })
+      .Case([&](RefilledOp refilledOp) { return refilled(refilledOp); })
+      .Case([&](IfAlignedOp parts) { return checkParts(parts); })
       .Case([&](ContractPiecesOp product) {
         // Its warpgroups meet, each by a number, between pieces.
         if (failed(meetByNumber(product, 4 * 32)))
@@ -645,7 +743,7 @@ LogicalResult HazardCheck::check(Operation *op) {
             failed(meetByNumber(loop, 32 * loop.getPieces().getWarps())) ||
             failed(check(loop->getRegion(0).front())));
       })
-      .Case<ForBoxesOp, ForColumnsOp, ForBlocksOp>(
+      .Case<ForBoxesOp, ForColumnsOp, ForBlocksOp, ForFibresOp>(
           [&](auto loop) { return check(loop->getRegion(0).front()); })
       .Default([](Operation *) { return success(); });
 }
@@ -704,14 +802,20 @@ LogicalResult tile::verifyHazards(gpu::GPUFuncOp kernel) {
     unsigned least =
         TypeSwitch<Operation *, unsigned>(op)
             .Case<ContractOp, LoadOp>([](auto) { return 2; })
-            .Case<MultiplyOp, ContractPiecesOp>([](auto) { return 3; })
+            .Case<MultiplyOp, ContractPiecesOp, ContractFibresOp>(
+                [](auto) { return 3; })
             .Case<ExchangeOp, StoreOp, CopyOp>([](auto) { return 2; })
-            .Case<AcquireOp, WaitOp, ReleaseOp, PrepareOp, ResizeOp>(
-                [](auto) { return 1; })
+            .Case<AcquireOp, WaitOp, ReleaseOp, PrepareOp, ResizeOp, RefillOp,
+                  RefilledOp, tile::QuantizeOp>([](auto) { return 1; })
             .Default([](Operation *) { return 0; });
-    bool hasBody =
-        !isa<ForOp, ForBoxesOp, ForColumnsOp, ForBlocksOp, ForPiecesOp>(op) ||
-        (op->getNumRegions() == 1 && !op->getRegion(0).empty());
+    bool hasBody = !isa<ForOp, ForBoxesOp, ForColumnsOp, ForBlocksOp,
+                        ForPiecesOp, ForFibresOp>(op) ||
+                   (op->getNumRegions() == 1 && !op->getRegion(0).empty());
+    if (isa<IfAlignedOp>(op))
+      hasBody = op->getNumRegions() == 2 && !op->getRegion(0).empty() &&
+                !op->getRegion(1).empty();
+    if (auto loop = dyn_cast<ForFibresOp>(op))
+      hasBody &= bool(loop.getAlongAttr());
     // Blocks are looked at.
     if (auto loop = dyn_cast<ForBlocksOp>(op))
       hasBody &= loop.getSizesAttr() && loop.getBlockAttr() &&

@@ -237,14 +237,15 @@ LogicalResult CopyOp::verify() {
   auto loop = (*this)->getParentOfType<ForBoxesOp>();
   // copy_c13
   if ((loop && !loop.isOnce(getThreads(*this))) ||
-      isa<ForBlocksOp, ForPiecesOp>((*this)->getParentOp()))
+      isa<ForBlocksOp, ForPiecesOp>((*this)->getParentOp()) ||
+      (*this)->getParentOfType<ForFibresOp>())
     return emitOpError("expects to be in no tile.for_boxes but one that all "
                        "threads go through once");
   // copy_c17
   if (getFill())
     return verifyFilled(*this);
-  if (getAxes() || getLines())
-    return emitOpError("expects axes and lines with fill only");
+  if (getAxes() || getLines() || getRounded())
+    return emitOpError("expects axes, lines and rounded with fill only");
   if (!getRows()) {
     int64_t rank = buffer.getShape().size();
     return failure(failed(verifyBoxes(*this, view, buffer.getShape(),
@@ -438,6 +439,8 @@ LogicalResult ExchangeOp::verify() {
   BufferType buffer = getBuffer().getType();
   if (getBlocks(getBoxes()))
     return verifyExchangedBlock(*this);
+  if (getFibres(getBoxes()))
+    return verifyExchangedFibres(*this);
   if (hasParts(getBoxes()))
     return verifyParts(*this, getFragment().getType(), buffer.getShape(),
                        buffer.getElementType(), getBoxes(), getAlong());
@@ -593,7 +596,8 @@ LogicalResult StoreOp::verify() {
     return emitOpError("expects a tile of a tile.for");
   for (Operation *user : getView().getUsers())
     // store_c12
-    if (user != *this)
+    if (user != *this && !isa<IfAlignedOp>(user) &&
+        !(isa<StoreOp>(user) && areExclusive(*this, user)))
       return emitOpError("expects no other operation to read or write what it "
                          "stores to, but ")
              << user->getName() << " does";
@@ -621,6 +625,10 @@ LogicalResult StoreOp::verify() {
     return verifyStoredPieces(*this);
   if (isFragment && getBlocks(getBoxes()) && getBox())
     return verifyStoredBlock(*this);
+  if (isFragment && getFibres(getBoxes()) && getBox())
+    return verifyStoredFibres(*this);
+  if (!isFragment && getAxes())
+    return verifyStoredSums(*this);
   // store_c11
   if (getAxes())
     return emitOpError("expects axes for blocks only");

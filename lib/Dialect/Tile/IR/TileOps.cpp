@@ -185,7 +185,8 @@ bool tile::hasCluster(Operation *op) {
 /// else an error.
 static LogicalResult verifyAllCome(Operation *op, bool allowsOnce = false) {
   auto loop = op->getParentOfType<ForBoxesOp>();
-  bool isInBlocks = isa<ForBlocksOp, ForPiecesOp>(op->getParentOp());
+  bool isInBlocks = isa<ForBlocksOp, ForPiecesOp>(op->getParentOp()) ||
+                    op->getParentOfType<ForFibresOp>();
   // acquire_c3, wait_c4
   if ((loop && !allowsOnce) || isInBlocks)
     return op->emitOpError("expects not to be in tile.for_boxes, which threads "
@@ -266,10 +267,11 @@ LogicalResult PrepareOp::verify() {
   ViewType view = getFactor().getType();
   OperandType operand = getOperand().getType();
   // prepare_c4
-  if (isa<ForBlocksOp, ForPiecesOp>((*this)->getParentOp()))
+  if (isa<ForBlocksOp, ForPiecesOp>((*this)->getParentOp()) ||
+      (*this)->getParentOfType<ForFibresOp>())
     return emitOpError("expects not to be in a loop over blocks, which warps "
                        "leave at different times");
-  if (operand.getAtom() == AtomKind::WgmmaTF32)
+  if (isOfWarpgroup(operand.getAtom()))
     return verifyPackedFactor(*this);
   if (failed(verifyBlockFactor(*this)))
     return failure();
@@ -536,7 +538,7 @@ LogicalResult ContractOp::verify() {
            << chunk << ", 16 bytes of the operand, but got " << getBlock()[1];
   // contract_c8
   if (from.getAtom() != getAtom() || operand.getAtom() != getAtom() ||
-      getAtom() == AtomKind::WgmmaTF32)
+      isOfWarpgroup(getAtom()))
     return emitOpError("expects a fragment and an operand of atom ")
            << stringifyAtomKind(getAtom()) << ", but got " << from << " and "
            << operand;

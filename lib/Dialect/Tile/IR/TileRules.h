@@ -71,6 +71,11 @@ LogicalResult verifyStartedPieces(Operation *op, Value view, Value ring,
 LogicalResult verifyPackedFactor(PrepareOp op);
 LogicalResult verifyStoredPieces(StoreOp op);
 
+/// The same of fibres, and of a buffer of their sums that is stored along axes.
+LogicalResult verifyExchangedFibres(ExchangeOp op);
+LogicalResult verifyStoredFibres(StoreOp op);
+LogicalResult verifyStoredSums(StoreOp op);
+
 /// Whether `kernel`, if it has several groups or shares, is made of operations
 /// that know of these; else an error.
 LogicalResult verifyDivision(gpu::GPUFuncOp kernel);

@@ -321,6 +321,8 @@ verifyComputed(function_ref<InFlightDiagnostic()> emitError, AtomKind atom,
                Type element, bool allowsNarrow) {
   bool isNarrow = element.isF16() || element.isBF16();
   bool isTF32 = atom == AtomKind::MmaTF32 || atom == AtomKind::WgmmaTF32;
+  if (atom == AtomKind::WgmmaHalf && isNarrow)
+    return success();
   if (isTF32 ? element.isF32() || (allowsNarrow && isNarrow) : element.isF64())
     return success();
   return emitError() << "expects elements of atom " << stringifyAtomKind(atom)
@@ -344,16 +346,15 @@ LogicalResult OperandType::verify(function_ref<InFlightDiagnostic()> emitError,
   bool isOfBlock = order == OperandOrder::Rows ||
                    order == OperandOrder::Columns ||
                    order == OperandOrder::Chained;
-  bool isOfWarpgroup = atom == AtomKind::WgmmaTF32;
   bool isOfAtom = isOfBlock == isOfBlocks(atom);
-  if (isOfWarpgroup)
+  if (isOfWarpgroup(atom))
     isOfAtom = order == OperandOrder::Quads || order == OperandOrder::Pairs;
   else if (order == OperandOrder::Quads)
     isOfAtom = false;
   if (atom != AtomKind::Fma && !isOfAtom)
     return emitError() << "expects an order of atom " << stringifyAtomKind(atom)
                        << ", but got " << stringifyOperandOrder(order);
-  if (isOfBlocks(atom) || isOfWarpgroup)
+  if (isOfBlocks(atom) || isOfWarpgroup(atom))
     return verifyComputed(emitError, atom, element, /*allowsNarrow=*/false);
   return success();
 }
@@ -374,13 +375,15 @@ LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects boxes of 8 positions and 16 fibres of f64, "
                           "but got "
                        << box << " of " << element;
-  bool isOfWarpgroup = atom == AtomKind::WgmmaTF32;
-  if (!isOfBlocks(atom) && !isOfWarpgroup)
+  if (!isOfBlocks(atom) && !isOfWarpgroup(atom))
     return success();
   if (shape.front() != 1)
     return emitError() << "expects one block, but got " << shape.front();
+  // Sums of f16 and bf16 are of f32.
+  if (atom == AtomKind::WgmmaHalf)
+    atom = AtomKind::WgmmaTF32;
   return verifyComputed(emitError, atom, element,
-                        /*allowsNarrow=*/!isOfWarpgroup);
+                        /*allowsNarrow=*/!isOfWarpgroup(atom));
 }
 
 //===----------------------------------------------------------------------===//

@@ -36,14 +36,27 @@ LogicalResult tile::verifyDivision(gpu::GPUFuncOp kernel) {
   auto shape = kernel->getAttrOfType<KernelAttr>(kKernelAttrName);
   if (!shape.isDivided())
     return success();
+  // Shares are of pieces only.
+  bool mayBeWhole = shape.getShares() == 1;
   WalkResult result = kernel.getBody().walk([&](Operation *op) {
-    bool isOfPieces =
+    bool isKnown =
         TypeSwitch<Operation *, bool>(op)
             .Case<AllocOp, ForOp, YieldOp, gpu::ReturnOp, ContractPiecesOp>(
                 [](auto) { return true; })
-            // Groups have different numbers of tiles.
+            .Case<AcquireOp, WaitOp, ReleaseOp, ResizeOp, ForFibresOp,
+                  ContractFibresOp, IfAlignedOp, RefillOp, RefilledOp,
+                  PrefetchOp, tile::QuantizeOp>(
+                [&](auto) { return mayBeWhole; })
+            .Case([&](CopyOp copy) { return mayBeWhole && copy.getFill(); })
+            .Case([&](ExchangeOp exchange) {
+              return mayBeWhole && exchange->getNumOperands() > 2 &&
+                     getFibres(exchange->getOperand(2));
+            })
+            // In loops, of what a group has.
             .Case([&](BarrierOp barrier) {
-              return barrier->getParentOp() == kernel;
+              return barrier->getParentOp() == kernel ||
+                     (mayBeWhole && barrier.getGroups() == 1 &&
+                      !barrier.getOfBlock());
             })
             .Case([](CopyPiecesOp copy) {
               return copy.getPiecesAttr() && copy.getPieces().getAhead() > 0;
@@ -51,18 +64,25 @@ LogicalResult tile::verifyDivision(gpu::GPUFuncOp kernel) {
             .Case([&](PrepareOp prepare) {
               auto type = dyn_cast<OperandType>(
                   prepare.getOperation()->getResult(0).getType());
-              return type && type.getAtom() == AtomKind::WgmmaTF32 &&
+              return type && isOfWarpgroup(type.getAtom()) &&
                      prepare->getParentOp() == kernel;
             })
-            .Case([](StoreOp store) {
-              return store->getNumOperands() > 0 &&
-                     store->getOperand(0).getDefiningOp<ContractPiecesOp>();
+            .Case([&](StoreOp store) {
+              if (store->getNumOperands() == 0)
+                return false;
+              Value source = store->getOperand(0);
+              bool isWhole =
+                  source.getDefiningOp<ContractFibresOp>() ||
+                  (isa<BufferType>(source.getType()) && store.getAxesAttr());
+              return source.getDefiningOp<ContractPiecesOp>() ||
+                     (mayBeWhole && isWhole);
             })
             .Default([](Operation *) { return false; });
-    if (isOfPieces)
+    if (isKnown)
       return WalkResult::advance();
     op->emitOpError("is not for kernels of several groups or shares, which "
-                    "tile.contract_pieces is for");
+                    "tile.contract_pieces is for, or of groups alone "
+                    "tile.for_fibres");
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
@@ -88,8 +108,11 @@ LogicalResult tile::verifyPackedFactor(PrepareOp op) {
                   view.getShape()[1] <= shares * sizeN &&
                   view.getShape()[1] > (shares - 1) * sizeN;
   // prepare_c1
-  if (!hasSizes ||
-      getSumType(view.getElementType()) != operand.getElementType())
+  bool isHalf = operand.getAtom() == AtomKind::WgmmaHalf;
+  Type element =
+      isHalf ? view.getElementType() : getSumType(view.getElementType());
+  if (!hasSizes || element != operand.getElementType() ||
+      (isHalf && op.getResiduals()))
     return op.emitOpError("expects a factor of the operand's K and elements, "
                           "with N for ")
            << shares << " parts of its results, but got " << view << " for "

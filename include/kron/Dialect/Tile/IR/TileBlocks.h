@@ -24,10 +24,22 @@ inline bool isOfBlocks(AtomKind atom) {
 /// Fibres that a warpgroup multiplies at a time, and positions K of these that
 /// its lanes load at a time.
 inline constexpr int64_t kWarpgroupFibres = 64, kWarpgroupLoadedK = 16;
+/// Threads of a warpgroup.
+inline constexpr int64_t kWarpgroupThreads = 128;
 
 /// Fibres of a tile of `sizes` along `along`; along other axes than the
 /// innermost one, lanes have pairs of neighbours.
 int64_t countFibres(ArrayRef<int64_t> sizes, unsigned along);
+
+/// Whether warpgroups multiply with `atom`.
+bool isOfWarpgroup(AtomKind atom);
+
+/// The loop over fibres whose body has the argument `boxes`; null if there is
+/// none.
+ForFibresOp getFibres(Value boxes);
+
+/// Whether only one of both is executed, by what tile.if_aligned finds.
+bool areExclusive(Operation *lhs, Operation *rhs);
 
 /// How a loop shares the blocks of a tile among groups of warps.
 struct Blocks {

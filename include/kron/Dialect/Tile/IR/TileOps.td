@@ -12,6 +12,7 @@ include "kron/Dialect/Kron/IR/SingleOperand.td"
 include "kron/Dialect/Kron/IR/KronAttrs.td"
 include "kron/Dialect/Tile/IR/TileBlocks.td"
 include "kron/Dialect/Tile/IR/TileColumns.td"
+include "kron/Dialect/Tile/IR/TileFibres.td"
 include "kron/Dialect/Tile/IR/TilePairs.td"
 include "kron/Dialect/Tile/IR/TileParts.td"
 include "kron/Dialect/Tile/IR/TileRows.td"
@@ -85,7 +86,7 @@ def Tile_AllocOp : Tile_Op<"alloc", [Tile_NamesResult]> {
   let description = [{
     A buffer may stand where another one does, `reuses`, whose elements are then
     gone; it has room for the largest of those that do. Each group of a kernel of several
-    has a ring of its own.
+    has rings and buffers of its own.
 
     Constraints:
 
@@ -201,7 +202,8 @@ def Tile_BarrierOp : Tile_Op<"barrier"> {
   let summary = "lets threads of the CTA meet";
   let description = [{
     What any thread has written to shared memory in front of it, all may read
-    behind it. With `groups`, the CTA's threads are that many groups, one behind
+    behind it. In the `tile.for` of a kernel of several groups, the threads of a group
+    meet. With `groups`, the CTA's threads are that many groups, one behind
     the other, and those of a group meet alone; `numbered`, they find the number
     of their barrier in a register, else there is an instruction per group.
 
@@ -257,7 +259,8 @@ def Tile_CopyOp : Tile_Op<"copy"> {
     `order`; a copy of less than 4 bytes goes through registers. `axes` are those of the
     view that the dimensions of the buffer are, -1 for one of one position; of others a
     tile has one position. `lines` says that the rest of a line of 128 bytes is soon
-    wanted by other CTAs.
+    wanted by other CTAs. Where threads are a power of two, positions along inner axes are counted as
+    powers of two if the copy is `rounded`, and few have none then: that is less arithmetic.
 
     A buffer that is no slot of a ring is filled through registers, with elements
     of the view or with sums of theirs: each thread has done its part once it is
@@ -295,7 +298,7 @@ def Tile_CopyOp : Tile_Op<"copy"> {
         buffers; the view has as many positions along that axis as these together.
     16. What is no slot is filled, without `fill`, with a box of this turn, by single elements, whole
         and by all threads.
-    17. `axes` and `lines` are of `fill`, which has no `part`, `groups`, `split` and ring
+    17. `axes`, `lines` and `rounded` are of `fill`, which has no `part`, `groups`, `split` and ring
         `along` an axis; `axes` are the view's, one for each dimension.
     18. Each slot is filled once, in the order of the ring.
 
@@ -315,12 +318,13 @@ def Tile_CopyOp : Tile_Op<"copy"> {
                        OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$rows,
                        ConfinedAttr<I64Attr, [IntPositive]>:$bytes,
                        UnitAttr:$split, UnitAttr:$fill,
-                       OptionalAttr<DenseI64ArrayAttr>:$axes, UnitAttr:$lines);
+                       OptionalAttr<DenseI64ArrayAttr>:$axes, UnitAttr:$lines,
+                       UnitAttr:$rounded);
   let assemblyFormat = [{
     $view `[` custom<Turn>($tile, $ahead) `]` `to` $buffer (`part` $part^)?
     (`order` $order^)? (`groups` $groups^)? (`together` $together^)?
     (`rows` $rows^)? `bytes` $bytes (`split` $split^)? (`fill` $fill^)?
-    (`axes` $axes^)? (`lines` $lines^)? attr-dict
+    (`axes` $axes^)? (`lines` $lines^)? (`rounded` $rounded^)? attr-dict
     `:` type($view) `,` type($buffer)
   }];
   let hasVerifier = 1;
@@ -336,7 +340,7 @@ def Tile_PrepareOp : Tile_Op<"prepare", [Tile_NamesResult]> {
     `mma.m16n8k8`, `warps` share the results, in equal parts of
     16 * 2^k, `residuals` are those of TF32, `together` tiles of 8 results have neighbours
     (`tile.load`), and of `split` the positions K of this CTA of a cluster come first. Of
-    the atom `wgmma.m64k8.tf32`, all threads pack the factor into shared memory, with
+    the atoms `wgmma`, all threads pack the factor into shared memory, with
     `residuals` as TF32, what that cuts off, and the factor in bf16; of CTAs that share
     results, each packs its part.
 
@@ -351,7 +355,7 @@ def Tile_PrepareOp : Tile_Op<"prepare", [Tile_NamesResult]> {
        is a power of two up to 4, `split` of `rows`, and K then a multiple of 16.
     4. It is in no loop over blocks.
     5. A `tile.barrier` is behind what other threads have multiplied by it.
-    6. Of `wgmma.m64k8.tf32`, K and N are at most 256, the CTA has a thread for each
+    6. Of the atoms `wgmma`, K and N are at most 256, the CTA has a thread for each
        position, padded to a power of two, of the dimension whose elements are neighbours,
        and CTAs that share results have multiples of 8 of these, or of 16 with `quads`.
 
@@ -645,7 +649,7 @@ def Tile_ExchangeOp : Tile_Op<"exchange"> {
 
     Constraints, beside the first eight of `tile.load`:
 
-    1. The boxes of the loop are whole rows.
+    1. The boxes of the loop are whole rows, or sums of `tile.contract_fibres`.
     2. A slot is this turn's, waited for by all threads.
     3. A `tile.barrier` is behind what other threads have read.
     4. No other operation has written to the buffer since the last
@@ -689,8 +693,9 @@ def Tile_StoreOp
     by the pairs that lanes have. The boxes of `tile.for_columns` are its columns,
     and axis 1, which they are along, has one position: what follows it are groups
     and their results, as of `tile.load_columns`. Blocks of `tile.for_blocks` go to a box
-    with `axes` and alignment as of `tile.copy` with `fill`, and so does the one tile of
-    `tile.contract_pieces`, which has no boxes.
+    with `axes` and alignment as of `tile.copy` with `fill`, and so do the one tile of
+    `tile.contract_pieces`, which has no boxes, and sums of `tile.contract_fibres`. With `axes`, a
+    buffer of sums goes there, element by element, in `order`.
 
     Constraints, beside those of `tile.copy` about view, addend and buffer, of
     `tile.load` about boxes, and of what it reads of a buffer:
@@ -710,7 +715,7 @@ def Tile_StoreOp
     10. An epilogue is of a box that is stored element by element; its arrays have
         the elements and sizes of the view, and the scale has their accumulation type.
         Complex elements have no activation, integers neither gelu nor silu.
-    11. `axes` are of blocks and of `tile.contract_pieces`, and as the rules of `tile.copy`
+    11. `axes` are of blocks, fibres and `tile.contract_pieces`, or of a buffer of f32, and as the rules of `tile.copy`
         say; `bytes` divide known sizes along the innermost axis, too. Dimensions that count
         as one have no gap.
     12. No other operation of the kernel reads or writes the view.

@@ -24,7 +24,8 @@ def Tile_AtomKind
                    I32EnumAttrCase<"MmaTF32", 3, "mma.m16n8k8.tf32">,
                    I32EnumAttrCase<"MmaF64", 4, "mma.m16n8k8.f64">,
                    I32EnumAttrCase<"MmaF64Small", 5, "mma.m8n8k4.f64">,
-                   I32EnumAttrCase<"WgmmaTF32", 6, "wgmma.m64k8.tf32">]> {
+                   I32EnumAttrCase<"WgmmaTF32", 6, "wgmma.m64k8.tf32">,
+                   I32EnumAttrCase<"WgmmaHalf", 7, "wgmma.m64k16">]> {
   let cppNamespace = "::mlir::kron::tile";
   let genSpecializedAttr = 0;
 }
@@ -55,6 +56,7 @@ def Tile_AtomAttr : EnumAttr<Tile_Dialect, Tile_AtomKind, "atom"> {
       shared memory, of TF32 or, with two products of bf16 more, of f32 as TF32 and
       residual. Warp w has fibres 16w to 16w + 15, a lane two of them. Instructions do
       not wait for each other before all of a product were started.
+    - `wgmma.m64k16`: the same of f16 or bf16, with sums of f32.
   }];
 }
 
@@ -169,8 +171,8 @@ def Tile_KernelAttr : AttrDef<Tile_Dialect, "Kernel"> {
     own and has rings of its own. `shares` CTAs that follow each other may take the same
     tiles, each for a part of their results. Of CTA c of C, that is number c / shares of
     C / shares, group g takes the tiles from number c / shares + g * (C / shares) on; CTAs
-    that are left over take none. Kernels of several groups or shares are made of
-    `tile.contract_pieces`, its copies and its stores.
+    that are left over take none. Kernels of several groups are made of `tile.for_fibres`
+    or `tile.contract_pieces`, of several shares of the latter, and what goes with these.
 
     Constraints: a multiple of 32 threads up to 1024, of which each of up to 15 groups has
     as many warps; clusters have neither groups nor shares.
@@ -311,11 +313,13 @@ def Tile_Operand : Tile_Type<"Operand", "operand"> {
     An operand of `wgmma.m64k8.tf32` has any sizes, too, and lies in shared memory in core
     matrices of 8 results x 16 bytes, which descriptors of the instruction name. Its
     positions K are such that a lane has neighbours of a fibre: of `quads`, along the
-    innermost axis, 4t to 4t + 3 of 16; of `pairs`, along others, 2t and 2t + 1 of 8.
+    innermost axis, 4t to 4t + 3 of 16; of `pairs`, along others, 2t and 2t + 1 of 8. Of
+    `wgmma.m64k16`, they are 2t, 2t + 1, 2t + 8 and 2t + 9 of 16 for `quads`, and
+    4t to 4t + 3 for `pairs`.
 
     Constraints: two positive sizes, elements as of a buffer; 8 x 8 of f64, `apart`, in `pairs` or `halves`, with
     atom `dmma.m16n8k8`; `rows`, `columns` or `chained` with those of `mma.m16n8k8`;
-    `quads` or `pairs` of f32 with `wgmma.m64k8.tf32`.
+    `quads` or `pairs` of f32 with `wgmma.m64k8.tf32`, of f16 or bf16 with `wgmma.m64k16`.
 
     Example: `!tile.operand<9x9xf32>`, `!tile.operand<8x8xf64, dmma.m16n8k8 apart>`
   }];
@@ -352,12 +356,13 @@ def Tile_Fragment : Tile_Type<"Fragment", "fragment"> {
     boxes are numbered in the order of the tile's elements, or in that of the
     loop. With the atom of an instruction of a warp, the boxes are a warp's; with
     those of `mma.m16n8k8`, it is one block of `tile.for_blocks`; with `wgmma.m64k8.tf32`
-    a tile of up to 64 fibres.
+    a tile of up to 64 fibres, or with that and `wgmma.m64k16` a block of 64 of
+    `tile.for_fibres`, fibres first.
 
     Constraints: at least two sizes, all positive, elements as of a buffer; with atom `dmma.m16n8k8`, boxes of 8
     positions and 16 fibres of f64, what is innermost in the tile last; with those of
-    `mma.m16n8k8`, one block, of f16, bf16 or f32, or of f64; with `wgmma.m64k8.tf32`, one
-    tile of f32.
+    `mma.m16n8k8`, one block, of f16, bf16 or f32, or of f64; with `wgmma.m64k8.tf32` and
+    `wgmma.m64k16`, one tile or block of f32.
 
     Example: `!tile.fragment<1x8x8xf32>` are planes of the two innermost axes,
     `!tile.fragment<2x8x4xf32>` two times four fibres of eight positions,

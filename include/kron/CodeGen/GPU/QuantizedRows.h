@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KRON_LIB_CODEGEN_GPU_QUANTIZEDROWS_H
-#define KRON_LIB_CODEGEN_GPU_QUANTIZEDROWS_H
+#ifndef KRON_CODEGEN_GPU_QUANTIZEDROWS_H
+#define KRON_CODEGEN_GPU_QUANTIZEDROWS_H
 
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
@@ -48,4 +48,4 @@ Int getQuantizedRowCount(Emitter &host, QuantizeOp op, Int known);
 
 } // namespace mlir::kron
 
-#endif // KRON_LIB_CODEGEN_GPU_QUANTIZEDROWS_H
+#endif // KRON_CODEGEN_GPU_QUANTIZEDROWS_H

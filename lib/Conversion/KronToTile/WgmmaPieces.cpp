@@ -1,0 +1,101 @@
+//===- WgmmaPieces.cpp - A dense factor by wgmma, in pieces, as tiles
+//---------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Each warpgroup of a CTA takes tiles of its own, of up to 64 fibres of the one
+// factor, which lies in shared memory. So large a factor leaves no room for
+// whole tiles: they go, in pieces of some positions K,
+//
+//   view -> ring -> registers   asynchronous copies, some pieces ahead
+//   registers -> view           results, when all pieces have been multiplied
+//
+// Of a factor that is too large as a whole, several CTAs have a part of the
+// columns each.
+//
+//===----------------------------------------------------------------------===//
+
+#include "WgmmaTiles.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+namespace {
+
+class WgmmaPieces : WgmmaTiles {
+public:
+  WgmmaPieces(OpBuilder &hostBuilder, FusedOp fused, const WgmmaPlan &plan);
+
+  void build(gpu::GPUModuleOp gpuModule);
+
+private:
+  tile::BufferType getPiece();
+  tile::PiecesAttr getPieces();
+
+  /// The dimension that is contracted.
+  int64_t along;
+};
+
+} // namespace
+
+WgmmaPieces::WgmmaPieces(OpBuilder &hostBuilder, FusedOp fused,
+                         const WgmmaPlan &plan)
+    : WgmmaTiles(hostBuilder, fused, plan),
+      along(llvm::find(dims, plan.stages.front().axis) - dims.begin()) {}
+
+tile::BufferType WgmmaPieces::getPiece() {
+  SmallVector<int64_t> block;
+  for (unsigned number : dims) {
+    const WgmmaAxis &axis = plan.axes[number];
+    block.push_back(axis.stage >= 0 ? plan.pieceK : axis.tile);
+  }
+  return getBuffer(plan.landing, inputType, block);
+}
+
+tile::PiecesAttr WgmmaPieces::getPieces() {
+  SmallVector<int64_t> block(getPiece().getShape()), tileSizes(block);
+  tileSizes[along] = plan.pieces * plan.pieceK;
+  int64_t bytes = canVectorize(operands.input, /*isInput=*/true)
+                      ? kWgmmaVectorBytes
+                      : getElementBytes(inputType);
+  return tile::PiecesAttr::get(b.getContext(), tileSizes, block, axes,
+                               kWarpgroupThreads / 32, bytes, /*lines=*/false,
+                               /*split=*/-1, /*ahead=*/plan.buffers - 1,
+                               getOrder(operands.input));
+}
+
+void WgmmaPieces::build(gpu::GPUModuleOp gpuModule) {
+  enterOperands(/*hasResult=*/true);
+  begin(gpuModule);
+  tile::PiecesAttr pieces = getPieces();
+  Value ring =
+      tile::AllocOp::create(b, loc,
+                            tile::RingType::get(b.getContext(), plan.buffers,
+                                                getPiece(), std::nullopt),
+                            Value());
+  Value input = kernel.getArgument(arguments.input);
+  tile::CopyPiecesOp::create(b, loc, input, ring, pieces);
+  Value operand = prepare(0);
+  tile::BarrierOp::create(b, loc);
+  SmallVector<int64_t> shape{1}, box(pieces.getSizes());
+  llvm::append_range(shape, pieces.getSizes());
+  auto operandType = cast<tile::OperandType>(operand.getType());
+  shape[along + 1] = operandType.getSizeN();
+  box[along] = plan.stages.front().sizeN;
+  auto type = tile::FragmentType::get(b.getContext(), shape, b.getF32Type(),
+                                      operandType.getAtom());
+  kernel.forTiles(kernel.getArgument(arguments.tileCount), [&](Value tile) {
+    Value sums = tile::ContractPiecesOp::create(b, loc, type, input, tile,
+                                                operand, ring, along, pieces);
+    store(sums, /*block=*/Value(), tile, along, box);
+  });
+  kernel.launch(kernel.host.materialize(arguments.tiles, 64));
+}
+
+void kron::tileWgmmaPieces(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                           FusedOp fused, const WgmmaPlan &plan) {
+  WgmmaPieces(builder, fused, plan).build(gpuModule);
+}

@@ -1,0 +1,195 @@
+//===- WgmmaTiles.cpp - What kernels of warpgroups share
+//----------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "WgmmaTiles.h"
+#include "kron/CodeGen/GPU/FusedEmitter.h"
+#include "kron/Plan/Arrays.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+WgmmaTiles::WgmmaTiles(OpBuilder &hostBuilder, FusedOp fused,
+                       const WgmmaPlan &plan)
+    : kernel(hostBuilder, fused), fused(fused), plan(plan), b(kernel.builder),
+      loc(kernel.loc), operands(getFusedOperands(kernel.host, fused)),
+      inputType(getElementType(fused.getInputs().front())),
+      outputType(getElementType(fused.getInit())) {
+  // Neighbours of the input that are in different tiles are worked on at the
+  // same time.
+  for (bool isContiguous : {false, true})
+    for (auto [number, axis] : llvm::enumerate(plan.axes))
+      if (axis.isContiguous == isContiguous)
+        viewAxes.push_back(number);
+  for (auto [number, pitch] : llvm::enumerate(plan.landing.pitches)) {
+    // What is quantized has a dimension of rows, if only of one.
+    if (pitch == 0 && !(plan.quantize && number == 0))
+      continue;
+    dims.push_back(number);
+    axes.push_back(llvm::find(viewAxes, number) - viewAxes.begin());
+  }
+  for (const WgmmaAxis &axis : plan.axes) {
+    Int &size = sizes.emplace_back(1);
+    if (axis.stage < 0)
+      for (unsigned fusedAxis : axis.fusedAxes)
+        size = kernel.host.mul(size, operands.sizes[fusedAxis]);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Arrays
+//===----------------------------------------------------------------------===//
+
+unsigned WgmmaTiles::enterView(const StageArray &array, Type type,
+                               bool isInput) {
+  SmallVector<Int> shape, strides;
+  for (unsigned number : viewAxes) {
+    const WgmmaAxis &axis = plan.axes[number];
+    shape.push_back(axis.stage < 0 ? sizes[number]
+                    : isInput      ? Int(axis.before)
+                                   : Int(axis.after));
+    strides.push_back(array.strides[axis.strideAxis]);
+  }
+  return kernel.enter(kernel.makeView(array.base, shape, strides, type));
+}
+
+void WgmmaTiles::enterOperands(bool hasResult) {
+  Emitter &host = kernel.host;
+  arguments.tiles = 1;
+  for (auto [axis, size] : llvm::zip_equal(plan.axes, sizes))
+    if (axis.stage < 0)
+      arguments.tiles =
+          host.mul(arguments.tiles, host.ceilDiv(size, axis.tile));
+  arguments.input = enterView(operands.input, inputType, /*isInput=*/true);
+  if (hasResult)
+    arguments.init = enterView(operands.init, outputType, /*isInput=*/false);
+  kernel.enterScales(operands, arguments, [&](const StageArray &array) {
+    return enterView(array, outputType, /*isInput=*/false);
+  });
+  for (auto [product, stage] :
+       llvm::zip_equal(fused.getModeProducts(), plan.stages))
+    factors.push_back(kernel.enter(
+        kernel.makeView(getFusedFactor(host, fused, product).array, stage.sizeK,
+                        stage.sizeN, getElementType(product.getFactor()))));
+  kernel.enterTileCount(32, arguments);
+}
+
+bool WgmmaTiles::canVectorize(const StageArray &array, bool isInput) const {
+  int64_t lanes =
+      kWgmmaVectorBytes / getElementBytes(isInput ? inputType : outputType);
+  const WgmmaAxis &last = plan.axes.back();
+  int64_t segment = isInput ? last.before : last.after;
+  if (!array.strides[last.strideAxis].is(1) ||
+      (!ShapedType::isDynamic(segment) && segment % lanes != 0) ||
+      (last.stage < 0 && last.tile % lanes != 0))
+    return false;
+  return llvm::all_of(
+      ArrayRef(plan.axes).drop_back(), [&](const WgmmaAxis &axis) {
+        Int stride = array.strides[axis.strideAxis];
+        return !stride.isConstant() || stride.getConstant() % lanes == 0;
+      });
+}
+
+bool WgmmaTiles::canStoreVectors() const {
+  return canVectorize(operands.init, /*isInput=*/false) &&
+         (!operands.addend.base ||
+          canVectorize(operands.addend, /*isInput=*/false));
+}
+
+/// Successive pairs of positions that lanes load together have different banks:
+/// bits from the second one of their number on flip those of 64 bytes and of
+/// 32, of 16-bit types of 16, 32 and 64.
+static SmallVector<int64_t> getSwizzle(ArrayRef<int64_t> block,
+                                       ArrayRef<int64_t> pitches,
+                                       int64_t elementBytes) {
+  SmallVector<int64_t> swizzle, targets{4, 3};
+  if (elementBytes == 2)
+    targets = {3, 4, 5};
+  for (auto [dim, pitch] : llvm::enumerate(pitches.drop_back()))
+    for (auto [index, to] : llvm::enumerate(targets)) {
+      // A bit that no position has is the next dimension's.
+      int64_t from = llvm::Log2_64(pitch) + index + 1;
+      if (block[dim] > 1 &&
+          (dim == 0 || from < llvm::Log2_64(pitches[dim - 1])))
+        swizzle.append({from, to});
+    }
+  return swizzle;
+}
+
+tile::BufferType WgmmaTiles::getBuffer(const WgmmaLayout &layout, Type type,
+                                       ArrayRef<int64_t> block) {
+  SmallVector<int64_t> pitches, swizzle;
+  for (unsigned number : dims)
+    pitches.push_back(layout.pitches[number] ? layout.pitches[number]
+                                             : layout.elements);
+  if (layout.swizzled)
+    swizzle = getSwizzle(block, pitches, layout.elementBytes);
+  auto attribute = tile::LayoutAttr::get(b.getContext(), pitches, swizzle);
+  return tile::BufferType::get(b.getContext(), block, type, attribute);
+}
+
+SmallVector<int64_t> WgmmaTiles::getOrder(const StageArray &array) const {
+  SmallVector<int64_t> order;
+  for (bool isContiguous : {false, true})
+    for (auto [dim, number] : llvm::enumerate(dims))
+      if (array.strides[plan.axes[number].strideAxis].is(1) == isContiguous)
+        order.push_back(dim);
+  if (llvm::is_sorted(order))
+    order.clear();
+  return order;
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+void WgmmaTiles::begin(gpu::GPUModuleOp gpuModule) {
+  kernel.begin(gpuModule, getKernelBaseName(fused),
+               tile::KernelAttr::get(b.getContext(), plan.threads,
+                                     plan.ctasPerSM, /*cluster=*/1,
+                                     plan.getNumGroups(), plan.getShares()));
+}
+
+Value WgmmaTiles::prepare(unsigned index) {
+  const WgmmaStage &stage = plan.stages[index];
+  int64_t columns = plan.getShares() > 1 ? stage.paddedResults : stage.sizeN;
+  bool isHalf = stage.kind == WgmmaKind::Half;
+  auto type = tile::OperandType::get(
+      b.getContext(), {stage.sizeK, columns},
+      isHalf ? inputType : Type(b.getF32Type()),
+      isHalf ? tile::AtomKind::WgmmaHalf : tile::AtomKind::WgmmaTF32,
+      stage.innermost ? tile::OperandOrder::Quads : tile::OperandOrder::Pairs);
+  return tile::PrepareOp::create(
+      b, loc, type, kernel.getArgument(factors[index]), /*warps=*/1,
+      /*together=*/1, /*residuals=*/stage.kind == WgmmaKind::Split,
+      /*split=*/false, /*streamed=*/false);
+}
+
+void WgmmaTiles::store(Value sums, Value block, Value tile, int64_t along,
+                       ArrayRef<int64_t> box) {
+  tile::StoreOp::create(
+      b, loc, sums, block, get(arguments.init), tile,
+      b.getDenseI64ArrayAttr(along), get(arguments.alpha), get(arguments.beta),
+      get(arguments.addend), b.getDenseI64ArrayAttr(box),
+      /*order=*/DenseI64ArrayAttr(), /*together=*/8, /*rows=*/IntegerAttr(),
+      canStoreVectors() ? kWgmmaVectorBytes : getElementBytes(outputType),
+      /*bias=*/Value(), /*residual=*/Value(), Activation::Identity,
+      /*scale=*/TypedAttr(), b.getDenseI64ArrayAttr(axes));
+}
+
+void WgmmaTiles::storeElements(Value buffer, Value tile) {
+  SmallVector<int64_t> order = getOrder(operands.init);
+  tile::StoreOp::create(
+      b, loc, buffer, /*boxes=*/Value(), get(arguments.init), tile,
+      /*along=*/DenseI64ArrayAttr(), get(arguments.alpha), get(arguments.beta),
+      get(arguments.addend), /*box=*/DenseI64ArrayAttr(),
+      order.empty() ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(order),
+      /*together=*/8, /*rows=*/IntegerAttr(), getElementBytes(outputType),
+      /*bias=*/Value(), /*residual=*/Value(), Activation::Identity,
+      /*scale=*/TypedAttr(), b.getDenseI64ArrayAttr(axes));
+}

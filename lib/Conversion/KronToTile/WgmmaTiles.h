@@ -1,0 +1,78 @@
+//===- WgmmaTiles.h - What kernels of warpgroups share ----------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// The arrays of a fused region as tiles of a wgmma plan, whether these arrive
+// whole or in pieces.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CONVERSION_KRONTOTILE_WGMMATILES_H
+#define KRON_LIB_CONVERSION_KRONTOTILE_WGMMATILES_H
+
+#include "TileKernel.h"
+#include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Plan/GPU/WgmmaPlan.h"
+
+namespace mlir::kron {
+
+class WgmmaTiles {
+protected:
+  WgmmaTiles(OpBuilder &hostBuilder, FusedOp fused, const WgmmaPlan &plan);
+
+  unsigned enterView(const StageArray &array, Type type, bool isInput);
+  /// Enters what the kernel works on, but for `init` if there is no result.
+  void enterOperands(bool hasResult);
+  /// Whether contiguous segments of the array can be accessed by vectors,
+  /// provided that what is only known at run time is aligned.
+  bool canVectorize(const StageArray &array, bool isInput) const;
+  /// The same of the result and what is added to it.
+  bool canStoreVectors() const;
+  /// A buffer of `block` positions that lies as `layout` says.
+  tile::BufferType getBuffer(const WgmmaLayout &layout, Type type,
+                             ArrayRef<int64_t> block);
+  /// The order of dimensions in which neighbouring threads access elements of
+  /// `array` that are neighbours; empty if it is theirs.
+  SmallVector<int64_t> getOrder(const StageArray &array) const;
+  /// The operand of step `index`.
+  Value prepare(unsigned index);
+  /// Stores sums `along` a dimension of a tile of the sizes `box`, which are a
+  /// block's if there is one.
+  void store(Value sums, Value block, Value tile, int64_t along,
+             ArrayRef<int64_t> box);
+  /// Stores a buffer of sums by elements.
+  void storeElements(Value buffer, Value tile);
+  /// Starts the kernel.
+  void begin(gpu::GPUModuleOp gpuModule);
+
+  Value get(std::optional<unsigned> number) {
+    return number ? kernel.getArgument(*number) : Value();
+  }
+
+  TileKernel kernel;
+  FusedOp fused;
+  const WgmmaPlan &plan;
+  OpBuilder &b;
+  Location loc;
+  FusedOperands operands;
+  Type inputType, outputType;
+  /// Axes of the plan: those of the views, and those that are the tile's
+  /// dimensions; which axes of the views these are.
+  SmallVector<unsigned> viewAxes, dims;
+  SmallVector<int64_t> axes;
+  /// Of axes of the plan, on the host.
+  SmallVector<Int> sizes;
+  BoxArguments arguments;
+  SmallVector<unsigned> factors;
+};
+
+/// The kernel of tiles that arrive in pieces.
+void tileWgmmaPieces(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                     FusedOp fused, const WgmmaPlan &plan);
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_CONVERSION_KRONTOTILE_WGMMATILES_H
