@@ -36,7 +36,7 @@ SINGLE = {
     "asynchronous copies of rows and boxes, of tiles that are filled up, of steps along K of pairs, and of fibres":
         (r"\bcopyAsync\(", {"Copy.cpp", "Fill.cpp", "Pairs.cpp", "Refill.cpp"}),
     "slots of rings": (r"\bgetSlotBehind\([^)]*\) \{", {"Ring.cpp"}),
-    "alpha, beta and Z": (r"\bscaledSums\(", {"Store.cpp", "BlockResults.cpp", "QuantizeRows.cpp"}),
+    "alpha, beta and Z": (r"\bscaledSums\(", {"Store.cpp", "BlockResults.cpp", "Quantize.cpp"}),
     "epilogues": (r"\bepilogue\.apply\(", {"Store.cpp"}),
     "non-finite guards": (r"\bisAnyNotFinite\(", {"Blocks.cpp"}),
     "alignment tests": (r"\bisAligned\(Lowering &lowering, ArrayRef<Value>[^)]*\)\s*\{", {"Fill.cpp"}),
