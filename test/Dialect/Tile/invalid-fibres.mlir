@@ -451,6 +451,44 @@ gpu.module @kron_gpu {
 // -----
 
 gpu.module @kron_gpu {
+  gpu.func @contract_fibres_c6_groups(%x: !tile.view<?x64x64xf32, [4096, 64, 1]>, %y: !tile.view<?x64x64xf32, [4096, 64, 1]>, %f: !tile.view<64x64xf32, [64, 1]>, %q: !tile.view<?x4096xi8, [4096, 1]>, %c: !tile.view<?xf32, [1]>, %n: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 256, ctas_per_sm = 1, groups = 2>} {
+    %r = tile.alloc : !tile.ring<1 of <1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>>
+    %free = tile.acquire %r : !tile.ring<1 of <1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>> -> !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+    tile.copy %x[0] to %free bytes 16 fill axes [0, 1, 2] rounded : !tile.view<?x64x64xf32, [4096, 64, 1]>, !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+    %p = tile.prepare %f residuals : !tile.view<64x64xf32, [64, 1]> -> !tile.operand<64x64xf32, wgmma.m64k8.tf32 pairs>
+    tile.for %t to %n : i32 {
+      tile.prefetch %x[%t] box [1, 64, 64] axes [0, 1, 2] : !tile.view<?x64x64xf32, [4096, 64, 1]>
+      %slot = tile.wait %r pending 0 : !tile.ring<1 of <1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>> -> !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+      tile.barrier
+      tile.for_fibres %b of [1, 64, 64] along 1 {
+        // expected-error @+1 {{multiplies by what other threads have copied: expects a tile.barrier behind the tile.prepare}}
+        %s = tile.contract_fibres %slot[%b], %p : !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>, !tile.operand<64x64xf32, wgmma.m64k8.tf32 pairs> -> !tile.fragment<1x64x64xf32, wgmma.m64k8.tf32>
+        tile.if_aligned %y, %x bytes 16 axis 2 {
+          tile.refill %slot[%b] with %x[%t] axes [0, 1, 2] : !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>, !tile.view<?x64x64xf32, [4096, 64, 1]>
+          tile.store %s[%b] to %y[%t] along [1] box [1, 64, 64] bytes 16 axes [0, 1, 2] : !tile.fragment<1x64x64xf32, wgmma.m64k8.tf32>, !tile.view<?x64x64xf32, [4096, 64, 1]>
+        } else {
+          tile.exchange %s to %slot[%b] along [1] : !tile.fragment<1x64x64xf32, wgmma.m64k8.tf32>, !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+        } : !tile.view<?x64x64xf32, [4096, 64, 1]>, !tile.view<?x64x64xf32, [4096, 64, 1]>
+      }
+      tile.if_aligned %y, %x bytes 16 axis 2 {
+        tile.refilled %slot : !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+      } else {
+        tile.barrier
+        tile.store %slot to %y[%t] bytes 4 axes [0, 1, 2] : !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>, !tile.view<?x64x64xf32, [4096, 64, 1]>
+        tile.release %slot : !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+        tile.barrier
+        %next = tile.acquire %r : !tile.ring<1 of <1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>> -> !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+        tile.copy %x[%t + 1] to %next bytes 16 fill axes [0, 1, 2] rounded : !tile.view<?x64x64xf32, [4096, 64, 1]>, !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+      } : !tile.view<?x64x64xf32, [4096, 64, 1]>, !tile.view<?x64x64xf32, [4096, 64, 1]>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
   gpu.func @if_aligned_c1(%x: !tile.view<?x64x64xf32, [4096, 64, 1]>, %y: !tile.view<?x64x64xf32, [4096, 64, 1]>, %f: !tile.view<64x64xf32, [64, 1]>, %q: !tile.view<?x4096xi8, [4096, 1]>, %c: !tile.view<?xf32, [1]>, %n: i32) kernel
       attributes {tile.kernel = #tile.kernel<threads = 256, ctas_per_sm = 1, groups = 2>} {
     %r = tile.alloc : !tile.ring<1 of <1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>>

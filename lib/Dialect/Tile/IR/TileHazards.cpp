@@ -154,7 +154,8 @@ private:
   LogicalResult meetByNumber(Operation *op, int64_t groupThreads);
   LogicalResult checkTurns(ForOp loop);
   LogicalResult checkArrived(Operation *op);
-  void meet();
+  /// All meet, or those of each group, which have memory of their own.
+  void meetAll(bool isOfGroup = false);
   void meetInCluster();
   void meet(int64_t groups);
   Access getAccess(Operation *op, Value fragment, Value buffer,
@@ -487,9 +488,12 @@ LogicalResult HazardCheck::multiply(Operation *op, Value operand) {
       "a tile.barrier behind the tile.prepare");
 }
 
-void HazardCheck::meet() {
+void HazardCheck::meetAll(bool isOfGroup) {
   numberedThreads = 0;
   for (auto &[value, found] : memory) {
+    // Operands are what the threads of all groups have prepared.
+    if (isOfGroup && isa<OperandType>(value.getType()))
+      continue;
     found.isApart = false;
     found.readers.clear();
     found.writers.clear();
@@ -507,7 +511,7 @@ void HazardCheck::meetInCluster() {
     found.isLocal = found.isReadByOther = false;
   for (auto &[value, slots] : rings)
     slots.isReadByOther = false;
-  meet();
+  meetAll();
 }
 
 /// Each of `groups` groups meets.
@@ -666,13 +670,14 @@ LogicalResult HazardCheck::meet(BarrierOp op) {
   else if (op.getGroups() == 1) {
     auto kernel = op->getParentOfType<gpu::GPUFuncOp>();
     auto shape = kernel->getAttrOfType<KernelAttr>(kKernelAttrName);
+    int64_t groups = shape ? shape.getGroups() : 1;
+    bool isOfGroup = groups > 1 && op->getParentOp() != kernel;
     // Groups meet each by a number.
-    if (shape && shape.getGroups() > 1 && op->getParentOp() != kernel &&
-        failed(meetByNumber(op, threads / shape.getGroups())))
+    if (isOfGroup && failed(meetByNumber(op, threads / groups)))
       return failure();
     int64_t numbered = numberedThreads;
-    meet();
-    if (shape && shape.getGroups() > 1 && op->getParentOp() != kernel)
+    meetAll(isOfGroup);
+    if (isOfGroup)
       numberedThreads = numbered;
   } else {
     if (failed(
