@@ -274,6 +274,13 @@ FIXED = (
     # each tile of rows or of more.
     pairs.parameters("pairwise", "f32", "abs_diff", (300, 270, 100)),
     pairs.parameters("pairwise", "f64", "square_diff", (130, 200, 65), epilogue=True, param="scalar"),
+    # The same by matrix products, whose tiles are not exact where an element is not.
+    *(pairs.parameters("pairwise", name, function, (700, 300, 100), attributes=[
+        f"plan = #kron.gpu_plan<kernel = pairwise, products = {3 if name == 'f32' else 1}>"], **more)
+      for name in ("f32", "f64", "f16", "bf16") for function in ("square_diff", "dot")
+      for more in ({}, {"special": math.nan})),
+    pairs.parameters("pairwise_apply", "f32", "square_diff", (300, 1000, 64, 5), epilogue=True, param="scalar", attributes=[
+        "plan = #kron.gpu_plan<kernel = pairwise, products = 3>"]),
     pairs.parameters("pairwise", "f16", "pow_diff(1.3)", (64, 130, 40)),
     pairs.parameters("pairwise_apply", "f32", "square_diff", (300, 1000, 3, 1), epilogue=True),
     pairs.parameters("pairwise_apply", "bf16", "abs_diff", (1000, 300, 8, 9), epilogue=True),
