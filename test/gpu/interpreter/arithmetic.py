@@ -238,8 +238,8 @@ def convert(o, parts, operands):
         return _put(o.view(d, "b32"), _helper(o, "halves_of_float8", o.read(rest[0], "b16"), repr(source)))
     if to == "bf16" and source == "f32" and not modifiers:
         return _put(o.view(d, "b16"), _helper(o, "bf16_of_float", o.read(rest[0], "f32")))
-    if to == "f32" and source == "bf16" and not modifiers:
-        return _put(o.view(d, "f32"), _helper(o, "float_of_bf16", o.read(rest[0], "b16")))
+    if to in ("f32", "f64") and source == "bf16" and not modifiers:
+        return _put(o.view(d, to), _helper(o, "float_of_bf16", o.read(rest[0], "b16")))
     value = o.read(rest[0], source)
     if source[0] == "f" and to[0] != "f":
         rounding = o.constant(ROUNDINGS[modifiers.pop()])
