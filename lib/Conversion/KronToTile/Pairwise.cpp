@@ -494,6 +494,24 @@ void PairTiles::build(gpu::GPUModuleOp gpuModule) {
     reduceParts();
 }
 
+/// Whether A has rows, which only a launch may show; null if it surely has.
+static Value hasRows(OpBuilder &builder, PairOpInterface op) {
+  Location loc = op.getLoc();
+  auto type = cast<MemRefType>(op.getLhs().getType());
+  Value result;
+  for (unsigned dim = 0; dim < type.getRank(); ++dim) {
+    if (dim == op.getReducedDim(0) || !type.isDynamicDim(dim))
+      continue;
+    Value size = memref::DimOp::create(builder, loc, op.getLhs(), dim);
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                         size, zero);
+    result = result ? Value(arith::AndIOp::create(builder, loc, result, exists))
+                    : exists;
+  }
+  return result;
+}
+
 LogicalResult kron::tilePairwise(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                                  PairOpInterface op,
                                  const GPUMachine &machine) {
@@ -506,6 +524,14 @@ LogicalResult kron::tilePairwise(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
   auto plan = readPairwisePlan(op, attr, machine);
   if (auto *reason = std::get_if<std::string>(&plan))
     return op->emitOpError("cannot become a pairwise kernel: ") << *reason;
+  // What is packed of B is less the first row of A. Without that there is
+  // nothing to compute.
+  OpBuilder::InsertionGuard guard(builder);
+  if (std::get<PairwisePlan>(plan).products)
+    if (Value exists = hasRows(builder, op)) {
+      auto branch = scf::IfOp::create(builder, op.getLoc(), exists);
+      builder.setInsertionPointToStart(branch.thenBlock());
+    }
   PairTiles(builder, op, std::get<PairwisePlan>(plan), machine)
       .build(gpuModule);
   return success();

@@ -76,7 +76,8 @@ static StringRef dropRowMajorLayout(StringRef operand) {
     int64_t size = 0, stride = 0;
     sizes[axis].getAsInteger(10, size);
     bool isKnown = !strides[axis].getAsInteger(10, stride);
-    if (size != 1 && isKnown && stride != expected)
+    // Where sizes are not known a stride of 0 repeats what it goes over.
+    if (size != 1 && isKnown && (stride != expected || !stride))
       return operand;
     expected *= size;
   }
