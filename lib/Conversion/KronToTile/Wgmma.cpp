@@ -115,7 +115,9 @@ SmallVector<int64_t> WholeTiles::getSizes(int index) const {
 void WholeTiles::copy(Value tile, int64_t ahead) {
   auto type = cast<tile::RingType>(ring.getType()).getBuffer();
   Value slot = tile::AcquireOp::create(b, loc, type, ring);
-  auto filled = getBuffer(plan.landing, inputType, getSizes(0));
+  // It lies as the ring does, whatever the sizes of this step are.
+  auto filled = tile::BufferType::get(b.getContext(), getSizes(0), inputType,
+                                      type.getLayout());
   if (filled != type)
     slot = tile::ResizeOp::create(b, loc, filled, slot);
   SmallVector<int64_t> order = getOrder(operands.input);

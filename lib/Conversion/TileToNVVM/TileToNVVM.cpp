@@ -44,7 +44,8 @@ static bool usesLanes(gpu::GPUFuncOp kernel) {
       .walk([](Operation *op) {
         auto copy = dyn_cast<CopyOp>(op);
         auto prepare = dyn_cast<PrepareOp>(op);
-        return isa<ForBlocksOp, ForPiecesOp, CopyPiecesOp, ForFibresOp>(op) ||
+        return isa<ForBlocksOp, ForPiecesOp, CopyPiecesOp, ForFibresOp,
+                   PrefetchOp, tile::QuantizeOp>(op) ||
                        (copy && copy.getFill()) ||
                        (prepare &&
                         isOfBlocks(prepare.getOperand().getType().getAtom()))

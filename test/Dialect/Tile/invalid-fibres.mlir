@@ -1389,3 +1389,60 @@ gpu.module @kron_gpu {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @quantize_c1_fibres(%x: !tile.view<?x64x64xf32, [4096, 64, 1]>, %y: !tile.view<?x64x64xf32, [4096, 64, 1]>, %f: !tile.view<64x64xf32, [64, 1]>, %q: !tile.view<?x4096xi8, [4096, 1]>, %c: !tile.view<?xf32, [1]>, %n: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 256, ctas_per_sm = 1>} {
+    %w = tile.alloc : !tile.buffer<1x64x64xf32>
+    %p = tile.prepare %f : !tile.view<64x64xf32, [64, 1]> -> !tile.operand<64x64xf32, wgmma.m64k8.tf32 pairs>
+    tile.barrier
+    tile.for %t to %n : i32 {
+      tile.for_fibres %b of [1, 64, 64] along 1 {
+        // expected-error @+1 {{expects to be in a tile.for, where all threads come, but got tile.for_fibres}}
+        tile.quantize %w to %q[%t] scales %c : !tile.buffer<1x64x64xf32>, !tile.view<?x4096xi8, [4096, 1]>, !tile.view<?xf32, [1]>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @store_c11_fibres(%x: !tile.view<?x64x64xf32, [4096, 64, 1]>, %y: !tile.view<?x64x64xf32, [4096, 64, 1]>, %f: !tile.view<64x64xf32, [64, 1]>, %q: !tile.view<?x4096xi8, [4096, 1]>, %c: !tile.view<?xf32, [1]>, %n: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 256, ctas_per_sm = 1>} {
+    %w = tile.alloc : !tile.buffer<1x64x64xf32>
+    %p = tile.prepare %f : !tile.view<64x64xf32, [64, 1]> -> !tile.operand<64x64xf32, wgmma.m64k8.tf32 pairs>
+    tile.barrier
+    tile.for %t to %n : i32 {
+      tile.for_fibres %b of [1, 64, 64] along 1 {
+        // expected-error @+1 {{expects a buffer with axes to be stored by all threads, outside of tile.for_fibres}}
+        tile.store %w to %y[%t] bytes 4 axes [0, 1, 2] : !tile.buffer<1x64x64xf32>, !tile.view<?x64x64xf32, [4096, 64, 1]>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @if_aligned_c1_bytes(%x: !tile.view<?x64x64xf32, [4096, 64, 1]>, %y: !tile.view<?x64x64xf32, [4096, 64, 1]>, %f: !tile.view<64x64xf32, [64, 1]>, %q: !tile.view<?x4096xi8, [4096, 1]>, %c: !tile.view<?xf32, [1]>, %n: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 256, ctas_per_sm = 1>} {
+    %w = tile.alloc : !tile.buffer<1x64x64xf32>
+    %p = tile.prepare %f : !tile.view<64x64xf32, [64, 1]> -> !tile.operand<64x64xf32, wgmma.m64k8.tf32 pairs>
+    tile.barrier
+    tile.for %t to %n : i32 {
+      tile.for_fibres %b of [1, 64, 64] along 1 {
+        %s = tile.contract_fibres %w[%b], %p : !tile.buffer<1x64x64xf32>, !tile.operand<64x64xf32, wgmma.m64k8.tf32 pairs> -> !tile.fragment<1x64x64xf32, wgmma.m64k8.tf32>
+        // expected-error @+1 {{expects bytes to be a power of two, but got 24}}
+        tile.if_aligned %y bytes 24 axis 2 {
+        } else {
+        } : !tile.view<?x64x64xf32, [4096, 64, 1]>
+      }
+    }
+    gpu.return
+  }
+}

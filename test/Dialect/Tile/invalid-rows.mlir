@@ -600,3 +600,15 @@ gpu.module @kron_gpu {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_rows_c1_kernel(%x: !tile.view<?x64xf32, [64, 1]>, %n: i32) kernel {
+    tile.for %t to %n : i32 {
+      // expected-error @+1 {{expects to be in the tile.for of its tile itself}}
+      %r = tile.load_rows %x[%t] threads 1 kept 8 bytes 4 : !tile.view<?x64xf32, [64, 1]> -> !tile.fragment<16x4xf32>
+    }
+    gpu.return
+  }
+}

@@ -87,6 +87,9 @@ LogicalResult IfAlignedOp::verify() {
     if (cast<ViewType>(view.getType()).getRank() <= int64_t(getAxis()))
       return emitOpError("expects views that have an axis ")
              << getAxis() << ", but got " << view.getType();
+  if (!llvm::isPowerOf2_64(getBytes()))
+    return emitOpError("expects bytes to be a power of two, but got ")
+           << getBytes();
   // if_aligned_c2
   if (!isa<ForOp, ForFibresOp>((*this)->getParentOp()))
     return emitOpError("expects to be in a tile.for or a tile.for_fibres");
@@ -244,6 +247,9 @@ LogicalResult tile::verifyStoredSums(StoreOp op) {
       op.getActivation() != Activation::Identity)
     return op.emitOpError("expects no epilogue of a buffer with axes");
   // store_c11
+  if (op->getParentOfType<ForFibresOp>())
+    return op.emitOpError("expects a buffer with axes to be stored by all "
+                          "threads, outside of tile.for_fibres");
   if (!buffer.getElementType().isF32() || op.getRows() ||
       int64_t(op.getBytes()) !=
           getBytesOf(op.getView().getType().getElementType()))
@@ -368,6 +374,11 @@ LogicalResult tile::QuantizeOp::verify() {
   // quantize_c1
   if (!isTile(getTile()))
     return emitOpError("expects a tile of a tile.for");
+  Operation *parent = (*this)->getParentOp();
+  if (!isa<ForOp>(isa<IfAlignedOp>(parent) ? parent->getParentOp() : parent))
+    return emitOpError("expects to be in a tile.for, where all threads come, "
+                       "but got ")
+           << parent->getName();
   ArrayRef<int64_t> shape = buffer.getShape();
   bool lieTogether = buffer.getElementType().isF32() && shape.size() > 1 &&
                      shape.back() % kQuantizedLanes == 0 &&

@@ -31,7 +31,7 @@ void LoadRowsOp::getAsmResultNames(OpAsmSetValueNameFn name) {
 LogicalResult LoadRowsOp::verify() {
   KernelAttr kernel = getKernel(*this);
   // load_rows_c1
-  if (!isTile(getTile()) || !isa<ForOp>((*this)->getParentOp()) ||
+  if (!kernel || !isTile(getTile()) || !isa<ForOp>((*this)->getParentOp()) ||
       hasCluster(*this))
     return emitOpError("expects to be in the tile.for of its tile itself, in a "
                        "kernel without clusters");

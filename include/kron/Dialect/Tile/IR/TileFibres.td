@@ -89,7 +89,7 @@ def Tile_IfAlignedOp
 
     Constraints:
 
-    1. There are views, of as many axes, and `axis` is one of these.
+    1. There are views, of as many axes, and `axis` is one of these; `bytes` are a power of two.
     2. It is in a `tile.for` or `tile.for_fibres`.
     3. Both acquire, fill, wait for and release as many slots of a ring.
 
@@ -188,7 +188,8 @@ def Tile_QuantizeOp : Tile_Op<"quantize"> {
 
     Constraints:
 
-    1. The tile is that of a `tile.for`.
+    1. The tile is that of a `tile.for`, in which it is itself or through `tile.if_aligned`:
+       all threads come.
     2. The buffer has f32 and two dimensions or more, and lies in groups of four neighbours,
        also where it is swizzled.
     3. The view has 2 axes, of 8-bit elements, as many along the innermost one as a
