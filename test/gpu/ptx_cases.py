@@ -169,6 +169,8 @@ FIXED = (
     ("wgmma", HOPPER, product("mkm", "f16", [(32, 32)] * 3, 3, **SCALED)),
     ("wgmma", HOPPER, product("mkm", "f16", [(32, 32)] * 3, 3, **UNREAD)),
     ("wgmma", HOPPER, product("mkm", "f32", [(24, 31), (17, 16)], 9, **UNREAD)),
+    # A factor of one row, whose ring has room for more positions than a tile has.
+    ("wgmma", HOPPER, product("kmm", "bf16", [(128, 1)], 256, dynamic=(), attributes=["plan = #kron.gpu_plan<kernel = wgmma>"])),
     ("wgmma", HOPPER, product("mkm", "f32", [(24, 40), (17, 16)], 9)),
     ("wgmma", HOPPER, product("mkm", "bf16", [(128, 128)] * 2, 2)),
     ("wgmma", HOPPER, product("mkm", "f32", [(64, 64)] * 2, 5, **TF32)),
