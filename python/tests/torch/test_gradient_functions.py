@@ -126,7 +126,7 @@ def test_weight_gradients_of_16_bit_types(monkeypatch, pattern, rows, dtype, mul
                                                   (32, 32, True), (32, 33, False)])
 def test_small_products(size, rows, expected):
     x, factors = torch.randn(rows, size * size), [torch.randn(size, size) for _ in range(2)]
-    kernel = _programs.product_kernel(x, x, factors, (True,) * 3, "mkm", "", "full")
+    kernel = _programs.product_kernel(x, x, factors, (True,) * 3, (False,) * 2, "mkm", "", "full")
     assert (kernel is not None) == expected
 
 
@@ -136,12 +136,12 @@ def test_small_products(size, rows, expected):
 def test_functions_of_16_bit_types(dtype):
     def product(size):
         x, factors = torch.ones(2, size, dtype=dtype), [torch.ones(size, size, dtype=dtype)]
-        return _programs.product_kernel(x, x, factors, (True, True), "mkm", "", "full")
+        return _programs.product_kernel(x, x, factors, (True, True), (False,), "mkm", "", "full")
 
     def chain(size):
         x, weights = torch.ones(2, size, dtype=dtype), [torch.ones(1, size, size, 1, dtype=dtype)]
-        return _programs.chain_kernel(x, x, weights, (True, True), False, "N", "batch_first",
-                                      "full")
+        return _programs.chain_kernel(x, x, weights, (True, True), (False,), False, "N",
+                                      "batch_first", "full")
 
     assert product(31) is not None and product(32) is None
     assert chain(256) is not None and chain(257) is None
@@ -169,5 +169,6 @@ def test_gradients_of_16_bit_types(monkeypatch, name, dtype):
 @pytest.mark.parametrize("rows, expected", [(682, True), (683, False)])
 def test_small_chains(rows, expected):
     x, weights = torch.randn(rows, 192), [torch.randn(1, 64, 64, 3)]
-    kernel = _programs.chain_kernel(x, x, weights, (True, True), False, "N", "batch_first", "full")
+    kernel = _programs.chain_kernel(x, x, weights, (True, True), (False,), False, "N",
+                                    "batch_first", "full")
     assert (kernel is not None) == expected
