@@ -17,6 +17,8 @@ struct KnownProcessor {
   StringRef cpu;
   /// Caches of one core.
   int64_t l1KiB, l2KiB;
+  /// Clock, copies, and units for vectors.
+  ProcessorRates rates;
   /// With vectors of 256 bits and more: from how many MiB of input and result
   /// on non-temporal stores are faster, of whole tiles and of a few columns at
   /// a time; 0: never. A Cascade Lake is slower with them, unless each row of
@@ -38,76 +40,40 @@ struct KnownProcessor {
 
 // Measured: Zen 5, Zen 4 with vectors of 512 and of 256 bits, Sapphire Rapids
 // and Cascade Lake, whose values processors of the same family have as well.
-// Caches are those of data sheets.
+// Caches and units are those of data sheets, clocks round figures near theirs.
+// Clock and copies of one thread were measured on a Zen 5 and a Sapphire Rapids
+// (docs/notes/0153); copies of the others are guesses about these two.
+// clang-format off
 static constexpr KnownProcessor kTable[] = {
-    // cpu, L1, L2; non-temporal from, for columns; columns, rows; pairs,
-    // shuffles; whole bits
-    {"x86-64-v2", 32, 256},
-    {"x86-64-v3", 32, 512},
-    {"x86-64-v4", 32, 1024, 0, 24},
-    {"x86-64-v4-amx", 48, 2048, 48, 8},
-    {"haswell", 32, 256},
-    {"broadwell", 32, 256},
-    {"skylake", 32, 256},
-    {"skylake-avx512", 32, 1024, 0, 24},
-    {"cascadelake", 32, 1024, 0, 24},
-    {"cooperlake", 32, 1024, 0, 24},
-    {"icelake-client", 48, 512, 0, 24},
-    {"icelake-server", 48, 1280, 0, 24},
-    {"sapphirerapids", 48, 2048, 48, 8},
-    {"emeraldrapids", 48, 2048, 48, 8},
-    {"graniterapids", 48, 2048, 48, 8},
-    {"znver1", 32, 512, 24, 8, 0, 4096, false, false, 128},
-    {"znver2", 32, 512, 24, 8, 0, 4096, false, false, 256},
-    {"znver3", 32, 512, 24, 8, 0, 4096, false, false, 256},
-    {"znver4", 32, 1024, 24, 8, 0, 4096, true, false, 256},
-    {"znver5", 48, 1024, 48, 16, 256, 8192, true, true},
-    {"neoverse-n1", 64, 1024},
-    {"neoverse-v1", 64, 1024},
-    {"neoverse-v2", 64, 1024},
-    {"grace", 64, 1024},
-    {"generic", 32, 512},
+    // cpu, L1, L2; rates; non-temporal from, for columns; columns, rows;
+    // pairs, shuffles; whole bits
+    {"x86-64-v2", 32, 256, {3, 15, 1, 1, 1, 2}},
+    {"x86-64-v3", 32, 512, {3, 20, 1, 1, 2, 2}},
+    {"x86-64-v4", 32, 1024, {3, 20, 2, 2, 2, 2}, 0, 24},
+    {"x86-64-v4-amx", 48, 2048, {2.8, 20, 2, 2, 2, 3}, 48, 8},
+    {"haswell", 32, 256, {3, 15, 1, 1, 2, 2}},
+    {"broadwell", 32, 256, {3, 15, 1, 1, 2, 2}},
+    {"skylake", 32, 256, {3.5, 20, 1, 1, 2, 2}},
+    {"skylake-avx512", 32, 1024, {2.8, 15, 2, 2, 2, 2}, 0, 24},
+    {"cascadelake", 32, 1024, {2.8, 15, 2, 2, 2, 2}, 0, 24},
+    {"cooperlake", 32, 1024, {2.8, 15, 2, 2, 2, 2}, 0, 24},
+    {"icelake-client", 48, 512, {3.5, 20, 1, 2, 2, 2}, 0, 24},
+    {"icelake-server", 48, 1280, {2.8, 20, 2, 2, 2, 2}, 0, 24},
+    {"sapphirerapids", 48, 2048, {2.8, 20, 2, 2, 2, 3}, 48, 8},
+    {"emeraldrapids", 48, 2048, {2.8, 20, 2, 2, 2, 3}, 48, 8},
+    {"graniterapids", 48, 2048, {3, 25, 2, 2, 2, 3}, 48, 8},
+    {"znver1", 32, 512, {3.2, 20, 1, 1, 1, 2}, 24, 8, 0, 4096, false, false, 128},
+    {"znver2", 32, 512, {3.3, 25, 1, 1, 2, 2}, 24, 8, 0, 4096, false, false, 256},
+    {"znver3", 32, 512, {3.5, 30, 1, 1, 2, 2}, 24, 8, 0, 4096, false, false, 256},
+    {"znver4", 32, 1024, {3.7, 35, 1, 1, 2, 2}, 24, 8, 0, 4096, true, false, 256},
+    {"znver5", 48, 1024, {3.9, 58, 2, 2, 2, 4}, 48, 16, 256, 8192, true, true},
+    {"neoverse-n1", 64, 1024, {3, 20, 1, 1, 2, 2}},
+    {"neoverse-v1", 64, 1024, {2.6, 25, 1, 1, 4, 3}},
+    {"neoverse-v2", 64, 1024, {2.8, 30, 1, 1, 4, 3}},
+    {"grace", 64, 1024, {3.1, 40, 1, 1, 4, 3}},
+    {"generic", 32, 512, {3, 20, 1, 1, 2, 2}},
 };
-
-namespace {
-/// One row of the table of rates.
-struct KnownRates {
-  StringRef cpu;
-  ProcessorRates rates;
-};
-} // namespace
-
-// Measured by kron-bench, of one thread: clock and copies of Zen 5, Sapphire
-// Rapids and Zen 4; other clocks, and units of all, are those of data sheets,
-// and other copies are taken to be like those of the nearest that was measured.
-static constexpr KnownRates kRates[] = {
-    // cpu; GHz, GB/s of a copy; of 512 bits: multiply-adds, loads; others
-    {"x86-64-v2", {3, 15, 1, 1, 1, 2}},
-    {"x86-64-v3", {3, 20, 1, 1, 2, 2}},
-    {"x86-64-v4", {3, 20, 2, 2, 2, 2}},
-    {"x86-64-v4-amx", {2.8, 20, 2, 2, 2, 3}},
-    {"haswell", {3, 15, 1, 1, 2, 2}},
-    {"broadwell", {3, 15, 1, 1, 2, 2}},
-    {"skylake", {3.5, 20, 1, 1, 2, 2}},
-    {"skylake-avx512", {2.8, 15, 2, 2, 2, 2}},
-    {"cascadelake", {2.8, 15, 2, 2, 2, 2}},
-    {"cooperlake", {2.8, 15, 2, 2, 2, 2}},
-    {"icelake-client", {3.5, 20, 1, 2, 2, 2}},
-    {"icelake-server", {2.8, 20, 2, 2, 2, 2}},
-    {"sapphirerapids", {2.8, 20, 2, 2, 2, 3}},
-    {"emeraldrapids", {2.8, 20, 2, 2, 2, 3}},
-    {"graniterapids", {3, 25, 2, 2, 2, 3}},
-    {"znver1", {3.2, 20, 1, 1, 1, 2}},
-    {"znver2", {3.3, 25, 1, 1, 2, 2}},
-    {"znver3", {3.5, 30, 1, 1, 2, 2}},
-    {"znver4", {3.7, 35, 1, 1, 2, 2}},
-    {"znver5", {3.9, 58, 2, 2, 2, 4}},
-    {"neoverse-n1", {3, 20, 1, 1, 2, 2}},
-    {"neoverse-v1", {2.6, 25, 1, 1, 4, 3}},
-    {"neoverse-v2", {2.8, 30, 1, 1, 4, 3}},
-    {"grace", {3.1, 40, 1, 1, 4, 3}},
-    {"generic", {3, 20, 1, 1, 2, 2}},
-};
+// clang-format on
 
 /// The row for a name that is not in the table.
 static StringRef getSimilar(llvm::function_ref<bool(StringRef)> hasFeature) {
@@ -136,9 +102,7 @@ void mlir::kron::setKnownCosts(Processor &processor,
   processor.columnBytes = known->columnBytes;
   processor.rowTileBytes = known->rowTileBytes;
   processor.hasFastShuffles = known->hasFastShuffles;
-  const KnownRates *rates = llvm::find_if(
-      kRates, [&](const KnownRates &row) { return row.cpu == known->cpu; });
-  processor.rates = rates->rates;
+  processor.rates = known->rates;
   processor.wholeBits = known->wholeBits;
   processor.hasPairProducts = known->hasFastPairs && hasFeature("avx512bf16");
   if (processor.vectorBits >= 256) {

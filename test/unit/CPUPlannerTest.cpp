@@ -119,6 +119,25 @@ TEST_F(CPUPlanners, EstimatesAreNotBelowTheFloor) {
     }
 }
 
+TEST_F(CPUPlanners, EstimatesOfPairsAndMatrixTiles) {
+  // 4096 x 64^2 of bf16: 2 * 64 multiply-adds for an element of 2^24, in pairs
+  // in 16 lanes, two in a cycle; or 512 in a cycle.
+  Example rows{"bf16", {4096, 64, 64}, {1, 2}};
+  double products = 128 * std::pow(2.0, 24);
+  for (bool hasTiles : {false, true}) {
+    CPUPlannerOptions options = getOptions({"sapphirerapids", 512});
+    options.hasMatrixTiles = hasTiles;
+    options.hasPairProducts = !hasTiles;
+    FusedOp fused = build(rows, "");
+    ASSERT_TRUE(succeeded(planForCPU(fused, options)));
+    CPUTime time =
+        estimateCPUTime(fused, readCPUChoices(getCPUPlanAttr(fused)), options);
+    EXPECT_GE(time.total, 0.999 * time.floor);
+    EXPECT_GE(time.arithmetic, products / 512 / 2.8e9);
+    EXPECT_LE(time.floor, products / 32 / 2.8e9);
+  }
+}
+
 TEST_F(CPUPlanners, EstimatesOfNarrowVectors) {
   // 8192 x 32^3: 3 * 32 multiply-adds for an element of 2^28, in 16 lanes.
   Example rows{"f32", {8192, 32, 32, 32}, {1, 2, 3}};

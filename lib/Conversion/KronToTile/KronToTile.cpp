@@ -55,6 +55,14 @@ static bool isQuantizedWgmma(FusedOp fused) {
   return plan.getKernel() == GPUKernel::Wgmma && plan.get("quantize");
 }
 
+/// The plans of `fused`, whose scalars are hoisted; none, with an error, if it
+/// cannot become kernels.
+static SmallVector<GPUPlanAttr> prepare(OpBuilder &builder, FusedOp fused) {
+  if (failed(checkFusedOp(fused)) || failed(hoistFusedScalars(builder, fused)))
+    return {};
+  return getCompletePlans(fused);
+}
+
 namespace {
 
 struct KronTilePass : kron::impl::KronTileBase<KronTilePass> {
@@ -128,9 +136,7 @@ LogicalResult
 KronTilePass::tileQuantized(OpBuilder &builder, FusedOp fused,
                             SmallVectorImpl<QuantizeOp> &quantizes,
                             const GPUMachine &machine) {
-  if (failed(checkFusedOp(fused)) || failed(hoistFusedScalars(builder, fused)))
-    return failure();
-  SmallVector<GPUPlanAttr> plans = getCompletePlans(fused);
+  SmallVector<GPUPlanAttr> plans = prepare(builder, fused);
   if (plans.empty())
     return failure();
   QuantizeOp quantize = takeQuantize(fused, quantizes);
@@ -145,9 +151,7 @@ KronTilePass::tileQuantized(OpBuilder &builder, FusedOp fused,
 
 LogicalResult KronTilePass::tile(OpBuilder &builder, FusedOp fused,
                                  const GPUMachine &machine) {
-  if (failed(checkFusedOp(fused)) || failed(hoistFusedScalars(builder, fused)))
-    return failure();
-  SmallVector<GPUPlanAttr> plans = getCompletePlans(fused);
+  SmallVector<GPUPlanAttr> plans = prepare(builder, fused);
   if (plans.empty())
     return failure();
   gpu::GPUModuleOp gpuModule = getOrCreateGPUModule(getOperation());

@@ -1,5 +1,4 @@
-//===- Wgmma.cpp - Dense factors by wgmma as tiles
-//----------------------------===//
+//===- Wgmma.cpp - Dense factors by wgmma as tiles ------------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

@@ -1,5 +1,4 @@
-//===- WgmmaPieces.cpp - A dense factor by wgmma, in pieces, as tiles
-//---------===//
+//===- WgmmaPieces.cpp - A factor by wgmma, in pieces, as tiles -----------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

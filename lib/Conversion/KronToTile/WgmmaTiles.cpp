@@ -1,5 +1,4 @@
-//===- WgmmaTiles.cpp - What kernels of warpgroups share
-//----------------------===//
+//===- WgmmaTiles.cpp - What kernels of warpgroups share ------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

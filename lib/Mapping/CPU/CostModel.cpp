@@ -57,7 +57,8 @@ private:
 
   CPUPlannerOptions options;
   LayoutArrays arrays;
-  double numTiles = 1, cycles = 0;
+  /// What multiply-adds in full vectors take, and all that steps do.
+  double numTiles = 1, leastCycles = 0, cycles = 0;
   CPUTime time;
 };
 
@@ -141,15 +142,16 @@ void StepClock::visitStage(unsigned index, const StageLayout &stage,
   double arithmetic = 0, loads = 0;
   if (planned.usesTiles) {
     arithmetic = products / kCPURates.matrixTileFmas;
+    leastCycles += arithmetic;
   } else {
+    // Of pairs of bf16 K counts pairs, each of which is one multiply-add.
+    leastCycles += products / (getMaxLanes(stage) * getFmas());
     LoopNest nest = getLoopNest(stage);
     double rows = std::max<int64_t>(stage.step->rows, 1),
            vectors = std::max<int64_t>(stage.step->vectors, 1),
            accumulators = rows * vectors * stage.elementParts;
     double times = products / stage.elementParts /
                    (getUsedLanes(stage, nest) * rows * vectors);
-    if (stage.hasPairs)
-      times /= 2;
     arithmetic = times *
                  std::max<double>(accumulators, kCPURates.fmasInFlight) /
                  getFmas();
@@ -174,18 +176,13 @@ CPUTime StepClock::measure() {
   double second = options.rates.gigahertz * 1e9;
   for (double *part : {&time.arithmetic, &time.loads, &time.caches})
     *part /= second;
-  double bytes = 0, products = 0;
+  double bytes = 0;
   for (Value operand : fused->getOperands())
     if (isa<ShapedType>(operand.getType()))
       bytes += countBytes(operand);
-  double parts = isa<ComplexType>(getElementType(fused.getInit())) ? 2 : 1;
-  for (auto [index, group] : llvm::enumerate(plan.groups))
-    products += numTiles * countTileElements(plan, tileSize, index + 1) *
-                group.sizeK * parts;
   time.memory = bytes / (options.rates.copyGigabytes * 1e9);
   time.total = std::max(cycles / second, time.memory);
-  double lanes = vectorBits / 8 / double(getComputedBytes(fused));
-  time.floor = std::max(time.memory, products / (lanes * getFmas() * second));
+  time.floor = std::max(time.memory, leastCycles / second);
   return time;
 }
 

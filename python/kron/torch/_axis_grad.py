@@ -20,10 +20,10 @@ from ._weight_grad import ELEMENTS, GPU_ELEMENTS
 #: elements of the gradient up to which its sums for all of them stay in the cache.
 _MOST_INSIDE = 64
 _MOST_ELEMENTS = 256
-#: On a GPU: sums that are kept, and rows and columns of the gradient where that is one
-#: matrix product, longer than which PyTorch's is.
+#: On a GPU: sums that are kept, and rows and columns of the gradient, where that is one
+#: matrix product, up to which the kernel is as fast as PyTorch's.
 _MOST_SUMS = 1 << 18
-_MOST_ROWS = {torch.float64: 64}
+_MOST_ROWS = {torch.float64: 64, torch.float32: 128, torch.float16: 128, torch.bfloat16: 128}
 #: Terms of every sum from which on a kernel is worth the call.
 _TERMS = 1024
 
@@ -55,7 +55,7 @@ def is_fast_on_gpu(dtype, p, q, other):
     """Measured on an H200: many small products of PyTorch's take up to eight times as long,
     one product of large matrices less."""
     if other == 1:
-        return max(p, q) <= _MOST_ROWS.get(dtype, 128)
+        return max(p, q) <= _MOST_ROWS[dtype]
     return p * q * other <= _MOST_SUMS
 
 
