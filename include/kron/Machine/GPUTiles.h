@@ -236,8 +236,6 @@ struct GPUForms {
   /// `simt`: bytes of factors in shared memory; larger ones stay where they
   /// are.
   int64_t simtFactorBytes = 32 * 1024;
-  /// `mma`: what rounding sizes of a tile to powers of two may cost.
-  double mostRounding = 1.26;
   /// `sparse`: bytes of a group of results from which on whole sectors are
   /// stored, of which a warp stores so many bytes at a time.
   int64_t longGroupBytes = 512, shiftBytes = 64;
