@@ -8,11 +8,12 @@
 #include "kron/Machine/GPUSplits.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <algorithm>
+#include <cmath>
 
 using namespace mlir::kron;
 
 static int64_t scale(int64_t value, double factor) {
-  return static_cast<int64_t>(static_cast<double>(value) * factor);
+  return std::llround(static_cast<double>(value) * factor);
 }
 
 GPUSplits mlir::kron::getGPUSplits(const GPUMachine &machine) {

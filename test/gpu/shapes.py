@@ -269,7 +269,11 @@ FIXED = (
           ("i64", [(7, 9), (5, 11)], 100, 64, "factors = 2, extents = [8, 7, 5], fibres = [3, 8], results = [4, 4], "
                                               "ctas_per_sm = 2, direct_store = 1"),
           ("f16", [(12, 12)] * 2, 77, 96, "factors = 2, extents = [4, 12, 12], fibres = [1, 6], ctas_per_sm = 2, "
-                                          "direct_store = 1")]),
+                                          "direct_store = 1"),
+          # Factors that stay in global memory: all, or the second one.
+          ("f16", [(12, 12)] * 2, 77, 96, "factors = 2, extents = [4, 12, 12], ctas_per_sm = 2, factor_bytes = 0"),
+          ("c64", [(20, 20), (33, 31)], 50, 256, "factors = 2, extents = [3, 20, 33], ctas_per_sm = 1, "
+                                                 "factor_bytes = 8448")]),
     # Functions of pairs: 4, 8 and 2 bytes, and where a matrix is small, one, two or many columns of values, of one CTA for
     # each tile of rows or of more.
     pairs.parameters("pairwise", "f32", "abs_diff", (300, 270, 100)),

@@ -25,6 +25,8 @@ struct SimtTiles {
   /// times as many as the one before; and threads of a CTA.
   int64_t leastElements = 1024, mostElements = 16384;
   int64_t leastThreads = 128, mostThreads = 512;
+  /// Bytes of factors in shared memory; larger ones stay where they are.
+  int64_t factorBytes = 32 * 1024;
 };
 
 /// `ffma`.
@@ -233,9 +235,6 @@ struct GPUForms {
   int64_t transposeThreads = 256, transposeThreadsPerSM = 1536;
   /// What is left of linalg: threads of a CTA, and CTAs of an SM.
   int64_t linalgThreads = 256, linalgCtasPerSM = 8;
-  /// `simt`: bytes of factors in shared memory; larger ones stay where they
-  /// are.
-  int64_t simtFactorBytes = 32 * 1024;
   /// `sparse`: bytes of a group of results from which on whole sectors are
   /// stored, of which a warp stores so many bytes at a time.
   int64_t longGroupBytes = 512, shiftBytes = 64;

@@ -117,6 +117,9 @@ static constexpr PlanField kFields[] = {
     list("results", Role::Defaulted, 1, of(kSimtLaunch),
          "neighbouring results of a fibre that a thread computes together, of "
          "each factor; none: up to 8, in equal parts"),
+    defaulted("factor_bytes", 0, kMost, 32768, of(kSimtLaunch),
+              "bytes of factors in shared memory: in the order of application, "
+              "those for which there is room"),
     required("threads", 0, 1024,
              kSimt | kFfma | kDmma | kMma | kWgmma | kBatched | kSmallGroups |
                  kPairwise | kQuantize,
