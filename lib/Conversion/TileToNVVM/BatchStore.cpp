@@ -275,10 +275,14 @@ void BatchStore::storeAgain() {
 
 void BatchStore::emit() {
   Value isInexact = product.isInexact();
-  if (!isInexact)
-    return storeAll();
-  k.choose(
-      isInexact, [&] { storeAgain(); }, [&] { storeAll(); });
+  // The gradient is that of one piece.
+  Int pieces = toPieces ? output.sizes.front() : Int(1);
+  k.ifThen(k.less(tile.piece, pieces), [&] {
+    if (!isInexact)
+      return storeAll();
+    k.choose(
+        isInexact, [&] { storeAgain(); }, [&] { storeAll(); });
+  });
 }
 
 void tile::storeBatch(Lowering &lowering, StoreOp op) {

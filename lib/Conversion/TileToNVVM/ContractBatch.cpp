@@ -42,7 +42,8 @@ BatchProduct::BatchProduct(Lowering &lowering, ContractBatchOp op)
   right.offset = blocks.getSideBytes(blocks.left);
   if (blocks.usesPackedOperands)
     packedOffset = k.allocateShared(2 * getPackedBytes(blocks), 128);
-  rows = lowering.views.at(op.getLeft()).sizes[batchDim];
+  rows = k.min(lowering.views.at(op.getLeft()).sizes[batchDim],
+               lowering.views.at(op.getRight()).sizes[batchDim]);
   rowsPerPiece = lowering.numbers.at(op.getPositions());
   isAligned = tile::isAligned(lowering, {op.getLeft(), op.getRight()}, 16);
   std::tie(left.warp, right.warp, laneWarp) =
@@ -80,7 +81,9 @@ BatchTile tile::getBatchTile(KernelBuilder &k, const BatchBlocks &blocks,
 BatchTile BatchProduct::getTile(Int index) {
   BatchTile tile = getBatchTile(k, blocks, index);
   tile.firstRow = k.mul(k.extend(tile.piece), rowsPerPiece);
-  tile.rows = k.truncate(k.min(rowsPerPiece, k.sub(rows, tile.firstRow)));
+  // None, if there is no such piece.
+  Int left = k.max(k.sub(rows, tile.firstRow), 0);
+  tile.rows = k.truncate(k.min(rowsPerPiece, left));
   return tile;
 }
 

@@ -19,7 +19,8 @@ def Tile_ContractBatchOp : Tile_Op<"contract_batch", [Tile_NamesResult]> {
   let summary = "multiplies two arrays and sums up over a piece of their batch";
   let description = [{
     The sums of tile `tile` of `#tile.batch` over positions of the batch: a piece has
-    `positions` of them, the last one what is left. Steps of the batch go through the
+    `positions` of them, the last one what is left of what both views have, and pieces behind that
+    none. Steps of the batch go through the
     ring, all but one slot ahead of the one that is multiplied. It waits for a step, meets,
     starts the copies of a later one, and adds the products to the sums, which are
     complete behind the operation. Where values have residuals, the sums of a step
