@@ -221,6 +221,12 @@ FIXED = (
     ("gradient", CHIPS, gradient("f32", (1, 64, 64, 4), 40, **UNREAD)),
     ("gradient", CHIPS, gradient("bf16", (1, 128, 130, 1), 100)),
     ("gradient", HOPPER, gradient("f32", (1, 128, 128, 2), 200, "batch_last")),
+    # Weights that groups or products t share, in the order of the weights; scaled, of one piece and of several.
+    ("gradient", CHIPS, gradient("f32", (2, 16, 16, 24), 70, shared=(False, True))),
+    ("gradient", CHIPS, gradient("f16", (5, 9, 16, 3), 40, "batch_last", shared=(True, False), **SCALED)),
+    ("gradient", CHIPS, gradient("f32", (1, 20, 16, 4), 150, dynamic=(), memref_layout="any", **SCALED)),
+    ("gradient", HOPPER, gradient("bf16", (1, 64, 72, 1), 130, "batch_last", **SCALED)),
+    ("gradient", HOPPER, gradient("f32", (1, 64, 40, 4), 100, **SCALED)),
     # Tiles of 16 by 32, so that there are several, and ends of them.
     ("pairwise", CHIPS, pair("f32", "abs_diff", (37, 45, 21), batches=((2, 1), (3,), ()), epilogue=True, param=(2, 1))),
     ("pairwise", CHIPS, pair("f64", "square_diff", (20, 70, 9), trans="TTN", memref_layout="any")),
