@@ -419,20 +419,23 @@ PyObject *kron::python::forwardProduct(PyObject *, PyObject *const *args,
   auto option = [&](int number) {
     return given(PyTuple_GET_ITEM(options, number));
   };
+  // x, z and the factors.
+  PyObject *inputs[kMaxOperands];
+  std::copy(args + 2, args + numArgs, inputs);
+  casts.castAll(inputs, numArgs - 2);
   py::tuple factors(count), saved(1 + count);
-  PyObject *x = casts.cast(args[2]);
-  saved[0] = py::handle(x);
+  saved[0] = py::handle(inputs[0]);
   for (Py_ssize_t i = 0; i < count; ++i) {
-    factors[i] = py::handle(casts.cast(args[4 + i]));
+    factors[i] = py::handle(inputs[2 + i]);
     saved[1 + i] = factors[i];
   }
   Arguments arguments;
   PyObject **values = arguments.values;
-  values[ParamX] = x;
+  values[ParamX] = inputs[0];
   values[ParamFactors] = factors.ptr();
   values[ParamAlpha] = option(Options::Alpha);
   values[ParamBeta] = option(Options::Beta);
-  values[ParamZ] = casts.cast(given(args[3]));
+  values[ParamZ] = given(inputs[1]);
   values[ParamTransX] = option(Options::TransX);
   values[ParamTransFactors] = option(Options::TransFactors);
   values[ParamPrecision] = option(Options::Precision);
