@@ -51,7 +51,7 @@ int64_t kron::getLeastSlice(const CPUPlan &plan, FusedOp fused,
   int64_t least = 1;
   for (unsigned index = section.begin; index < section.end; ++index) {
     const StageGroup &group = plan.groups[index];
-    int64_t rows = 1, inside = 1;
+    int64_t rows = plan.slicesWholeTile() ? tile : 1, inside = 1;
     for (unsigned axis = section.sliceAxis + 1; axis < plan.roles.size();
          ++axis) {
       if (axis >= group.axis && axis < group.axis + group.products.size())
