@@ -313,7 +313,8 @@ static constexpr PlanField kFields[] = {
               "is copied before it is used"),
     defaulted("rows_in_lanes", 0, 1, 0, kCPU,
               "1: lanes run over the tiled axis although it lies outside; "
-              "tiles are transposed on the way in and out"),
+              "tiles are transposed on the way out, and on the way in unless "
+              "the input is contiguous along that axis"),
     defaulted("converts_input", 0, 1, 0, kCPU,
               "1: input of 16 bits is converted to f32 before it is used, even "
               "if vectors of it could be where they are loaded"),
