@@ -288,6 +288,16 @@ FIXED = (
     pairs.parameters("pairwise", "f16", "pow_diff(1.3)", (64, 130, 40)),
     pairs.parameters("pairwise_apply", "f32", "square_diff", (300, 1000, 3, 1), epilogue=True),
     pairs.parameters("pairwise_apply", "bf16", "abs_diff", (1000, 300, 8, 9), epilogue=True),
+    # Rows in registers, of one thread for each or several; roots and powers by polynomials; a K that decides at a launch.
+    *(pairs.parameters("pairwise_apply", name, function, sizes, epilogue=function != "dot", attributes=[
+        f"plan = #kron.gpu_plan<kernel = pairwise, keeps_rows = 1, column_threads = {lanes}>"])
+      for name, function, sizes, lanes in (("f32", "square_diff", (5000, 3000, 3, 1), 1), ("f64", "abs_diff", (700, 900, 4, 2), 4),
+                                           ("f16", "dot", (300, 4000, 7, 16), 16))),
+    *(pairs.parameters("pairwise", "f32", f"pow_diff({p})", (300, 270, 100), attributes=[
+        f"plan = #kron.gpu_plan<kernel = pairwise, polynomials = {share}>"], **more)
+      for p, share in ((1.3, 12), (1.5, 5), (2.7, 16)) for more in ({}, {"special": math.inf})),
+    *(pairs.parameters("pairwise", name, "square_diff", (300, 270, depth), dynamic="K")
+      for name in ("f32", "f64", "f16") for depth in (40, 100)),
     *(pairs.parameters("pairwise_apply", "f32", "square_diff", (200, 333, 5, 2), accumulate=accumulate, attributes=[
         f"plan = #kron.gpu_plan<kernel = pairwise, column_threads = 8, split_ctas = {ctas}>"])
       for accumulate, ctas in (("max", 1), ("logsumexp", 7))),

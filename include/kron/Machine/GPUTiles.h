@@ -165,6 +165,15 @@ struct PairwiseTiles {
   /// a function has many.
   int64_t mathInstructions = 20, unitInstructions = 8, valueInstructions = 4,
           manyInstructions = 8;
+  /// Results that the special-function unit of an SM has in a clock, and
+  /// instructions of a polynomial that takes the place of one.
+  double unitResults = 16, polynomialInstructions = 8;
+  /// Where rows stay in registers: registers that they take at most, rows of a
+  /// thread at least, pipeline stages, threads of an SM, and how many times as
+  /// many CTAs as an SM holds there are, so that the last ones leave few SMs
+  /// idle. Where K is not known, it is so many positions at most.
+  int64_t keptWords = 32, keptRows = 4, keptStages = 4, keptThreadsPerSM = 512,
+          keptWaves = 16, openKeptK = 4;
   /// What an element of a row that is loaded counts as, and a size that is not
   /// known.
   int64_t loadInstructions = 1, openSize = 32768;
