@@ -16,6 +16,7 @@
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPUTiles.h"
 #include "kron/Plan/Arrays.h"
+#include "kron/Plan/GPU/DerivedFields.h"
 #include "kron/Plan/GPU/PairwisePlan.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Remarks.h"
@@ -362,6 +363,8 @@ LogicalResult kron::planForGPU(PairOpInterface op, const GPUMachine &machine) {
       given.getKernel() != GPUKernel::Pairwise)
     return refuse("no other kernel takes functions of pairs, but got " +
                   stringifyGPUKernel(given.getKernel()).str());
+  if (std::string reason = getRegionsReason(given); !reason.empty())
+    return refuse(reason);
   PairProblem problem = describe(op, getGPUTiles(machine).pairwise);
   auto take = [&](StringRef field, int64_t chosen) {
     if (given && given.has(field))
@@ -376,9 +379,8 @@ LogicalResult kron::planForGPU(PairOpInterface op, const GPUMachine &machine) {
   auto read = readPairwisePlan(op, attr, machine);
   if (auto *reason = std::get_if<std::string>(&read))
     return refuse(*reason);
-  if (given)
-    if (std::string unmet = findContradiction(given, attr); !unmet.empty())
-      return refuse(unmet);
+  if (std::string unmet = findUnmet(op, given, attr); !unmet.empty())
+    return refuse(unmet);
   op->setInherentAttr(name, attr);
   PairTime time = estimate(problem, plan, machine);
   auto microseconds = static_cast<int64_t>(time.total * 1e6 + 0.5);
