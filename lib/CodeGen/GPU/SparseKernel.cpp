@@ -473,6 +473,7 @@ void SparseKernel::emit() {
   keptOffset = k.allocateShared(plan.getKeptBytes(), 128);
   stageOffset = k.allocateShared(plan.getRingBytes(), 128);
   exchangeOffset = k.allocateShared(plan.getExchangeBytes());
+  stores.sharedOffset = k.allocateShared(plan.getStoredBytes());
   emitTiles();
   LaunchShape shape;
   shape.threads = plan.getThreads();

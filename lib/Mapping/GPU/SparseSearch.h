@@ -23,6 +23,9 @@ struct SparseCandidate : SparsePlan {
   bool isWide = false;
   /// Data that a K step of one of two CTAs per SM should bring.
   int64_t stepBytes = 0;
+  /// Elements, as many as an access takes at most, whose multiples results, and
+  /// data, of neighbouring rows and groups start at.
+  int64_t storeUnit = 1, loadUnit = 1;
 };
 
 /// What a plan by hand says of the one that is searched for.
@@ -67,6 +70,26 @@ void chooseSparseChunks(SparseCandidate &candidate);
 void finishSparseTile(SparseCandidate &candidate,
                       const SparseConstraints &constraints,
                       const GPUMachine &machine);
+
+/// Works out how far accesses to memory can be whole for `candidate`, whose
+/// chunks are known.
+void describeSparseAccesses(FusedOp fused, SparseCandidate &candidate);
+
+/// Bytes that memory moves while parts of sectors are stored for a result.
+double getSparseStoreBytes(const SparseCandidate &candidate,
+                           const GPUMachine &machine);
+
+/// The same while an element is copied, if copies are of less than 16 bytes.
+double getSparseLoadBytes(const SparseCandidate &candidate,
+                          const GPUMachine &machine);
+
+/// Whether threads that store what they have fill parts of sectors.
+bool mayShareSparseStores(const SparseCandidate &candidate);
+
+/// Whether threads that store what they have take longer than all that goes
+/// through memory.
+bool isWorthSharingStores(const SparseCandidate &candidate,
+                          const GPUMachine &machine);
 
 /// The best of full tiles for `described`. K steps are shorter than they should
 /// be if nothing fits otherwise.

@@ -33,6 +33,7 @@
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "kron/Plan/GPU/MmaMath.h"
 #include "kron/Plan/GPU/PackedOperand.h"
+#include "llvm/Support/MathExtras.h"
 #include <string>
 #include <variant>
 
@@ -162,6 +163,10 @@ struct SparseChoices {
   /// the kernel while the rows of the arrays, which are innermost there, are
   /// its results: the data and the factor change places.
   bool swapsOperands = false;
+  /// Whether a warp's results go through shared memory, so that neighbouring
+  /// threads store what lies side by side: of lanes that are no even number of
+  /// chunks, every store of a thread's own fills a part of a sector only.
+  bool sharedStore = false;
 
   /// What decides a tile, and a chain step names for itself.
   template <typename Visitor>
@@ -190,6 +195,7 @@ struct SparseChoices {
     visit("pairs_factor", choices.pairsFactor);
     visit("wgmma", choices.usesWgmma);
     visit("swaps_operands", choices.swapsOperands);
+    visit("shared_store", choices.sharedStore);
   }
 };
 
@@ -333,8 +339,31 @@ struct SparsePlan : SparseProblem, SparseChoices {
     int64_t bytes = warpGroups * stages * getStageBytes();
     return usesWgmma ? std::max(bytes, getFactorBytes()) : bytes;
   }
+  /// Tiles of 8 results whose sums a warp leaves in shared memory at a time for
+  /// `sharedStore`, as few as have `kStoredSums` in a row, which it stores at
+  /// once; how many sums that is, and the pitch of their rows there, which
+  /// keeps those of other rows in other banks.
+  static constexpr int64_t kStoredSums = 32;
+  int64_t getStoredTiles() const;
+  int64_t getStoredElements() const {
+    return 8 * getStoredTiles() * getLanes();
+  }
+  int64_t getStoredPitch() const { return getStoredElements() + 1; }
+  /// Rows that it leaves at a time: half of a matrix instruction's.
+  static constexpr int64_t kStoredRows = 8;
+  int64_t getStoredBytesPerWarp() const {
+    return llvm::alignTo(kStoredRows * getStoredPitch() *
+                             std::max<int64_t>(elementBytes, 4),
+                         kSparseChunkBytes);
+  }
+  int64_t getStoredBytes() const {
+    return sharedStore
+               ? warpGroups * rowWarps * resultWarps * getStoredBytesPerWarp()
+               : 0;
+  }
   int64_t getSharedBytes() const {
-    return getRingBytes() + getExchangeBytes() + getKeptBytes();
+    return getRingBytes() + getExchangeBytes() + getKeptBytes() +
+           getStoredBytes();
   }
 
   /// Results of a group and the places that may be before them in a tile.

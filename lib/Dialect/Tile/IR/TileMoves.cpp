@@ -611,6 +611,8 @@ LogicalResult StoreOp::verify() {
       return emitOpError("expects alpha and beta of type ")
              << getSumType(view.getElementType()) << ", but got "
              << scale.getType();
+  if (isOfBatch(getSource()))
+    return verifyStoredBatch(*this);
   bool isFragment = isa<FragmentType>(getSource().getType());
   // store_c4
   if (!isFragment && (getBoxes() || getAlong()))
