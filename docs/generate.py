@@ -25,7 +25,12 @@ What a `#kron.gpu_plan` can say, by kernel ([the attribute](Dialect.md#gpuplanat
 `#kron.cpu_plan` can ([the attribute](Dialect.md#cpuplanattr)). A *required* field is in every
 complete plan; a field with a *default* is printed where it has another value; a *constraint* is accepted in a plan
 by hand and tells `--kron-plan` what to choose, but is no part of what it writes. Required fields and those with
-defaults are constraints, too, where a plan by hand gives them. Parts, `{...}`, have fields of their own: those of a
+defaults are constraints, too, where a plan by hand gives them. What is given is met, or an error names the field, its
+value and what the plan would have: other fields make something of a constraint (`tile` and `columns` of `extents`,
+`threads` of warps, `stages` of `ring_slots`), in a complete plan by hand as well, and a plan without a kernel takes only
+kernels to which its fields mean something (`cluster` of 1 and, for `batched`, `columns` of 1 mean that there is nothing
+else). In a `#kron.dispatch` all plans are complete and without constraints, and all but the last one require something
+of a launch. Parts, `{...}`, have fields of their own: those of a
 launch of `simt` and of a step on a CPU are below, and a step of `chain` has those of `sparse`. A step on a CPU is
 complete with `rows` and `vectors`, with `lanes` of 1 or 2, or with `matrix_tiles`.
 """

@@ -86,19 +86,6 @@ func.func @mma_both(%x: memref<?x16x16xf32>, %f: memref<16x16xf32>, %y: memref<?
 
 // -----
 
-func.func @batched_cluster(%x: memref<?x4x4xf32>, %f: memref<4x4xf32>, %y: memref<?x4x4xf32>) {
-  // expected-error @below {{batched: expects cluster to be 1, as tiles are of one CTA, but got 2}}
-  kron.fused ins(%x, %f : memref<?x4x4xf32>, memref<4x4xf32>) outs(%y : memref<?x4x4xf32>)
-      attributes {plan = #kron.gpu_plan<kernel = batched, cluster = 2>} {
-  ^bb0(%t: tensor<?x4x4xf32>, %a: tensor<4x4xf32>, %o: tensor<?x4x4xf32>):
-    %1 = kron.mode_product axis(2) ins(%t : tensor<?x4x4xf32>) factor(%a [p, q] : tensor<4x4xf32>) outs(%o : tensor<?x4x4xf32>) -> tensor<?x4x4xf32>
-    kron.yield %1 : tensor<?x4x4xf32>
-  }
-  return
-}
-
-// -----
-
 func.func @sparse_row_tiles(%x: memref<?x4x64xf32>, %f: memref<4x64x48xf32>, %y: memref<?x4x48xf32>) {
   // expected-error @below {{sparse: no sparse plan has row_tiles = 64; expects row_tiles to be 1, say, but got 64}}
   kron.fused ins(%x, %f : memref<?x4x64xf32>, memref<4x64x48xf32>) outs(%y : memref<?x4x48xf32>)

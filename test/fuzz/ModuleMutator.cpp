@@ -117,7 +117,7 @@ static StringRef pickAttributeText(StringRef name, Random &random) {
         "#kron.gpu_plan<tile = 1, kernel = mma, threads = 128, ctas_per_sm = "
         "4>",
         "#kron.gpu_plan<tile = 64, kernel = wgmma, threads = 256, stages = 3>",
-        "#kron.gpu_plan<kernel = simt, columns = 32, cluster = 2>",
+        "#kron.gpu_plan<kernel = simt, columns = 32, tile = 2>",
         "#kron.gpu_plan<kernel = ffma, tile = 8, regions = [2, 1]>",
         "#kron.cpu_plan<regions = [1, 1]>"}}};
   auto known = texts.find(name);

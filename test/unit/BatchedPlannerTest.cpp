@@ -67,11 +67,11 @@ TEST_F(GPUPlanners, BatchedShrinksWithSharedMemory) {
 TEST_F(GPUPlanners, BatchedHonoursWhatIsGiven) {
   expectHonours<planBatched>("batched", kPlanes,
                              {"threads = 96", "ctas_per_sm = 1", "stages = 3",
-                              "tile = 5", "packed = 0", "regions = [2]"});
+                              "tile = 5", "packed = 0", "plane_fibres = 2",
+                              "regions = [2]"});
   expectHonours<planBatched>("batched", kFibres,
                              {"threads = 96", "fibres = 2", "slack = 0",
-                              "plane_fibres = 2", "unrolled = 5", "tile = 6",
-                              "ctas_per_sm = 2"});
+                              "unrolled = 5", "tile = 6", "ctas_per_sm = 2"});
   // No plan for packed arrays alone.
   auto plans = planBatched(build(kPlanes, getPlanText("batched", "packed = 0")),
                            getMachine("h200"));
@@ -118,10 +118,10 @@ TEST_F(GPUPlanners, BatchedSaysWhichFieldIsImpossible) {
   // An even number of 72 bytes is a multiple of 16.
   expectRefuses<planBatched>("batched", {"f32", {-1, 3, 3, 2}, {1, 2, 3}},
                              {"tile = 3"});
-  EXPECT_EQ(getReason(planBatched(
-                build(kPlanes, getPlanText("batched", "cluster = 2")),
-                getMachine("h200"))),
-            "expects cluster to be 1, as tiles are of one CTA, but got 2");
+  // Neither do planes use fibres, nor fibres planes.
+  expectRefuses<planBatched>("batched", kPlanes,
+                             {"fibres = 2", "plane_fibres = 32"});
+  expectRefuses<planBatched>("batched", kFibres, {"plane_fibres = 3"});
 }
 
 TEST_F(GPUPlanners, BatchedReaderRefusesWhatIsNoPlan) {

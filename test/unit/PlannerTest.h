@@ -11,6 +11,7 @@
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPUMachine.h"
 #include "kron/Mapping/GPU/GivenFields.h"
+#include "kron/Plan/GPU/DerivedFields.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -190,18 +191,23 @@ protected:
     }
   }
 
-  /// What `planner` says of `op`; where it refuses, with the fields that are
-  /// given to blame, as --kron-plan does.
+  /// What `planner` says of `op`; where it refuses, or has other plans than
+  /// those that are given, with the fields to blame, as --kron-plan does.
   template <auto planner, typename Op>
   PlansOrReason planGiven(Op op, const GPUMachine &machine) {
     auto plan = [&]() -> PlansOrReason {
       auto found = planner(op, machine);
       if (auto *reason = std::get_if<std::string>(&found))
         return *reason;
+      SmallVector<GPUPlanAttr> plans;
       if constexpr (std::is_same_v<decltype(found), PlansOrReason>)
-        return found;
+        plans = std::get<SmallVector<GPUPlanAttr>>(found);
       else
-        return SmallVector<GPUPlanAttr>{std::get<GPUPlanAttr>(found)};
+        plans = {std::get<GPUPlanAttr>(found)};
+      if (GPUPlanAttr given = getGPUPlanAttr(op))
+        if (std::string unmet = findUnmet(op, given, plans); !unmet.empty())
+          return unmet;
+      return plans;
     };
     PlansOrReason plans = plan();
     if (auto *reason = std::get_if<std::string>(&plans))

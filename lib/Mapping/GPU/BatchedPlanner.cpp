@@ -209,10 +209,6 @@ planAnyArrays(FusedOp fused, GPUPlanAttr given, const GPUMachine &machine) {
   std::variant<BatchedPlan, std::string> described = describeBatched(fused);
   if (auto *reason = std::get_if<std::string>(&described))
     return *reason;
-  if (given && given.getColumns() > 1)
-    return expects("columns", "1, as tiles are whole rows", given.getColumns());
-  if (given && given.getCluster() > 1)
-    return expects("cluster", "1, as tiles are of one CTA", given.getCluster());
   auto &plan = std::get<BatchedPlan>(described);
   if (std::optional<std::string> reason = choose(plan, given, machine))
     return *reason;

@@ -9,6 +9,7 @@
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPURates.h"
 #include "kron/Plan/GPU/CublasPlan.h"
+#include "kron/Plan/GPU/Reasons.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
 
@@ -231,10 +232,18 @@ kron::planCublas(FusedOp fused, const GPUMachine &machine) {
     return *reason;
   auto type = cast<ShapedType>(fused.getInit().getType());
   const auto &axes = std::get<CublasPlan>(plan);
-  auto isOpen = [&](int64_t axis) { return type.isDynamicDim(axis); };
+  bool isOpen = llvm::any_of(
+      axes.rows, [&](int64_t axis) { return type.isDynamicDim(axis); });
+  int64_t leastRows = isOpen ? getGPURates(machine).cublas.leastRows : 0;
+  GPUPlanAttr given = getGPUPlanAttr(fused);
+  if (given && given.getKernel() == GPUKernel::Cublas &&
+      given.has("min_rows")) {
+    leastRows = given.get("min_rows");
+    if (!isOpen && leastRows != 0)
+      return expects("min_rows", "0, as the number of rows is known",
+                     leastRows);
+  }
   PlanWriter writer(fused.getContext(), GPUKernel::Cublas);
-  writer("min_rows", llvm::any_of(axes.rows, isOpen)
-                         ? getGPURates(machine).cublas.leastRows
-                         : 0);
+  writer("min_rows", leastRows);
   return writer.getPlan();
 }

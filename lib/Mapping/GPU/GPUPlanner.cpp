@@ -13,7 +13,6 @@
 #include "kron/Mapping/GPU/GPUPlanner.h"
 #include "QuantizePlanner.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
-#include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Mapping/GPU/BatchedPlanner.h"
 #include "kron/Mapping/GPU/ChainPlanner.h"
 #include "kron/Mapping/GPU/CostModel.h"
@@ -27,6 +26,7 @@
 #include "kron/Mapping/GPU/SparsePlanner.h"
 #include "kron/Mapping/GPU/WgmmaPlanner.h"
 #include "kron/Plan/Arrays.h"
+#include "kron/Plan/GPU/DerivedFields.h"
 #include "mlir/IR/Remarks.h"
 
 using namespace mlir;
@@ -126,13 +126,27 @@ static SmallVector<Planner> getAllowedPlanners(FusedOp fused) {
   return allowed;
 }
 
+/// What `planner` says of `fused`: plans only if they have all that the plan of
+/// `fused` says.
+static PlansOrReason planWith(const Planner &planner, FusedOp fused,
+                              const GPUMachine &machine) {
+  PlansOrReason plans = planner.plan(fused, machine);
+  GPUPlanAttr given = getGPUPlanAttr(fused);
+  auto *found = std::get_if<SmallVector<GPUPlanAttr>>(&plans);
+  if (!found || !given)
+    return plans;
+  // What quantizes is decided once a kernel is chosen.
+  std::string unmet = findUnmet(fused, given.without("quantize"), *found);
+  return unmet.empty() ? plans : PlansOrReason(unmet);
+}
+
 //===----------------------------------------------------------------------===//
 // Choice
 //===----------------------------------------------------------------------===//
 
 static Candidate evaluate(const Planner &planner, FusedOp fused,
                           const Problem &problem, const GPUMachine &machine) {
-  Candidate candidate{planner, planner.plan(fused, machine), {}};
+  Candidate candidate{planner, planWith(planner, fused, machine), {}};
   if (candidate.getReason())
     return candidate;
   GPUPlanAttr given = getGPUPlanAttr(fused);
@@ -185,22 +199,25 @@ static int64_t toMicroseconds(double seconds) {
 }
 
 /// Puts cuBLAS in front of `plans` if nothing is `against` it and it takes less
-/// time than `chosen`, or `isAskedFor`. What to say of it: also where only the
-/// dense matrix that a sparse factor is a part of would be faster.
+/// time than `chosen`, or puts `asked` there, if that is not null. What to say
+/// of it: also where only the dense matrix that a sparse factor is a part of
+/// would be faster.
 static std::string chooseCublas(FusedOp fused, const Candidate &chosen,
                                 const Problem &problem,
                                 const GPUMachine &machine, StringRef against,
-                                bool isAskedFor,
+                                GPUPlanAttr asked,
                                 SmallVectorImpl<GPUPlanAttr> &plans) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  std::variant<GPUPlanAttr, std::string> plan = planCublas(fused, machine);
+  std::variant<GPUPlanAttr, std::string> plan = asked;
+  if (!asked)
+    plan = planCublas(fused, machine);
   if (auto *found = std::get_if<GPUPlanAttr>(&plan)) {
     double seconds = estimateCublasTime(fused, problem, machine).total;
     double ofKernel = estimateRaggedSeconds(
         chosen.planner.kernel, fused, problem, chosen.time.total, machine);
-    if (isAskedFor || seconds < ofKernel) {
-      bool isTaken = isAskedFor || against.empty();
+    if (asked || seconds < ofKernel) {
+      bool isTaken = asked || against.empty();
       os << "; cublas: " << toMicroseconds(seconds) << " us, "
          << (isTaken ? "where it is there" : against);
       if (isTaken)
@@ -213,19 +230,18 @@ static std::string chooseCublas(FusedOp fused, const Candidate &chosen,
   return text;
 }
 
-/// What `given`, which may be null, says that none of `plans` has, one of which
-/// is for `kernel`; empty if there is nothing.
-static std::string findUnmet(GPUPlanAttr given, ArrayRef<GPUPlanAttr> plans,
-                             GPUKernel kernel) {
-  std::string unmet;
-  for (GPUPlanAttr plan : plans) {
-    std::string reason = findContradiction(given, plan);
-    if (reason.empty())
-      return "";
-    if (unmet.empty() || plan.getKernel() == kernel)
-      unmet = reason;
+/// What takes `fused` where arrays are not aligned: with what the plan of
+/// `fused` says, if there are such plans, which are for another kernel.
+static SmallVector<GPUPlanAttr> planUnaligned(FusedOp fused,
+                                              const GPUMachine &machine) {
+  PlansOrReason plans = planSimt(fused, machine);
+  if (std::holds_alternative<std::string>(plans)) {
+    Attribute given = fused.getPlanAttr();
+    fused.removePlanAttr();
+    plans = planSimt(fused, machine);
+    fused.setPlanAttr(given);
   }
-  return unmet;
+  return std::get<SmallVector<GPUPlanAttr>>(plans);
 }
 
 /// Says what was chosen, what bounds it, and what became of the others.
@@ -270,11 +286,12 @@ LogicalResult kron::planForGPU(FusedOp fused, ArrayRef<QuantizeOp> quantizes,
     return success();
   GPUPlanAttr given = getGPUPlanAttr(fused);
   // A kernel stands behind the call, for where there is no cuBLAS.
-  bool asksForCublas = given && given.getKernel() == GPUKernel::Cublas;
-  if (asksForCublas) {
+  GPUPlanAttr asked;
+  if (given && given.getKernel() == GPUKernel::Cublas) {
     std::variant<GPUPlanAttr, std::string> plan = planCublas(fused, machine);
     if (auto *reason = std::get_if<std::string>(&plan))
       return fused.emitOpError("cannot be a call of cuBLAS: ") << *reason;
+    asked = std::get<GPUPlanAttr>(plan);
     fused.removePlanAttr();
     given = nullptr;
   }
@@ -290,7 +307,7 @@ LogicalResult kron::planForGPU(FusedOp fused, ArrayRef<QuantizeOp> quantizes,
     for (const Candidate &candidate : candidates)
       error << "; " << stringifyGPUKernel(candidate.planner.kernel) << ": "
             << nameGivenFields(fused, *candidate.getReason(), [&] {
-                 return candidate.planner.plan(fused, machine);
+                 return planWith(candidate.planner, fused, machine);
                });
     return error;
   }
@@ -302,23 +319,28 @@ LogicalResult kron::planForGPU(FusedOp fused, ArrayRef<QuantizeOp> quantizes,
       main = plan;
   // Arrays may turn out not to be aligned as the kernel needs it.
   if (plans.back().get("alignment"))
-    llvm::append_range(
-        plans, std::get<SmallVector<GPUPlanAttr>>(planSimt(fused, machine)));
+    llvm::append_range(plans, planUnaligned(fused, machine));
   bool namesKernel = given && given.getKernel() != GPUKernel::Auto;
+  bool hasFields = given && !given.without("regions").getFields().empty();
   StringRef against = !allowsCublas ? "not allowed"
                       : namesKernel ? "but the plan names a kernel"
+                      : hasFields   ? "which has no fields of the plan"
                                     : "";
-  std::string ofCublas = chooseCublas(fused, *chosen, problem, machine, against,
-                                      asksForCublas, plans);
+  std::string ofCublas =
+      chooseCublas(fused, *chosen, problem, machine, against, asked, plans);
   if (QuantizeOp quantize = findQuantize(fused, quantizes))
     planQuantize(fused, quantize, chosen->planner.kernel, machine, plans);
-  if (std::string unmet = findUnmet(given, plans, chosen->planner.kernel);
+  if (std::string unmet =
+          given && given.has("quantize") ? findUnmet(fused, given, plans) : "";
       !unmet.empty()) {
-    unmet = nameGivenFields(
-        fused, unmet, [&] { return chosen->planner.plan(fused, machine); });
+    unmet = nameGivenFields(fused, unmet, [&] {
+      return planWith(chosen->planner, fused, machine);
+    });
     return fused.emitOpError("has no GPU kernel; ")
            << stringifyGPUKernel(chosen->planner.kernel) << ": " << unmet;
   }
+  main = dropConstraints(main);
+  llvm::transform(plans, plans.begin(), dropConstraints);
   explain(fused, *chosen, main, candidates, ofCublas, machine);
   if (plans.size() == 1)
     fused.setPlanAttr(plans.front());
@@ -345,8 +367,15 @@ LogicalResult kron::planForGPU(KsmmGradOp gradient, const GPUMachine &machine) {
         planSparseGrad(gradient, machine);
     if (auto *reason = std::get_if<std::string>(&found))
       return *reason;
-    return SmallVector<GPUPlanAttr>{std::get<GPUPlanAttr>(found)};
+    auto chosen = std::get<GPUPlanAttr>(found);
+    std::string unmet = findUnmet(gradient, getGPUPlanAttr(gradient), chosen);
+    if (!unmet.empty())
+      return unmet;
+    return SmallVector<GPUPlanAttr>{dropConstraints(chosen)};
   };
+  if (std::string reason = getRegionsReason(getGPUPlanAttr(gradient));
+      !reason.empty())
+    return gradient.emitOpError("has no GPU kernel: ") << reason;
   PlansOrReason plans = plan();
   if (auto *reason = std::get_if<std::string>(&plans))
     return gradient.emitOpError("has no GPU kernel: ")
@@ -360,8 +389,8 @@ LogicalResult kron::planForGPU(KsmmGradOp gradient, const GPUMachine &machine) {
 static bool isTaken(GPUKernel family, FusedOp fused,
                     const GPUMachine &machine) {
   return llvm::any_of(getAllowedPlanners(fused), [&](const Planner &planner) {
-    return planner.family == family &&
-           !std::holds_alternative<std::string>(planner.plan(fused, machine));
+    return planner.family == family && !std::holds_alternative<std::string>(
+                                           planWith(planner, fused, machine));
   });
 }
 
@@ -376,7 +405,7 @@ kron::getEpilogueUnsupportedReason(FusedOp bare, FusedOp fused,
   for (const Planner &planner : getAllowedPlanners(fused)) {
     if (planner.kernel == GPUKernel::Simt)
       continue;
-    PlansOrReason own = planner.plan(fused, machine);
+    PlansOrReason own = planWith(planner, fused, machine);
     auto *ownReason = std::get_if<std::string>(&own);
     if (!ownReason)
       return std::nullopt;

@@ -7,6 +7,7 @@
 
 #include "kron/Mapping/GPU/GivenFields.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Plan/GPU/DerivedFields.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -50,16 +51,47 @@ static std::string getText(GPUPlanAttr plan) {
   return text;
 }
 
-/// The value of the field `name` of `plan`, or its default; null if the kernel
-/// has no such field, or it says nothing.
-static Attribute getValue(GPUPlanAttr plan, StringRef name) {
+/// The value of the field `name` of `plan`, which is for `op`, its default, or
+/// what other fields make of it; null if it means nothing to the kernel.
+static Attribute getValue(Operation *op, GPUPlanAttr plan, StringRef name) {
   if (Attribute value = plan.getFields().get(name))
     return value;
+  Builder builder(plan.getContext());
   const PlanField *field = findPlanField(plan.getKernel(), name);
-  if (!field || field->role != PlanField::Role::Defaulted ||
-      field->kind != PlanField::Kind::Integer)
-    return {};
-  return Builder(plan.getContext()).getI64IntegerAttr(field->byDefault);
+  if (field && field->role == PlanField::Role::Defaulted &&
+      field->kind == PlanField::Kind::Integer)
+    return builder.getI64IntegerAttr(field->byDefault);
+  std::optional<int64_t> derived = getDerivedField(op, plan, name);
+  return derived ? builder.getI64IntegerAttr(*derived) : Attribute();
+}
+
+/// Fields that only some of the plans among which one is chosen at launch have,
+/// or that are decided once there are plans.
+static bool isOfSome(StringRef name) {
+  return llvm::is_contained(
+      {"min_rows", "alignment", "packed", "direct_store", "quantize"}, name);
+}
+
+std::string kron::findUnmet(Operation *op, GPUPlanAttr given,
+                            ArrayRef<GPUPlanAttr> plans) {
+  GPUPlanAttr ofAll = given;
+  for (NamedAttribute field : given.getFields())
+    if (isOfSome(field.getName()))
+      ofAll = ofAll.without(field.getName());
+  std::string unmet;
+  bool isMet = false;
+  for (GPUPlanAttr plan : plans) {
+    // Others take what the kernel that is named leaves.
+    if (given.getKernel() != GPUKernel::Auto &&
+        given.getKernel() != plan.getKernel())
+      continue;
+    if (std::string reason = findUnmet(op, ofAll, plan); !reason.empty())
+      return reason;
+    std::string reason = findUnmet(op, given, plan);
+    isMet |= reason.empty();
+    unmet = reason;
+  }
+  return isMet ? "" : unmet;
 }
 
 std::string kron::nameGivenFields(Operation *op, std::string reason,
@@ -90,7 +122,7 @@ std::string kron::nameGivenFields(Operation *op, std::string reason,
     GPUPlanAttr other = planWith(given.without(name));
     if (!other)
       continue;
-    Attribute possible = getValue(other, name);
+    Attribute possible = getValue(op, other, name);
     if (possible && possible != field.getValue())
       ways.push_back((name + " to be " + getFieldValueText(possible) +
                       ", say, but got " + value)

@@ -17,6 +17,7 @@
 #include "kron/Dialect/Kron/Utils/PairScalars.h"
 #include "kron/Machine/GPUTiles.h"
 #include "kron/Plan/Arrays.h"
+#include "kron/Plan/GPU/DerivedFields.h"
 #include "kron/Plan/GPU/PairwisePlan.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Remarks.h"
@@ -511,9 +512,8 @@ FailureOr<GPUPlanAttr> PairPlanner::write(PairwisePlan plan) {
   auto read = readPairwisePlan(op, attr, machine);
   if (auto *reason = std::get_if<std::string>(&read))
     return refuse(*reason);
-  if (given)
-    if (std::string unmet = findContradiction(given, attr); !unmet.empty())
-      return refuse(unmet);
+  if (std::string unmet = findUnmet(op, given, attr); !unmet.empty())
+    return refuse(unmet);
   PairTime time = estimate(problem, plan, machine);
   auto microseconds = static_cast<int64_t>(time.total * 1e6 + 0.5);
   remark::analysis(op.getLoc(),
@@ -599,5 +599,7 @@ LogicalResult kron::planForGPU(PairOpInterface op, const GPUMachine &machine) {
     return op->emitOpError("has no GPU kernel; pairwise: no other kernel takes "
                            "functions of pairs, but got ")
            << stringifyGPUKernel(given.getKernel());
+  if (std::string reason = getRegionsReason(given); !reason.empty())
+    return op->emitOpError("has no GPU kernel; pairwise: ") << reason;
   return PairPlanner(op, given, machine).plan();
 }

@@ -11,6 +11,7 @@
 #include "kron/Machine/GPUTiles.h"
 #include "kron/Mapping/GPU/ChainPlanner.h"
 #include "kron/Mapping/GPU/GPUPlanner.h"
+#include "kron/Plan/GPU/DerivedFields.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "kron/Plan/GPU/WgmmaPlan.h"
 #include "mlir/IR/Remarks.h"
@@ -120,6 +121,8 @@ LogicalResult kron::planForGPU(QuantizeOp op, const GPUMachine &machine) {
   auto refuse = [&](const std::string &reason) {
     return op.emitOpError("has no GPU kernel; quantize: ") << reason;
   };
+  if (std::string reason = getRegionsReason(given); !reason.empty())
+    return refuse(reason);
   auto described = describeQuantize(op);
   if (auto *reason = std::get_if<std::string>(&described))
     return refuse(*reason);
@@ -131,7 +134,7 @@ LogicalResult kron::planForGPU(QuantizeOp op, const GPUMachine &machine) {
   auto read = readQuantizePlan(op, plan, machine);
   if (auto *reason = std::get_if<std::string>(&read))
     return refuse(*reason);
-  if (std::string unmet = findContradiction(given, plan); !unmet.empty())
+  if (std::string unmet = findUnmet(op, given, plan); !unmet.empty())
     return refuse(unmet);
   op.setPlanAttr(plan);
   remark::analysis(op.getLoc(),

@@ -237,6 +237,36 @@ std::variant<BatchedPlan, std::string> kron::describeBatched(FusedOp fused) {
   return plan;
 }
 
+/// Why `plan` has numbers of fibres that no step uses, or nothing.
+static std::optional<std::string> getFibresReason(const BatchedPlan &plan) {
+  constexpr BatchedChoices kDefaults;
+  bool hasFibres = false;
+  int64_t largest = kDefaults.planeFibres;
+  for (const BatchedStep &step : plan.steps) {
+    hasFibres |= !step.isPlane();
+    if (step.isPlane())
+      for (const ItemLayout *layout : {&step.source, &step.destination})
+        for (int64_t size : ArrayRef(layout->sizes).take_back(2))
+          largest = std::max(largest, size);
+  }
+  if (!hasFibres && plan.fibres != kDefaults.fibres)
+    return expects("fibres",
+                   Twine(kDefaults.fibres) +
+                       ", the default, as factors are applied to planes",
+                   plan.fibres);
+  if (!plan.hasPlanes() && plan.planeFibres != kDefaults.planeFibres)
+    return expects("plane_fibres",
+                   Twine(kDefaults.planeFibres) +
+                       ", the default, as no factors are applied to planes",
+                   plan.planeFibres);
+  if (plan.planeFibres > largest)
+    return expects("plane_fibres",
+                   "at most " + Twine(largest) +
+                       ", the default or a side of planes",
+                   plan.planeFibres);
+  return std::nullopt;
+}
+
 std::optional<std::string> kron::completeBatchedPlan(BatchedPlan &plan) {
   int64_t unit = plan.getTileUnit();
   if (plan.itemsPerTile < 1 || plan.itemsPerTile % unit != 0)
@@ -254,6 +284,8 @@ std::optional<std::string> kron::completeBatchedPlan(BatchedPlan &plan) {
     return expects("fibres to be at least 1", plan.fibres);
   if (plan.planeFibres < 1)
     return expects("plane_fibres to be at least 1", plan.planeFibres);
+  if (std::optional<std::string> reason = getFibresReason(plan))
+    return reason;
   if (plan.storesDirectly && (!plan.isPacked || plan.steps.back().isPlane()))
     return expects("direct_store to be 0 unless arrays are packed and the last "
                    "factor is applied to fibres",

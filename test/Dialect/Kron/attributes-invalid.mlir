@@ -190,6 +190,26 @@ func.func @library() attributes {s = #kron.dispatch<[<kernel = cublas>]>} { retu
 
 // -----
 
+// expected-error @+1 {{expects only the last plan to require nothing of a launch, since none behind it is ever launched, but got #kron.gpu_plan<kernel = mma, tile = 1}}
+func.func @unreachable() attributes {s = #kron.dispatch<[<kernel = mma, tile = 1, threads = 128, ctas_per_sm = 4, stages = 2>, <kernel = mma, tile = 2, threads = 128, ctas_per_sm = 4, stages = 2>]>} { return }
+
+// -----
+
+// expected-error @+1 {{expects plans without constraints, from which nothing is chosen, but got regions = [1]}}
+func.func @constraint() attributes {s = #kron.dispatch<[<kernel = mma, tile = 1, threads = 128, ctas_per_sm = 4, stages = 2, regions = [1]>]>} { return }
+
+// -----
+
+// expected-error @+1 {{kernel simt has no field 'stages'}}
+func.func @simt_stages() attributes {s = #kron.gpu_plan<kernel = simt, stages = 3>} { return }
+
+// -----
+
+// expected-error @+1 {{kernel wgmma has no field 'cluster'}}
+func.func @wgmma_cluster() attributes {s = #kron.gpu_plan<kernel = wgmma, cluster = 2>} { return }
+
+// -----
+
 // expected-error @+1 {{expects lanes to be in [0, 3], but got 4}}
 func.func @lanes() attributes {s = #kron.cpu_plan<steps = [{lanes = 4}]>} { return }
 

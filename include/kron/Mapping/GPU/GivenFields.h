@@ -29,6 +29,12 @@ using PlansOrReason = std::variant<SmallVector<GPUPlanAttr>, std::string>;
 std::string nameGivenFields(Operation *op, std::string reason,
                             llvm::function_ref<PlansOrReason()> plan);
 
+/// What of `given` is in none of `plans` for `op`, of which one is chosen at
+/// launch: of those for the kernel that `given` names, or else of all, each has
+/// to have what is not about launches. Empty if there is nothing.
+std::string findUnmet(Operation *op, GPUPlanAttr given,
+                      ArrayRef<GPUPlanAttr> plans);
+
 } // namespace mlir::kron
 
 #endif // KRON_MAPPING_GPU_GIVENFIELDS_H

@@ -440,13 +440,36 @@ PairwisePlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 // DispatchAttr
 //===----------------------------------------------------------------------===//
 
+/// Whether something that is known at launch only decides whether `plan` is
+/// launched.
+static bool hasRequirement(GPUPlanAttr plan) {
+  return plan.getKernel() == GPUKernel::Cublas ||
+         plan.getKernel() == GPUKernel::SmallGroups ||
+         plan.get("min_rows") > 1 || plan.get("alignment") > 1 ||
+         plan.get("packed") || plan.get("min_k") > 1 || plan.get("max_k");
+}
+
 LogicalResult DispatchAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    ArrayRef<GPUPlanAttr> plans) {
   if (plans.empty())
     return emitError() << "expects at least one plan";
-  for (GPUPlanAttr plan : plans)
+  for (GPUPlanAttr plan : plans) {
     if (!plan.isComplete())
       return emitError() << "expects complete plans, but got " << plan;
+    for (NamedAttribute field : plan.getFields())
+      if (findPlanField(plan.getKernel(), field.getName())->role ==
+          Role::Constraint)
+        return emitError() << "expects plans without constraints, from which "
+                              "nothing is chosen, but got "
+                           << field.getName().getValue() << " = "
+                           << getFieldValueText(field.getValue());
+  }
+  for (GPUPlanAttr plan : plans.drop_back())
+    if (!hasRequirement(plan))
+      return emitError() << "expects only the last plan to require nothing of "
+                            "a launch, since none behind it is ever launched, "
+                            "but got "
+                         << plan;
   if (plans.back().getKernel() == GPUKernel::Cublas)
     return emitError() << "expects the last plan to be a kernel that needs no "
                           "library";

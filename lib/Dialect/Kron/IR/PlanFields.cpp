@@ -141,12 +141,12 @@ static constexpr PlanField kFields[] = {
              kMma | kWgmma | kBatched | kSparse | kGradient | kPairwise,
              "pipeline stages: tiles, or pieces of one, in flight between "
              "global and shared memory"),
-    constraint("stages", 0, kMost, kAuto | kSimt | kFfma | kDmma | kChain,
+    constraint("stages", 0, kMost, kAuto | kFfma | kDmma | kChain,
                "pipeline stages: tiles, or pieces of one, in flight between "
                "global and shared memory"),
     defaulted("cluster", 0, 2, 1, kMma | kDmma,
               "CTAs that share one tile through distributed shared memory"),
-    constraint("cluster", 0, 2, kAuto | kSimt | kFfma | kWgmma | kBatched,
+    constraint("cluster", 0, 2, kAuto,
                "CTAs that share one tile through distributed shared memory"),
     required("ring_slots", 0, kMost, kFfma | kDmma,
              "buffers of the ring in shared memory: positions of a tile along "
