@@ -8,7 +8,7 @@
 #ifndef KRON_LIB_CODEGEN_GPU_PACKEDOPERAND_H
 #define KRON_LIB_CODEGEN_GPU_PACKEDOPERAND_H
 
-#include "SparseChunks.h"
+#include "kron/CodeGen/GPU/SparseChunks.h"
 #include "kron/Plan/GPU/PackedOperand.h"
 
 namespace mlir::kron {

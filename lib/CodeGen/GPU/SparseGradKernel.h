@@ -15,8 +15,8 @@
 #ifndef KRON_LIB_CODEGEN_GPU_SPARSEGRADKERNEL_H
 #define KRON_LIB_CODEGEN_GPU_SPARSEGRADKERNEL_H
 
-#include "SparseChunks.h"
 #include "kron/CodeGen/GPU/ScalarOps.h"
+#include "kron/CodeGen/GPU/SparseChunks.h"
 #include "kron/Plan/GPU/SparseGradPlan.h"
 
 namespace mlir::kron {

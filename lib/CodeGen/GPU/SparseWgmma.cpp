@@ -14,9 +14,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "PackedOperand.h"
-#include "SparseCopies.h"
-#include "SparseProducts.h"
 #include "WgmmaSums.h"
+#include "kron/CodeGen/GPU/SparseCopies.h"
+#include "kron/CodeGen/GPU/SparseProducts.h"
 
 using namespace mlir;
 using namespace mlir::kron;

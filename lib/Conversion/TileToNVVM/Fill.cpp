@@ -100,7 +100,7 @@ GlobalTile tile::locateTile(Lowering &lowering, Value viewValue,
 }
 
 Value tile::isAligned(Lowering &lowering, ArrayRef<Value> views, int64_t bytes,
-                      int64_t axis) {
+                      int64_t axis, int64_t leastBytes) {
   KernelBuilder &k = lowering.k;
   for (IfAlignedOp part : lowering.alignedParts)
     if (bytes <= int64_t(part.getBytes()) &&
@@ -121,7 +121,9 @@ Value tile::isAligned(Lowering &lowering, ArrayRef<Value> views, int64_t bytes,
   };
   for (Value view : views) {
     const StageArray &array = lowering.views.at(view).array;
-    elementBytes = getBytesOf(cast<ViewType>(view.getType()).getElementType());
+    elementBytes =
+        std::max(getBytesOf(cast<ViewType>(view.getType()).getElementType()),
+                 leastBytes);
     Value address = LLVM::PtrToIntOp::create(
         k.builder, k.loc, k.builder.getI64Type(), array.base);
     bits = k.bitOr(bits, Int(address));

@@ -365,11 +365,9 @@ static std::optional<std::string> getSizeReason(const SparsePlan &plan) {
 /// Whether a warp's part of a K step starts where chunks are swizzled as in the
 /// first one.
 static bool mayShareK(const SparsePlan &plan, bool isFactor) {
-  int64_t row = plan.getPackedRowBytes(isFactor);
-  bool isSwizzled = plan.getChunkBytes(isFactor) == kSparseChunkBytes &&
-                    row % 128 == 0 &&
-                    (plan.laneChunks <= 2 || plan.laneChunks == 4);
-  return !isSwizzled || row / plan.warpsK % 128 == 0;
+  return tile::mayShareChunkRow(plan.getPackedRowBytes(isFactor),
+                                plan.getChunkBytes(isFactor), plan.laneChunks,
+                                plan.warpsK);
 }
 
 std::optional<std::string> kron::getSparseTileReason(const SparsePlan &plan) {
@@ -445,6 +443,10 @@ static std::optional<std::string> getKernelReason(const SparsePlan &plan) {
       return expects("row_tiles and row_warps to be 1 of skinny M",
                      plan.rowTiles * plan.rowWarps);
   }
+  if (plan.keepsFactor && (plan.warpsK > 1 || plan.skinnyM))
+    return expects(
+        "k_warps to be 1 and skinny_m to be 0 where a factor is kept",
+        plan.warpsK > 1 ? plan.warpsK : plan.skinnyM);
   if (plan.warpGroups > 1 && !plan.keepsFactor)
     return expects("warp_groups to be 1 where no factor is kept",
                    plan.warpGroups);
@@ -456,9 +458,8 @@ static std::optional<std::string> getKernelReason(const SparsePlan &plan) {
        plan.alongRows || plan.isWideChunk() || plan.lanesPerChunk == 1 ||
        plan.chunkK == 1))
     return expects("pairs_factor to be 0 for this factor", 1);
-  if (plan.warpsK > 1 && (plan.warpGroups > 1 || plan.isWideChunk()))
-    return expects("k_warps to be 1 of warp groups and wide chunks",
-                   plan.warpsK);
+  if (plan.warpsK > 1 && plan.isWideChunk())
+    return expects("k_warps to be 1 of wide chunks", plan.warpsK);
   if (plan.warpsK > 1 &&
       !((plan.alongRows || mayShareK(plan, false)) && mayShareK(plan, true)))
     return expects("k_step of parts of 128 bytes for each of k_warps",

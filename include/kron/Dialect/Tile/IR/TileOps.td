@@ -719,6 +719,10 @@ def Tile_StoreOp
         say; `bytes` divide known sizes along the innermost axis, too. Dimensions that count
         as one have no gap.
     12. No other operation of the kernel reads or writes the view.
+    13. Sums of pieces of chunks go by 16 bytes where arrays turn out to be aligned, to a
+        view of the same sizes with results in place of K and of the products' elements, or
+        of any that have their sums. Shifted ones have neither `beta` nor arrays of an
+        epilogue, and rows that are multiples of the shift apart.
 
     Example:
 

@@ -1,0 +1,81 @@
+//===- TileChunks.h - Pieces of chunks that warps multiply ------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// How rows of chunks lie in shared memory, which plans and operations agree on.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_DIALECT_TILE_IR_TILECHUNKS_H
+#define KRON_DIALECT_TILE_IR_TILECHUNKS_H
+
+#include "kron/Dialect/Tile/IR/TileOps.h"
+
+namespace mlir::kron::tile {
+
+/// Bytes of a chunk, and of one that holds all of 3, 6 or 12 lanes.
+inline constexpr int64_t kChunkBytes = 16, kWideChunkBytes = 48;
+
+/// From one row of `bytes` to the next. Rows of 8-bit elements are odd
+/// multiples of 32 bytes, such that 16 threads that read 8 bytes each of four
+/// rows meet in no bank; so are rows of wide chunks, of 64 bytes, for 16 bytes
+/// each of two rows.
+inline int64_t getChunkRowBytes(int64_t bytes, bool isOf8, bool isWide) {
+  if (isWide)
+    return bytes % 128 == 0 ? bytes + 64 : bytes;
+  return isOf8 && bytes % 64 == 0 ? bytes + 32 : bytes;
+}
+
+/// Whether a part for each of `warps` of a row of `bytes` starts where chunks
+/// of `chunkBytes`, of `laneChunks` lanes, are in the same places as in the
+/// first part.
+inline bool mayShareChunkRow(int64_t bytes, int64_t chunkBytes,
+                             int64_t laneChunks, int64_t warps) {
+  bool changesPlaces = chunkBytes == kChunkBytes && bytes % 128 == 0 &&
+                       (laneChunks <= 2 || laneChunks == 4);
+  return !changesPlaces || bytes / warps % 128 == 0;
+}
+
+/// Positions on K that a thread takes per matrix instruction, or two of TF32.
+inline int64_t getChunkKPerThread(int64_t elementBytes, bool isNarrow) {
+  return elementBytes == 2 || isNarrow ? 4 : 2;
+}
+
+/// What follows from how warps multiply chunks and from their elements.
+struct ChunkTile {
+  ChunkTile(ChunksAttr chunks, Type data, Type factor);
+
+  int64_t getChunkElements() const { return chunks.getBytes() / elementBytes; }
+  int64_t getWarps() const;
+  /// Rows and results of a tile.
+  int64_t getRows() const;
+  int64_t getResults() const;
+  /// Groups of four sums that a lane has, of `laneChunks` chunks of lanes.
+  int64_t getSums(int64_t laneChunks) const;
+  /// Positions K of whole chunks and instructions of all warps.
+  int64_t getUnitK() const;
+  /// Elements from one row of `elements` of a piece to the next.
+  int64_t getPitch(int64_t elements, Type type) const;
+
+  ChunksAttr chunks;
+  /// Of products.
+  int64_t elementBytes;
+  int64_t rowTiles, resultTiles, rowWarps, resultWarps, warpsK;
+};
+
+/// Whether `op` has pieces of chunks of `data` and `factor` in rings of them;
+/// else an error.
+LogicalResult verifyChunkPieces(Operation *op, ViewType data, RingType ring,
+                                ViewType factor, RingType factorRing,
+                                PiecesAttr pieces);
+
+/// The rules of sums of such pieces, and of what stores them.
+LogicalResult verifyChunkSums(ContractPiecesOp op);
+LogicalResult verifyStoredChunks(StoreOp op, ContractPiecesOp product);
+
+} // namespace mlir::kron::tile
+
+#endif // KRON_DIALECT_TILE_IR_TILECHUNKS_H
