@@ -26,8 +26,6 @@ FAMILIES = {
     "simt": ("Simt.cpp", "simt.mlir", 537, "sm_90a"),
     "quantize": ("Quantize.cpp", "quantize.mlir", 280, "sm_90a"),
     "wgmma": ("Wgmma.cpp", "wgmma.mlir", 2529, "sm_90a"),
-    # Its factor is not kept.
-    "sparse": ("Sparse.cpp", "sparse.mlir", 3300, "sm_90a"),
 }
 MOST_OPERATIONS, MOST_METHODS, MOST_FIELDS, MOST_LINES = 60, 40, 25, 149
 

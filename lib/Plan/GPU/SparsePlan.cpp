@@ -315,7 +315,8 @@ std::string kron::getSparseWarpsText(const SparseChoices &plan) {
 static std::optional<std::string> getSizeReason(const SparsePlan &plan) {
   constexpr int64_t kMostThreads = 1024, kMostThreadsPerSM = 2048;
   // Each warp group has one of 16 barriers, another one is everybody's.
-  constexpr int64_t kMostSums = 64, kMostStages = 64, kMostWarpGroups = 15;
+  constexpr int64_t kMostSums = tile::kMostChunkSums, kMostStages = 64,
+                    kMostWarpGroups = 15;
   struct Size {
     llvm::StringLiteral name;
     int64_t value, most;

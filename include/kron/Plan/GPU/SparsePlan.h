@@ -44,7 +44,7 @@ inline constexpr int64_t kSparseChunkBytes = tile::kChunkBytes,
                          kSparseWideBytes = tile::kWideChunkBytes;
 
 /// Rows that leave some of a matrix instruction's 16 unused.
-inline constexpr int64_t kSparseSkinnyM = 15;
+inline constexpr int64_t kSparseSkinnyM = tile::kMostSkinnyM;
 /// What the results of a tile are a multiple of where the data and the factor
 /// change places: chunks of a row of K are exchanged among eight neighbours.
 inline constexpr int64_t kSwappedResults = 32;

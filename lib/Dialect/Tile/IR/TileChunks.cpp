@@ -8,7 +8,6 @@
 #include "kron/Dialect/Tile/IR/TileChunks.h"
 #include "TileRules.h"
 #include "TileShared.h"
-#include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "kron/Dialect/Tile/IR/TileBlocks.h"
 #include "kron/Dialect/Tile/IR/TileColumns.h"
 #include "llvm/Support/MathExtras.h"
@@ -16,10 +15,6 @@
 using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
-
-/// The most groups of four sums of a lane, and rows that leave some of a matrix
-/// instruction's unused.
-static constexpr int64_t kMostSums = 64, kMostSkinnyM = 15;
 
 //===----------------------------------------------------------------------===//
 // What follows from the attribute
@@ -78,9 +73,9 @@ LogicalResult ChunksAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return llvm::all_of(
         numbers, [&](int64_t number) { return number >= 1 && number <= most; });
   };
-  if (tiles.size() != 2 || !areInRange(tiles.asArrayRef(), kMostSums))
+  if (tiles.size() != 2 || !areInRange(tiles.asArrayRef(), kMostChunkSums))
     return emitError() << "expects tiles of rows and of results, up to "
-                       << kMostSums << ", but got " << tiles;
+                       << kMostChunkSums << ", but got " << tiles;
   constexpr int64_t kMostWarps = 32;
   if (warps.size() != 3 || !areInRange(warps.asArrayRef(), kMostWarps) ||
       !llvm::all_of(warps.asArrayRef(), llvm::isPowerOf2_64))
@@ -281,7 +276,7 @@ LogicalResult tile::verifyChunkSums(ContractPiecesOp op) {
   // contract_pieces_c12
   if (!isAtom || found.getShape() != ArrayRef(shape) ||
       found.getElementType() != sum || !op.getSums().hasOneUse() ||
-      sums > (sum.isF64() ? kMostSums / 2 : kMostSums) ||
+      sums > (sum.isF64() ? kMostChunkSums / 2 : kMostChunkSums) ||
       int64_t(op.getAlong()) + 1 != data.getRank())
     return op.emitOpError("expects sums of ")
            << shape << " elements of " << sum

@@ -19,6 +19,10 @@ namespace mlir::kron::tile {
 /// Bytes of a chunk, and of one that holds all of 3, 6 or 12 lanes.
 inline constexpr int64_t kChunkBytes = 16, kWideChunkBytes = 48;
 
+/// The most groups of four sums of a lane, half as many of f64; and rows that
+/// leave some of a matrix instruction's 16 unused.
+inline constexpr int64_t kMostChunkSums = 64, kMostSkinnyM = 15;
+
 /// From one row of `bytes` to the next. Rows of 8-bit elements are odd
 /// multiples of 32 bytes, such that 16 threads that read 8 bytes each of four
 /// rows meet in no bank; so are rows of wide chunks, of 64 bytes, for 16 bytes
