@@ -165,6 +165,57 @@ gpu.module @kron_gpu {
 // -----
 
 gpu.module @kron_gpu {
+  gpu.func @contract_pieces_c9_lanes(%x: !tile.view<?x2x3x40xf32, [240, 120, 40, 1]>, %f: !tile.view<2x3x24x40xf32, [2880, 960, 40, 1]>, %y: !tile.view<?x2x1x24xf32, [48, 24, 0, 1]>, %n: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %r = tile.alloc : !tile.ring<3 of <16x32xf32>>
+    %q = tile.alloc : !tile.ring<3 of <32x32xf32>>
+    // expected-error @+1 {{expects chunks of 4 elements, in the order of 1 chunks of 3 lanes, but got}}
+    tile.copy_pieces %x to %r and %f to %q pieces <sizes = [16, 1, 2, 64], block = [16, 1, 2, 32], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 2, chunks = <bytes = 16, k = 2, lanes = 2, tiles = [1, 2], warps = [1, 2, 1], results = plain, split = true>> : !tile.view<?x2x3x40xf32, [240, 120, 40, 1]>, !tile.ring<3 of <16x32xf32>> and !tile.view<2x3x24x40xf32, [2880, 960, 40, 1]>, !tile.ring<3 of <32x32xf32>>
+    tile.for %t to %n : i32 {
+      %s = tile.contract_pieces %x[%t], %f in %r and %q along 3 pieces <sizes = [16, 1, 2, 64], block = [16, 1, 2, 32], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 2, chunks = <bytes = 16, k = 2, lanes = 2, tiles = [1, 2], warps = [1, 2, 1], results = plain, split = true>> : !tile.view<?x2x3x40xf32, [240, 120, 40, 1]>, !tile.view<2x3x24x40xf32, [2880, 960, 40, 1]>, !tile.ring<3 of <16x32xf32>> and !tile.ring<3 of <32x32xf32>> -> !tile.fragment<1x16x1x1x32xf32, mma.m16n8k8.tf32>
+      tile.store %s to %y[%t] along [3] box [16, 1, 1, 32] bytes 16 axes [0, 1, 2, 3] : !tile.fragment<1x16x1x1x32xf32, mma.m16n8k8.tf32>, !tile.view<?x2x1x24xf32, [48, 24, 0, 1]>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @contract_pieces_c9_wide(%x: !tile.view<?x2x3x40xf32, [240, 120, 40, 1]>, %f: !tile.view<2x3x24x40xf32, [2880, 960, 40, 1]>, %y: !tile.view<?x2x1x24xf32, [48, 24, 0, 1]>, %n: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %r = tile.alloc : !tile.ring<3 of <16x32xf32>>
+    %q = tile.alloc : !tile.ring<3 of <32x32xf32>>
+    // expected-error @+1 {{expects chunks of 12 elements, in the order of 1 chunks of 3 lanes, but got}}
+    tile.copy_pieces %x to %r and %f to %q pieces <sizes = [16, 1, 2, 48], block = [16, 1, 2, 24], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 2, chunks = <bytes = 48, k = 6, lanes = 2, tiles = [1, 2], warps = [1, 2, 1], results = plain, split = true>> : !tile.view<?x2x3x40xf32, [240, 120, 40, 1]>, !tile.ring<3 of <16x32xf32>> and !tile.view<2x3x24x40xf32, [2880, 960, 40, 1]>, !tile.ring<3 of <32x32xf32>>
+    tile.for %t to %n : i32 {
+      %s = tile.contract_pieces %x[%t], %f in %r and %q along 3 pieces <sizes = [16, 1, 2, 48], block = [16, 1, 2, 24], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 2, chunks = <bytes = 48, k = 6, lanes = 2, tiles = [1, 2], warps = [1, 2, 1], results = plain, split = true>> : !tile.view<?x2x3x40xf32, [240, 120, 40, 1]>, !tile.view<2x3x24x40xf32, [2880, 960, 40, 1]>, !tile.ring<3 of <16x32xf32>> and !tile.ring<3 of <32x32xf32>> -> !tile.fragment<1x16x1x1x32xf32, mma.m16n8k8.tf32>
+      tile.store %s to %y[%t] along [3] box [16, 1, 1, 32] bytes 16 axes [0, 1, 2, 3] : !tile.fragment<1x16x1x1x32xf32, mma.m16n8k8.tf32>, !tile.view<?x2x1x24xf32, [48, 24, 0, 1]>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @contract_pieces_c8_rows(%x: !tile.view<9x2x1x40xf32, [80, 40, 0, 1]>, %f: !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, %y: !tile.view<?x2x1x24xf32, [48, 24, 0, 1]>, %n: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %r = tile.alloc : !tile.ring<3 of <16x32xf32>>
+    %q = tile.alloc : !tile.ring<3 of <32x32xf32>>
+    // expected-error @+1 {{expects rows, others, lanes and K, and a factor of the last ones of these others, lanes, results and K, but got}}
+    tile.copy_pieces %x to %r and %f to %q pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 32], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 2, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], rows = 8, split = true>> : !tile.view<9x2x1x40xf32, [80, 40, 0, 1]>, !tile.ring<3 of <16x32xf32>> and !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<3 of <32x32xf32>>
+    tile.for %t to %n : i32 {
+      %s = tile.contract_pieces %x[%t], %f in %r and %q along 3 pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 32], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 2, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], rows = 8, split = true>> : !tile.view<9x2x1x40xf32, [80, 40, 0, 1]>, !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<3 of <16x32xf32>> and !tile.ring<3 of <32x32xf32>> -> !tile.fragment<1x16x1x1x32xf32, mma.m16n8k8.tf32>
+      tile.store %s to %y[%t] along [3] box [16, 1, 1, 32] bytes 16 axes [0, 1, 2, 3] : !tile.fragment<1x16x1x1x32xf32, mma.m16n8k8.tf32>, !tile.view<?x2x1x24xf32, [48, 24, 0, 1]>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
   gpu.func @contract_pieces_c10_rows(%x: !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, %f: !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, %y: !tile.view<?x2x1x24xf32, [48, 24, 0, 1]>, %n: i32) kernel
       attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
     %r = tile.alloc : !tile.ring<3 of <16x32xf32>>

@@ -115,13 +115,17 @@ static LogicalResult verifyChunkElements(Operation *op, Type data, Type factor,
          << data << " and " << factor;
 }
 
-/// Whether the axes of a factor are those of the data; else an error.
+/// Whether the axes of a factor are those of the data, which have up to
+/// `mostRows` rows, if that is not 0; else an error.
 static LogicalResult verifyChunkViews(Operation *op, ViewType data,
-                                      ViewType factor) {
+                                      ViewType factor, int64_t mostRows) {
   ArrayRef<int64_t> from = data.getShape(), by = factor.getShape();
+  auto isNone = [](int64_t size) { return size == 0; };
   bool isProduct = by.size() >= 3 && from.size() >= by.size() &&
                    ShapedType::isStaticShape(by) && from.back() == by.back() &&
-                   llvm::all_of(by, [](int64_t size) { return size > 0; });
+                   llvm::none_of(by, isNone) && llvm::none_of(from, isNone) &&
+                   (mostRows == 0 || ShapedType::isDynamic(from.front()) ||
+                    from.front() <= mostRows);
   // Behind rows and dimensions that the factor has not.
   if (isProduct)
     isProduct = from.drop_back().take_back(by.size() - 2) == by.drop_back(2);
@@ -137,14 +141,22 @@ static LogicalResult verifyChunkViews(Operation *op, ViewType data,
 /// Whether chunks are as the elements and the order of results want; else an
 /// error.
 static LogicalResult verifyChunkOrder(Operation *op, const ChunkTile &tile,
-                                      int64_t lanes, int64_t laneChunks) {
+                                      bool isOf8, int64_t lanes,
+                                      int64_t laneChunks) {
   ChunksAttr chunks = tile.chunks;
   int64_t k = chunks.getK();
-  bool fits =
-      k * chunks.getLanes() == tile.getChunkElements() &&
-      (!chunks.getAlongRows() ||
-       (chunks.getLanes() == 1 && chunks.getResults() == ResultOrder::Plain));
-  switch (chunks.getResults()) {
+  ResultOrder order = chunks.getResults();
+  bool fits = k * chunks.getLanes() == tile.getChunkElements() &&
+              lanes % chunks.getLanes() == 0;
+  if (chunks.getAlongRows())
+    fits &= chunks.getLanes() == 1 && order == ResultOrder::Plain;
+  // Pairs of lanes store three chunks of 16 bytes of neighbouring results.
+  if (chunks.getBytes() == kWideChunkBytes)
+    fits &= lanes == chunks.getLanes() && lanes % 3 == 0 && !isOf8 &&
+            tile.elementBytes < 8 && !chunks.getAlongRows() &&
+            order != ResultOrder::Pairs &&
+            (k > 1 || order == ResultOrder::Spread);
+  switch (order) {
   case ResultOrder::Plain:
     break;
   case ResultOrder::Chunks:
@@ -211,7 +223,10 @@ static LogicalResult verifyChunkSizes(Operation *op, const ChunkTile &tile,
   // contract_pieces_c10
   if (isTile && isOrder && isOfKernel && pieces.getWarps() == tile.getWarps() &&
       pieces.getBytes() == kChunkBytes)
-    return verifyChunkOrder(op, tile, data.getShape()[rank - 2], laneChunks);
+    return verifyChunkOrder(op, tile,
+                            getBytesOf(data.getElementType()) == 1 ||
+                                getBytesOf(factor.getElementType()) == 1,
+                            data.getShape()[rank - 2], laneChunks);
   return op->emitOpError("expects pieces of ")
          << tile.getRows() << " rows, whole chunks of lanes and multiples of "
          << tile.getUnitK() << " positions K, by all of " << tile.getWarps()
@@ -224,7 +239,7 @@ LogicalResult tile::verifyChunkPieces(Operation *op, ViewType data,
   ChunksAttr chunks = pieces.getChunks();
   Type element = data.getElementType(), weight = factor.getElementType();
   if (failed(verifyChunkElements(op, element, weight, chunks.getSplit())) ||
-      failed(verifyChunkViews(op, data, factor)))
+      failed(verifyChunkViews(op, data, factor, chunks.getRows())))
     return failure();
   ChunkTile tile(chunks, element, weight);
   if (failed(verifyChunkSizes(op, tile, data, factor, pieces)))
@@ -276,6 +291,7 @@ LogicalResult tile::verifyChunkSums(ContractPiecesOp op) {
   // contract_pieces_c12
   if (!isAtom || found.getShape() != ArrayRef(shape) ||
       found.getElementType() != sum || !op.getSums().hasOneUse() ||
+      !isa<StoreOp>(*op.getSums().user_begin()) ||
       sums > (sum.isF64() ? kMostChunkSums / 2 : kMostChunkSums) ||
       int64_t(op.getAlong()) + 1 != data.getRank())
     return op.emitOpError("expects sums of ")

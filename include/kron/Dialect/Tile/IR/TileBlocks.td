@@ -150,11 +150,13 @@ def Tile_ContractPiecesOp
     Of pieces of chunks, the first and the third of these, and:
 
     8. The view has rows, others, lanes and K, and the factor the last of these others,
-       lanes, results and K, whose sizes are known and the same; elements are of f32, f64,
+       lanes, results and K, whose sizes are known, not 0, and the same; there are no more
+       than the `rows` of chunks; elements are of f32, f64,
        f16 or bf16, or one or both are of 8 bits and the others of f16. Threads are those
        of all warps, and CTAs take tiles of their own.
-    9. Chunks have as many elements as `k` and `lanes` say, and `along_rows` one lane;
-       results in `chunks` have all lanes there are in one chunk, and whole ones of a
+    9. Chunks have as many elements as `k` and `lanes` say, of which there are whole
+       chunks, and `along_rows` one lane; those of 48 bytes have all lanes, a multiple of
+       three, of f32 or 16-bit elements, and `spread` results if k is 1; results in `chunks` have all lanes there are in one chunk, and whole ones of a
        warp, `spread` ones and `pairs` one position, and `pairs` an even number of chunks.
     10. The tile has as many rows as warps have, one position of others, whole chunks of
         lanes, and steps along K that are pieces, of whole instructions of each warp, which
