@@ -73,6 +73,12 @@ def groups_plan(fields):
     return [f"plan = #kron.gpu_plan<kernel = small_groups, {fields}>"]
 
 
+def shared_store(fields="", *more):
+    """A plan of results by way of shared memory."""
+    fields = f", {fields}" if fields else ""
+    return [f"plan = #kron.gpu_plan<kernel = sparse, shared_store = 1{fields}>", *more]
+
+
 def gradient(name, pattern, rows, layout="batch_first", **more):
     return shapes._fixed_grad(name, pattern, rows, layout, OPEN) | more
 
@@ -221,6 +227,16 @@ FIXED = (
     ("sparse", CHIPS, sparse("f16", (1, 40, 70, 6), 9, "batch_last", dynamic=(), **streamed(
         "stages = 2, result_tiles = 1, result_warps = 2, k_step = 64, k_warps = 2, lane_chunks = 3, skinny_m = 9, "
         "copies_singly = 1"))),
+    # Results by way of shared memory: of all lanes, of some of them, of one; several tiles of a warp; what is read for
+    # results; split-K; warpgroups.
+    ("sparse", CHIPS, sparse("f64", (3, 20, 7, 6), 40, attributes=shared_store())),
+    ("sparse", CHIPS, sparse("f32", (2, 13, 9, 5), 100, attributes=shared_store("row_tiles = 2"), **SCALED)),
+    ("sparse", CHIPS, sparse("bf16", (3, 17, 9, 11), 70, attributes=shared_store("lane_chunks = 3"))),
+    ("sparse", CHIPS, sparse("f16", (2, 45, 40, 3), 70, bias=True, residual=True, activation="gelu", scale=True,
+                             attributes=shared_store("chunk_bytes = 48"))),
+    ("sparse", CHIPS, sparse("f32", (2, 83, 70, 1), 33, attributes=shared_store())),
+    ("sparse", CHIPS, sparse("f64", (2, 9, 33, 3), 5, dynamic=(), attributes=shared_store("k_warps = 2"))),
+    ("sparse", HOPPER, sparse("f32", (2, 70, 60, 3), 300, attributes=shared_store("wgmma = 1"))),
     # A large factor among others, in a launch of its own: neighbouring axes are one there.
     ("sparse", CHIPS, product("mkm", "f32", [(3, 3), (270, 60), (8, 4), (8, 7)], 4, **SCALED)),
     ("sparse", CHIPS, product("kmm", "f64", [(2, 3), (5, 5), (140, 133)], 3, op_x="T")),
@@ -247,6 +263,12 @@ FIXED = (
     ("gradient", CHIPS, gradient("f32", (1, 64, 64, 4), 40, **UNREAD)),
     ("gradient", CHIPS, gradient("bf16", (1, 128, 130, 1), 100)),
     ("gradient", HOPPER, gradient("f32", (1, 128, 128, 2), 200, "batch_last")),
+    # Weights that groups or products t share, in the order of the weights; scaled, of one piece and of several.
+    ("gradient", CHIPS, gradient("f32", (2, 16, 16, 24), 70, shared=(False, True))),
+    ("gradient", CHIPS, gradient("f16", (5, 9, 16, 3), 40, "batch_last", shared=(True, False), **SCALED)),
+    ("gradient", CHIPS, gradient("f32", (1, 20, 16, 4), 150, dynamic=(), memref_layout="any", **SCALED)),
+    ("gradient", HOPPER, gradient("bf16", (1, 64, 72, 1), 130, "batch_last", **SCALED)),
+    ("gradient", HOPPER, gradient("f32", (1, 64, 40, 4), 100, **SCALED)),
     # Tiles of 16 by 32, so that there are several, and ends of them.
     ("pairwise", CHIPS, pair("f32", "abs_diff", (37, 45, 21), batches=((2, 1), (3,), ()), epilogue=True, param=(2, 1))),
     ("pairwise", CHIPS, pair("f64", "square_diff", (20, 70, 9), trans="TTN", memref_layout="any")),

@@ -90,10 +90,10 @@ struct DenseFactorRates {
   /// factors of ragged sizes; a factor for other ones of ragged sizes.
   double mmaStreamedAccesses = 14, mmaRaggedStreamedAccesses = 21;
   double mmaRaggedFactor = 2.2;
-  /// Bytes per clock of an SM of f64 factors that `mma` reads from the
+  /// Elements per clock of an SM of factors that `mma` loads from the
   /// second-level cache for every block of fibres, since registers do not hold
   /// them.
-  double mmaStreamedBytesPerClock = 15;
+  double mmaStreamedElementsPerClock = 1.9;
 };
 
 /// Tiles of a sparse factor without others, as `kron-fuse` estimates them.
@@ -212,6 +212,8 @@ struct SparseRates {
   int64_t fewBlocks = 4;
   /// How much longer the SM with the most tiles may take without counting.
   double idleFactor = 1.1;
+  /// Parts of sectors that stores of an SM fill per clock (docs/notes, 0161).
+  double partSectorsPerClock = 0.23;
   /// K, and tiles of each warp group, from which on putting pairs of a factor
   /// of 16-bit values in order is worth it.
   int64_t leastPairedK = 128, leastPairedTiles = 4;

@@ -409,6 +409,7 @@ void SparseKernel::emit() {
   enterAll();
   keptOffset = k.allocateShared(plan.getKeptBytes(), 128);
   stageOffset = k.allocateShared(plan.getRingBytes(), 128);
+  stores.sharedOffset = k.allocateShared(plan.getStoredBytes());
   emitTiles();
   LaunchShape shape;
   shape.threads = plan.getThreads();

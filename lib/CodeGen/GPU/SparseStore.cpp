@@ -448,6 +448,8 @@ void SparseStores::storePairs(ArrayRef<MmaC> all, const SparseTile &tile) {
 
 void SparseStores::store(ArrayRef<MmaC> sums, const SparseTile &tile,
                          Value isAligned) {
+  if (plan.sharedStore)
+    return storeShared(sums, tile);
   if (plan.shiftsResults())
     return storeShifted(sums, tile);
   if (!canStoreChunks())

@@ -13,10 +13,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PackedOperand.h"
-#include "WgmmaSums.h"
+#include "kron/CodeGen/GPU/PackedOperand.h"
 #include "kron/CodeGen/GPU/SparseCopies.h"
 #include "kron/CodeGen/GPU/SparseProducts.h"
+#include "kron/CodeGen/GPU/WgmmaSums.h"
 
 using namespace mlir;
 using namespace mlir::kron;

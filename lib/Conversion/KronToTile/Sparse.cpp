@@ -176,7 +176,7 @@ tile::ChunksAttr SparseTiles::getChunks(DenseI64ArrayAttr order) {
       static_cast<tile::ResultOrder>(plan.order), plan.alongRows, plan.skinnyM,
       plan.math == MmaMath::SplitTF32, plan.has16BitResiduals(),
       plan.hasPartialSums, plan.isOf8() && machine.computeCapability >= 89,
-      plan.shiftUnit, order);
+      plan.shiftUnit, plan.sharedStore, order);
 }
 
 tile::PiecesAttr SparseTiles::getPieces() {
@@ -249,14 +249,13 @@ void SparseTiles::build(gpu::GPUModuleOp gpuModule) {
   Value factorRing = allocateRing({plan.getResults(), getElements(true)},
                                   getElementType(product.getFactor()));
   tile::FragmentType type = getSums();
-  Value given;
-  if (plan.warpsK > 1)
-    given = tile::AllocOp::create(
+  Value shared;
+  if (int64_t bytes = plan.getExchangeBytes() + plan.getStoredBytes())
+    shared = tile::AllocOp::create(
         b, loc,
         tile::BufferType::get(
             b.getContext(),
-            plan.getExchangeBytes() /
-                (type.getElementType().getIntOrFloatBitWidth() / 8),
+            bytes / (type.getElementType().getIntOrFloatBitWidth() / 8),
             type.getElementType(), nullptr),
         Value());
   tile::PiecesAttr pieces = getPieces();
@@ -265,7 +264,7 @@ void SparseTiles::build(gpu::GPUModuleOp gpuModule) {
   tile::CopyPiecesOp::create(b, loc, data, ring, by, factorRing, pieces);
   kernel.forTiles(kernel.getArgument(arguments.tileCount), [&](Value tile) {
     Value sums = tile::ContractPiecesOp::create(b, loc, type, data, tile, by,
-                                                ring, factorRing, given,
+                                                ring, factorRing, shared,
                                                 getRank() - 1, pieces);
     store(sums, tile);
   });

@@ -57,6 +57,7 @@ static SparsePlan describe(ContractPiecesOp op, StoreOp store) {
   plan.alongRows = chunks.getAlongRows();
   plan.order = static_cast<SparseOrder>(chunks.getResults());
   plan.shiftUnit = chunks.getShift();
+  plan.sharedStore = chunks.getStaged();
   plan.skinnyM = chunks.getRows();
   plan.rowTiles = tile.rowTiles;
   plan.resultTiles = tile.resultTiles;
@@ -94,6 +95,9 @@ ChunkPieces::ChunkPieces(Lowering &lowering, ContractPiecesOp op, StoreOp store)
   targets.rows = sizes.front();
   for (Int size : sizes.slice(1, countFree(op)))
     freeSizes.push_back(k.truncate(size));
+  if (plan.sharedStore)
+    stores.sharedOffset = lowering.buffers.at(op.getSumsOf()).getConstant() +
+                          plan.getExchangeBytes();
   enterTargets();
   enterFactor();
   // Both rings are at the same slot: its number.

@@ -159,6 +159,7 @@ private:
   SmallVector<int64_t> box, strides;
 };
 
+class BatchProduct;
 class Lowering;
 struct BlockProduct;
 struct PackedFactor;
@@ -240,6 +241,8 @@ public:
   DenseMap<Value, std::shared_ptr<WarpgroupSums>> warpgroupSums;
   /// Of pieces of chunks: what multiplies them, by the ring of the data.
   DenseMap<Value, std::shared_ptr<ChunkPieces>> chunks;
+  /// Products of tile.contract_batch, by their sums.
+  DenseMap<Value, std::shared_ptr<BatchProduct>> batches;
   /// What was tested where this operation is; and the first parts of what such
   /// tests choose that it is in.
   SmallVector<AlignmentTest> alignmentTests;
@@ -377,6 +380,12 @@ void storeBufferAlong(Lowering &lowering, StoreOp op);
 /// Whether bytes of rows can be stored as words, tested in front of the loop
 /// over tiles.
 void testQuantize(Lowering &lowering, tile::QuantizeOp op);
+/// Of sums over a batch: what is found in front of the loop over tiles, and the
+/// rest.
+void startBatch(Lowering &lowering, ContractBatchOp op);
+void lowerContractBatch(Lowering &lowering, ContractBatchOp op);
+void storeBatch(Lowering &lowering, StoreOp op);
+void storeTotals(Lowering &lowering, StoreOp op);
 void packFactor(Lowering &lowering, PrepareOp op);
 void storeWarpgroupSums(Lowering &lowering, StoreOp op);
 

@@ -402,13 +402,16 @@ void kron::chooseConversions(const CPUPlan &plan, FusedOp fused,
 }
 
 SmallVector<int64_t> kron::chooseSliceCuts(const CPUPlan &plan, FusedOp fused,
-                                           const CPUChoices &choices) {
+                                           const CPUChoices &choices,
+                                           const CacheBudget &caches) {
   SmallVector<Section> sections = getSections(plan, choices);
   if (sections.front().sliceAxis < 0)
     return {};
   int64_t bytes = getComputedBytes(fused);
+  int64_t lanes = choices.vectorBits / 8 / bytes;
+  int64_t tile = getTileSize(fused, plan, choices);
   if (plan.tiledAxis > sections.front().sliceAxis || plan.slicesWholeTile())
-    bytes *= getTileSize(fused, plan, choices);
+    bytes *= tile;
   auto isLarge = [&] {
     const Section &first = sections.front();
     return bytes * first.sliceSize *
@@ -418,9 +421,12 @@ SmallVector<int64_t> kron::chooseSliceCuts(const CPUPlan &plan, FusedOp fused,
   };
   SmallVector<int64_t> cuts;
   while (isLarge() &&
-         cutSlices(plan, sections, [&](int64_t size, int64_t elements) {
-           return getDivisor(size,
-                             kCPURates.cutSliceBytes / (bytes * elements));
+         cutSlices(plan, sections, [&](const Section &inner, int64_t elements) {
+           int64_t size = getDivisor(inner.sliceSize, kCPURates.cutSliceBytes /
+                                                          (bytes * elements));
+           int64_t least =
+               getLeastSlice(plan, fused, inner, tile, lanes, caches);
+           return size < least ? 0 : size;
          }))
     cuts.push_back(sections.front().sliceSize);
   return cuts;

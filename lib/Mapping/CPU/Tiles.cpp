@@ -43,7 +43,37 @@ static const Section *getSeparatingSlices(const CPUPlan &plan,
   return first.sliceAxis >= 0 && isAliased ? &first : nullptr;
 }
 
-int64_t kron::chooseSlice(const CPUPlan &plan, FusedOp fused, int64_t tile,
+int64_t kron::getLeastSlice(const CPUPlan &plan, FusedOp fused,
+                            const Section &section, int64_t tile, int64_t lanes,
+                            const CacheBudget &caches) {
+  if (plan.isTiledInnermost() || plan.rowsInLanes)
+    return 1;
+  int64_t least = 1;
+  for (unsigned index = section.begin; index < section.end; ++index) {
+    const StageGroup &group = plan.groups[index];
+    int64_t rows = 1, inside = 1;
+    for (unsigned axis = section.sliceAxis + 1; axis < plan.roles.size();
+         ++axis) {
+      if (axis >= group.axis && axis < group.axis + group.products.size())
+        continue;
+      int64_t size = plan.roles[axis] == AxisRole::Whole
+                         ? plan.getWholeSize(axis, index)
+                         : plan.getStep(axis, tile);
+      (axis < group.axis ? rows : inside) *= std::max<int64_t>(size, 1);
+    }
+    // Lanes that run over q, or over short axes inside with it, load the factor
+    // for every register tile anew.
+    int64_t bytes = group.sizeK * llvm::alignTo(group.sizeN * inside, lanes) *
+                    getComputedBytes(fused);
+    if (inside < lanes && bytes > caches.l1Bytes)
+      least = std::max<int64_t>(
+          least, llvm::divideCeil(kCPURates.leastTileRows, rows));
+  }
+  return least;
+}
+
+int64_t kron::chooseSlice(const CPUPlan &plan, FusedOp fused,
+                          int64_t vectorBits, int64_t tile,
                           const CacheBudget &caches) {
   const Section *section = getUsefulSlices(plan);
   if (!section)
@@ -59,6 +89,11 @@ int64_t kron::chooseSlice(const CPUPlan &plan, FusedOp fused, int64_t tile,
   if (plan.tiledAxis > section->sliceAxis || plan.slicesWholeTile())
     bytes *= tile;
   int64_t slice = getDivisor(plan.sliceAxisSize, caches.l1Bytes / 4 / bytes);
+  int64_t lanes = vectorBits / 8 / getComputedBytes(fused);
+  int64_t least = getLeastSlice(plan, fused, *section, tile, lanes, caches);
+  while (slice < plan.sliceAxisSize &&
+         (slice < least || plan.sliceAxisSize % slice))
+    ++slice;
   return slice == plan.sliceAxisSize ? 0 : slice;
 }
 
@@ -271,11 +306,18 @@ static int64_t chooseRows(const CPUPlan &plan, FusedOp fused,
   ModeProductOp product = plan.groups.front().products.front();
   for (int64_t size : getArrayType(product.getFactor()).getShape())
     factorBytes *= size;
-  if (plan.groups.size() > 1 || factorBytes > caches.l2Bytes / 2)
+  if (factorBytes > caches.l2Bytes / 2)
     return kCPURates.mostTileRows;
   int64_t elements = countElements(fused.getInputs().front(), plan.roles) +
                      countElements(fused.getInit(), plan.roles);
-  return chooseRowsBeside(elements * elementBytes, caches);
+  int64_t rows = chooseRowsBeside(elements * elementBytes, caches);
+  if (!plan.numBuffers)
+    return rows;
+  // What is converted stays in the first-level cache, unless whole register
+  // tiles take more.
+  int64_t most = caches.l1Bytes / (plan.elementsPerPosition * elementBytes);
+  return std::clamp<int64_t>(llvm::alignDown(most, kCPURates.leastTileRows),
+                             kCPURates.leastTileRows, rows);
 }
 
 /// Rows per tile of a transposed input, at least, that all of a factor goes by
@@ -397,7 +439,7 @@ int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
            bytesPerPosition <= kCPURates.mostSmallRowBytes)
     tile = chooseSmallRows(size, bytesPerPosition,
                            getRowStep(plan, fused, elementBytes), caches);
-  else if (plan.numBuffers)
+  else if (plan.groups.size() > 1)
     tile = chooseLargeRows(plan, size, bytesPerPosition, caches);
   else
     tile = chooseRows(plan, fused, elementBytes, caches);

@@ -556,32 +556,37 @@ static double getGatherSeconds(const Problem &problem,
   return seconds / (machine.clockMHz * 1e6 * machine.numSMs);
 }
 
-/// What `mma` reads of f64 factors that registers do not hold: all of them for
-/// every block of fibres, which are those of one row where there are several
-/// factors.
+/// What `mma` loads of factors that registers do not hold, element by element:
+/// all of them for every block of fibres, which are those of one row where
+/// there are several factors.
 static double getStreamedFactorSeconds(const Problem &problem,
                                        const KernelTiling &tiling,
                                        const GPUMachine &machine) {
-  double bytes = 0, row = problem.rowInput;
+  double elements = 0, row = problem.rowInput;
+  // Registers of a value: f64 has two words, full precision a residual.
+  bool isSingle =
+      is16BitFloat(problem.element) ||
+      (problem.element.isF32() && problem.precision == Precision::TF32);
+  int64_t registers = isSingle ? 1 : 2;
   for (const ProblemFactor &factor : problem.factors) {
     double fibres = row / factor.sizeK;
     int64_t tilesK = llvm::divideCeil(factor.sizeK, 8);
     int64_t tilesN = llvm::PowerOf2Ceil(llvm::divideCeil(
         llvm::divideCeil(factor.sizeN, kResults), kLargeWarps));
-    // Two registers for each of the four values of a tile that a lane has.
-    if (tilesK * tilesN * 4 * 2 > kMmaStepRegisters) {
+    // A lane has four values of a tile.
+    if (tilesK * tilesN * 4 * registers > kMmaStepRegisters) {
       double together =
           problem.factors.size() == 1
               ? kFibres
               : std::min<double>(kFibres, fibres * tiling.columns);
-      bytes += problem.getPositions() * fibres / together * tilesK * 8 *
-               llvm::alignTo(factor.sizeN, kResults) *
-               problem.getElementBytes();
+      elements += problem.getPositions() * fibres / together * tilesK * 8 *
+                  llvm::alignTo(factor.sizeN, kResults);
     }
     row = fibres * factor.sizeN;
   }
-  return bytes / (getGPURates(machine).denseFactors.mmaStreamedBytesPerClock *
-                  machine.clockMHz * 1e6 * machine.numSMs);
+  return elements /
+         (getGPURates(machine).denseFactors.mmaStreamedElementsPerClock *
+          machine.clockMHz * 1e6 * machine.numSMs);
 }
 
 KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
@@ -628,7 +633,7 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
   double narrow = getNarrowCopies(kernel, problem, machine);
   if (kernel == GPUKernel::Simt)
     onChip += getGatherSeconds(problem, machine);
-  if (kernel == GPUKernel::Mma && problem.element.isF64())
+  if (kernel == GPUKernel::Mma)
     onChip += getStreamedFactorSeconds(problem, tiling, machine);
   time.shared = onChip - time.arithmetic + narrow;
   bool isAlone = tiling.ctasPerSM == 1;

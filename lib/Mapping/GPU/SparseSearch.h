@@ -23,6 +23,9 @@ struct SparseCandidate : SparsePlan {
   bool isWide = false;
   /// Data that a K step of one of two CTAs per SM should bring.
   int64_t stepBytes = 0;
+  /// Elements, as many as an access takes at most, whose multiples results of
+  /// neighbouring rows and groups start at.
+  int64_t storeUnit = 1;
 };
 
 /// What a plan by hand says of the one that is searched for.
@@ -67,6 +70,18 @@ void chooseSparseChunks(SparseCandidate &candidate);
 void finishSparseTile(SparseCandidate &candidate,
                       const SparseConstraints &constraints,
                       const GPUMachine &machine);
+
+/// Elements that the results of `plan` let a thread store at once.
+int64_t getSparseStoreUnit(FusedOp fused, const SparsePlan &plan);
+
+/// Bytes that memory moves while parts of sectors are stored for a result.
+double getSparseStoreBytes(const SparseCandidate &candidate,
+                           const GPUMachine &machine);
+
+/// Whether threads that store what they have take longer than all that goes
+/// through memory.
+bool isWorthSharingStores(const SparseCandidate &candidate,
+                          const GPUMachine &machine);
 
 /// The best of full tiles for `described`. K steps are shorter than they should
 /// be if nothing fits otherwise.

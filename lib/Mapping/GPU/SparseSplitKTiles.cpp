@@ -49,9 +49,10 @@ kron::chooseSplitKSparseTile(const SparseCandidate &described,
       "skinny_m", plan.nominalRows <= kSparseSkinnyM ? plan.nominalRows : 0);
   if (plan.skinnyM && plan.nominalRows > plan.skinnyM)
     return std::nullopt;
+  plan.sharedStore = constraints.take("shared_store", 0);
   setSparseChunks(plan);
   // Stores matter less than parallel tiles.
-  if (plan.skinnyM)
+  if (plan.skinnyM || plan.sharedStore)
     plan.shiftUnit = 0;
   if (plan.order == SparseOrder::Chunks)
     plan.resultTiles = std::max<int64_t>(plan.chunkK / 2, 1);

@@ -136,11 +136,14 @@ static double getWaste(const SparseCandidate &plan, const SparseRates &rates) {
 /// tiles of one CTA are better if it keeps a factor of large K as a whole, and
 /// small ones of warp groups only where there are few. The weights were fitted
 /// to measurements.
-static double getCost(const SparseCandidate &plan, const SparseRates &rates) {
+static double getCost(const SparseCandidate &plan, const GPUMachine &machine) {
+  const SparseRates &rates = getGPURates(machine).sparse;
   double sizeN = double(plan.sizeN) * plan.getLanes();
   double memory = double(plan.sizeK) * plan.getLanes() + sizeN;
   double cached = (getTraffic(plan) + sizeN) * getWaste(plan, rates);
-  double cost = std::max(memory, cached / rates.cacheRate) / plan.getLanes();
+  double stores = sizeN * getSparseStoreBytes(plan, machine) / plan.dataBytes;
+  double cost =
+      std::max({memory, cached / rates.cacheRate, stores}) / plan.getLanes();
   if (plan.is16BitFloat() && plan.alongRows && plan.warpGroups > 1 &&
       !plan.isWide)
     return cost * rates.smallPairsFactor;
@@ -355,10 +358,10 @@ kron::chooseSparseTile(const SparseCandidate &described,
       return true;
     if (other.keepsFactor && !isTooFew(other) && isTooFew(plan))
       return false;
-    return getCost(plan, rates) * getIdle(plan, machine) <
-           getCost(other, rates) * getIdle(other, machine);
+    return getCost(plan, machine) * getIdle(plan, machine) <
+           getCost(other, machine) * getIdle(other, machine);
   };
-  auto attempt = [&](const Form &form, int64_t laneChunks) {
+  auto attempt = [&](const Form &form, int64_t laneChunks, bool sharesStore) {
     if (form.warpGroups > 1 && best && isGoodWithoutWarpGroups(*best, rates))
       return;
     SparseCandidate tile = plan;
@@ -367,6 +370,9 @@ kron::chooseSparseTile(const SparseCandidate &described,
     tile.ctasPerSM = form.ctas;
     tile.warpGroups = form.warpGroups;
     tile.isWide = form.isWide;
+    tile.sharedStore = constraints.take("shared_store", sharesStore);
+    if (tile.sharedStore)
+      tile.shiftUnit = 0;
     int64_t warps =
         constraints.takeWarps(form.warpGroups * getWarps(tile, constraints)) /
         form.warpGroups;
@@ -380,12 +386,21 @@ kron::chooseSparseTile(const SparseCandidate &described,
   bool hasLongSegments = plan.order == SparseOrder::Pairs &&
                          !plan.is16BitFloat() && !plan.hasEpilogue &&
                          plan.lanes / plan.lanesPerChunk % 4 == 0;
+  bool maySharedStore = isWorthSharingStores(plan, machine);
+  int64_t chunks = plan.lanes / plan.lanesPerChunk;
   int64_t leastBytes = getGPUTiles(machine).sparse.leastStepBytes;
   for (; !best && plan.stepBytes >= leastBytes; plan.stepBytes /= 2)
-    for (const Form &form : getForms(plan, constraints))
+    for (const Form &form : getForms(plan, constraints)) {
       for (int64_t longer : {1, 2})
         if (longer == 1 ||
             (hasLongSegments && form.ctas * form.warpGroups == 1))
-          attempt(form, longer * plan.laneChunks);
+          attempt(form, longer * plan.laneChunks, /*sharesStore=*/false);
+      if (!maySharedStore)
+        continue;
+      // The more lanes, the longer what warps store together.
+      int64_t blocks = llvm::divideCeil(chunks, plan.laneChunks);
+      for (; blocks > 0; --blocks)
+        attempt(form, llvm::divideCeil(chunks, blocks), /*sharesStore=*/true);
+    }
   return best;
 }

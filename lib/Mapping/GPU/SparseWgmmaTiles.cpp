@@ -191,6 +191,10 @@ kron::chooseSparseWgmma(const SparseCandidate &described,
           constraints.take("lane_chunks", described.laneChunks);
       setSparseChunks(candidate);
       candidate.keepsFactor = keeps;
+      candidate.sharedStore = constraints.take(
+          "shared_store", isWorthSharingStores(candidate, machine));
+      if (candidate.sharedStore)
+        candidate.shiftUnit = 0;
       candidate.ctasPerSM = constraints.take("ctas_per_sm", 1);
       candidate.warpGroups = warpGroups;
       candidate.rowWarps = rowWarps;

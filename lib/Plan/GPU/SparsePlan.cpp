@@ -374,9 +374,7 @@ static bool mayShareK(const SparsePlan &plan, bool isFactor) {
 std::optional<std::string> kron::getSparseTileReason(const SparsePlan &plan) {
   if (std::optional<std::string> reason = getSizeReason(plan))
     return reason;
-  int64_t unit = plan.order == SparseOrder::Chunks
-                     ? std::max<int64_t>(plan.chunkK / 2, 1)
-                     : 1;
+  int64_t unit = plan.getResultUnit();
   if (plan.resultTiles % unit != 0)
     return expects("result_tiles to be a multiple of " + Twine(unit),
                    plan.resultTiles);
@@ -465,6 +463,8 @@ static std::optional<std::string> getKernelReason(const SparsePlan &plan) {
       !((plan.alongRows || mayShareK(plan, false)) && mayShareK(plan, true)))
     return expects("k_step of parts of 128 bytes for each of k_warps",
                    plan.stepK);
+  if (plan.sharedStore && plan.alongRows)
+    return expects("shared_store to be 0 where chunks lie along rows", 1);
   if (plan.usesWgmma)
     return getWgmmaReason(plan);
   if (plan.swapsOperands)
@@ -492,7 +492,8 @@ std::variant<SparsePlan, std::string> kron::readSparsePlan(FusedOp fused,
   if (reason)
     return *reason;
   setSparseChunks(plan);
-  plan.shiftUnit = getSparseShiftUnit(fused, plan);
+  // Neither do results that are shared out anew need to start at chunks.
+  plan.shiftUnit = plan.sharedStore ? 0 : getSparseShiftUnit(fused, plan);
   plan.stepsK = llvm::divideCeil(plan.sizeK, plan.stepK);
   if (std::optional<std::string> reason = getKernelReason(plan))
     return *reason;

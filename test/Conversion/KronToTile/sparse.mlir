@@ -80,6 +80,25 @@ func.func @layer(%x: memref<7x1x256x4xf16>, %k: memref<64x256x4xf16, strided<[?,
 
 // -----
 
+// Verify that results of three lanes go through shared memory where the plan says so, behind the sums of warps that
+// share K.
+// CHECK-LABEL: gpu.func @staged_0(
+// CHECK:         %[[SHARED:.*]] = tile.alloc : !tile.buffer<2688xf32>
+// CHECK:         tile.copy_pieces {{.*}} chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 2], split = true, staged = true>> :
+// CHECK:         tile.contract_pieces {{.*}} sums %[[SHARED]] along
+func.func @staged(%x: memref<100x2x64x3xf32>, %k: memref<2x40x64x3xf32>, %y: memref<100x2x40x3xf32>) {
+  kron.fused ins(%x, %k : memref<100x2x64x3xf32>, memref<2x40x64x3xf32>) outs(%y : memref<100x2x40x3xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 2, k_step = 64, k_warps = 2, lane_chunks = 3, shared_store = 1>} {
+  ^bb0(%tx: tensor<100x2x64x3xf32>, %tk: tensor<2x40x64x3xf32>, %ty: tensor<100x2x40x3xf32>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<100x2x64x3xf32>) factor(%tk [1, q, p, 3] : tensor<2x40x64x3xf32>)
+         outs(%ty : tensor<100x2x40x3xf32>) -> tensor<100x2x40x3xf32>
+    kron.yield %0 : tensor<100x2x40x3xf32>
+  }
+  return
+}
+
+// -----
+
 // Verify that a factor that stays is left to the emitter of such kernels.
 // CHECK-LABEL: func.func @kept(
 // CHECK:         kron.fused {{.*}}keeps_factor = 1

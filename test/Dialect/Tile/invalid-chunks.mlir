@@ -30,6 +30,11 @@ func.func private @attribute() attributes {c = #tile.chunks<bytes = 16, k = 4, l
 
 // -----
 
+// expected-error @+1 {{expects staged results neither to be shifted nor along_rows}}
+func.func private @attribute() attributes {c = #tile.chunks<bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], results = chunks, shift = 4, staged = true>}
+
+// -----
+
 // expected-error @+1 {{expects shift not to be negative, but got -1}}
 func.func private @attribute() attributes {c = #tile.chunks<bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], results = chunks, shift = -1>}
 
@@ -411,7 +416,7 @@ gpu.module @kron_gpu {
     %g = tile.alloc : !tile.buffer<128xf32>
     tile.copy_pieces %x to %r and %f to %q pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 64], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 1, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 1, 2], rows = 5, split = true, narrow = true, partial = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.ring<2 of <5x64xf32>> and !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<2 of <16x64xf32>>
     tile.for %t to %n : i32 {
-      // expected-error @+1 {{expects a buffer of its own for 256 sums of warps that share K, if there are some, but got '!tile.buffer<128xf32>'}}
+      // expected-error @+1 {{expects a buffer of its own for 256 sums of warps that share K or results that are staged, if there are some, but got '!tile.buffer<128xf32>'}}
       %s = tile.contract_pieces %x[%t], %f in %r and %q sums %g along 3 pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 64], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 1, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 1, 2], rows = 5, split = true, narrow = true, partial = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<2 of <5x64xf32>> and !tile.ring<2 of <16x64xf32>> sums !tile.buffer<128xf32> -> !tile.fragment<1x16x1x1x16xf32, mma.m16n8k8.tf32>
       tile.store %s to %y[%t] along [3] box [16, 1, 1, 16] bytes 16 axes [0, 1, 2, 3] : !tile.fragment<1x16x1x1x16xf32, mma.m16n8k8.tf32>, !tile.view<?x2x1x24xf32, [48, 24, 0, 1]>
     }
@@ -429,7 +434,7 @@ gpu.module @kron_gpu {
     %g = tile.alloc : !tile.buffer<256xf32>
     tile.copy_pieces %x to %r and %f to %q pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 32], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 2, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], results = chunks, split = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.ring<3 of <16x32xf32>> and !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<3 of <32x32xf32>>
     tile.for %t to %n : i32 {
-      // expected-error @+1 {{expects a buffer of its own for 0 sums of warps that share K, if there are some, but got '!tile.buffer<256xf32>'}}
+      // expected-error @+1 {{expects a buffer of its own for 0 sums of warps that share K or results that are staged, if there are some, but got '!tile.buffer<256xf32>'}}
       %s = tile.contract_pieces %x[%t], %f in %r and %q sums %g along 3 pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 32], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 2, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], results = chunks, split = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<3 of <16x32xf32>> and !tile.ring<3 of <32x32xf32>> sums !tile.buffer<256xf32> -> !tile.fragment<1x16x1x1x32xf32, mma.m16n8k8.tf32>
       tile.store %s to %y[%t] along [3] box [16, 1, 1, 32] bytes 16 axes [0, 1, 2, 3] : !tile.fragment<1x16x1x1x32xf32, mma.m16n8k8.tf32>, !tile.view<?x2x1x24xf32, [48, 24, 0, 1]>
     }
@@ -440,7 +445,7 @@ gpu.module @kron_gpu {
 // -----
 
 gpu.module @kron_gpu {
-  gpu.func @store_c13(%x: !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, %f: !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, %y: !tile.view<?x2x1x25xf32, [48, 24, 0, 1]>, %n: i32) kernel
+  gpu.func @store_c15(%x: !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, %f: !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, %y: !tile.view<?x2x1x25xf32, [48, 24, 0, 1]>, %n: i32) kernel
       attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
     %r = tile.alloc : !tile.ring<3 of <16x32xf32>>
     %q = tile.alloc : !tile.ring<3 of <32x32xf32>>
@@ -457,7 +462,7 @@ gpu.module @kron_gpu {
 // -----
 
 gpu.module @kron_gpu {
-  gpu.func @store_c13_bytes(%x: !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, %f: !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, %y: !tile.view<?x2x1x24xf32, [48, 24, 0, 1]>, %n: i32) kernel
+  gpu.func @store_c15_bytes(%x: !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, %f: !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, %y: !tile.view<?x2x1x24xf32, [48, 24, 0, 1]>, %n: i32) kernel
       attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
     %r = tile.alloc : !tile.ring<3 of <16x32xf32>>
     %q = tile.alloc : !tile.ring<3 of <32x32xf32>>
@@ -474,7 +479,7 @@ gpu.module @kron_gpu {
 // -----
 
 gpu.module @kron_gpu {
-  gpu.func @store_c13_shift(%x: !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, %f: !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, %y: !tile.view<?x2x1x24xf32, [50, 24, 0, 1]>, %n: i32) kernel
+  gpu.func @store_c15_shift(%x: !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, %f: !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, %y: !tile.view<?x2x1x24xf32, [50, 24, 0, 1]>, %n: i32) kernel
       attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
     %r = tile.alloc : !tile.ring<3 of <16x32xf32>>
     %q = tile.alloc : !tile.ring<3 of <32x32xf32>>

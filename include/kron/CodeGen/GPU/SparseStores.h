@@ -55,6 +55,9 @@ public:
       : k(kernel), ops(ops), plan(plan), thread(thread), multiplier(multiplier),
         targets(targets), accumulator(getAccumulatorType(plan.element)) {}
 
+  /// Where in shared memory results go first, if they do.
+  int64_t sharedOffset = 0;
+
   /// Stores what a tile's results are of `sums`; by 16 bytes if arrays are
   /// multiples of that.
   void store(ArrayRef<MmaC> sums, const SparseTile &tile, Value isAligned);
@@ -111,6 +114,13 @@ private:
 
   // SparseElements.cpp
   void storeElements(ArrayRef<MmaC> sums, const SparseTile &tile);
+
+  // SparseSharedStore.cpp
+  void leaveRows(ArrayRef<MmaC> sums, Value region, int64_t rowTile,
+                 int64_t half, int64_t firstTile, int64_t tiles);
+  void storeRows(Value region, const SparseTile &tile, Int firstRow,
+                 Int firstResult, int64_t tiles);
+  void storeShared(ArrayRef<MmaC> sums, const SparseTile &tile);
 
   // SparseWideStore.cpp
   void storeWide(ArrayRef<Value> words, const SparseResults &chunk,

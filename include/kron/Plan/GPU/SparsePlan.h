@@ -164,6 +164,10 @@ struct SparseChoices {
   /// the kernel while the rows of the arrays, which are innermost there, are
   /// its results: the data and the factor change places.
   bool swapsOperands = false;
+  /// Whether a warp's results go through shared memory, so that neighbouring
+  /// threads store what lies side by side: of lanes that are no even number of
+  /// chunks, every store of a thread's own fills a part of a sector only.
+  bool sharedStore = false;
 
   /// What decides a tile, and a chain step names for itself.
   template <typename Visitor>
@@ -192,6 +196,7 @@ struct SparseChoices {
     visit("pairs_factor", choices.pairsFactor);
     visit("wgmma", choices.usesWgmma);
     visit("swaps_operands", choices.swapsOperands);
+    visit("shared_store", choices.sharedStore);
   }
 };
 
@@ -334,13 +339,35 @@ struct SparsePlan : SparseProblem, SparseChoices {
     int64_t bytes = warpGroups * stages * getStageBytes();
     return usesWgmma ? std::max(bytes, getFactorBytes()) : bytes;
   }
+  /// Tiles of 8 results whose sums a warp leaves in shared memory at a time for
+  /// `sharedStore`, and what these take there.
+  int64_t getStoredTiles() const {
+    return tile::getStagedTiles(getLanes(), getResultUnit(), resultTiles);
+  }
+  int64_t getStoredPitch() const {
+    return tile::getStagedPitch(getLanes(), getStoredTiles());
+  }
+  int64_t getStoredBytesPerWarp() const {
+    return tile::getStagedBytes(getLanes(), getStoredTiles(),
+                                std::max<int64_t>(elementBytes, 4));
+  }
+  int64_t getStoredBytes() const {
+    return sharedStore
+               ? warpGroups * rowWarps * resultWarps * getStoredBytesPerWarp()
+               : 0;
+  }
   int64_t getSharedBytes() const {
-    return getRingBytes() + getExchangeBytes() + getKeptBytes();
+    return getRingBytes() + getExchangeBytes() + getKeptBytes() +
+           getStoredBytes();
   }
 
   /// Results of a group and the places that may be before them in a tile.
   int64_t getPlaces() const {
     return sizeN + std::max<int64_t>(shiftUnit - 1, 0);
+  }
+  /// Tiles of results that make whole chunks.
+  int64_t getResultUnit() const {
+    return tile::getResultUnit(order == SparseOrder::Chunks, chunkK);
   }
   int64_t getLaneBlocks() const;
   int64_t getResultBlocks() const;

@@ -269,6 +269,10 @@ static constexpr PlanField kFields[] = {
         "swaps_operands", 0, 1, 0, kSparse,
         "1: results of the factor are the rows of the kernel, rows of the "
         "data its results"),
+    defaulted(
+        "shared_store", 0, 1, 0, kSparse,
+        "1: results go through shared memory, so that warps store what lies "
+        "side by side together"),
     // Of functions of pairs.
     required("thread_rows", 1, 16, kPairwise,
              "rows of the result that a thread has of a tile"),

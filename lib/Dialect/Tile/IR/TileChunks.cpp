@@ -44,6 +44,15 @@ int64_t ChunkTile::getSums(int64_t laneChunks) const {
   return products * rowTiles * resultTiles;
 }
 
+int64_t ChunkTile::getStagedSums(int64_t lanes) const {
+  bool areChunks = chunks.getResults() == ResultOrder::Chunks;
+  int64_t tiles = getStagedTiles(lanes, getResultUnit(areChunks, chunks.getK()),
+                                 resultTiles);
+  int64_t sumBytes = std::max<int64_t>(elementBytes, 4);
+  return rowWarps * resultWarps * getStagedBytes(lanes, tiles, sumBytes) /
+         sumBytes;
+}
+
 int64_t ChunkTile::getUnitK() const {
   return 4 * warpsK *
          std::max(chunks.getK(),
@@ -63,7 +72,7 @@ LogicalResult ChunksAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  DenseI64ArrayAttr warps, ResultOrder,
                                  bool alongRows, int64_t rows, bool split,
                                  bool narrow, bool, bool, int64_t shift,
-                                 DenseI64ArrayAttr) {
+                                 bool staged, DenseI64ArrayAttr) {
   if (bytes != kChunkBytes && bytes != kWideChunkBytes)
     return emitError() << "expects chunks of 16 or 48 bytes, but got " << bytes;
   if (k < 1 || lanes < 1)
@@ -92,6 +101,9 @@ LogicalResult ChunksAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects narrow values to be split";
   if (shift < 0)
     return emitError() << "expects shift not to be negative, but got " << shift;
+  if (staged && (shift || alongRows))
+    return emitError() << "expects staged results neither to be shifted nor "
+                          "along_rows";
   return success();
 }
 
@@ -160,7 +172,8 @@ static LogicalResult verifyChunkOrder(Operation *op, const ChunkTile &tile,
   case ResultOrder::Plain:
     break;
   case ResultOrder::Chunks:
-    fits &= lanes == chunks.getLanes() && tile.resultTiles * 2 % k == 0;
+    fits &= lanes == chunks.getLanes() &&
+            tile.resultTiles % getResultUnit(true, k) == 0;
     break;
   case ResultOrder::Spread:
     fits &= k == 1;
@@ -299,19 +312,24 @@ LogicalResult tile::verifyChunkSums(ContractPiecesOp op) {
            << ", stored once, of the atom and the number that lanes have of "
               "them, along the last axis, but got "
            << found;
-  int64_t given =
+  int64_t shared =
       32 * (tile.getWarps() - tile.getWarps() / tile.warpsK) * 4 * sums;
+  if (pieces.getChunks().getStaged())
+    shared += tile.getStagedSums(pieces.getSizes()[shape.size() - 3]);
   BufferType buffer = op.getSumsOf() ? op.getSumsOf().getType() : BufferType();
-  bool isOwn = given == 0 ? !buffer
-                          : buffer && op.getSumsOf().hasOneUse() &&
-                                op.getSumsOf().getDefiningOp<AllocOp>() &&
-                                buffer == BufferType::get(op.getContext(),
-                                                          given, sum, nullptr);
+  bool isOwn = shared == 0
+                   ? !buffer
+                   : buffer && op.getSumsOf().hasOneUse() &&
+                         op.getSumsOf().getDefiningOp<AllocOp>() &&
+                         buffer == BufferType::get(op.getContext(), shared, sum,
+                                                   nullptr);
   // contract_pieces_c12
   if (!isOwn)
     return op.emitOpError("expects a buffer of its own for ")
-           << given
-           << " sums of warps that share K, if there are some, but got "
+           << shared
+           << " sums of warps that share K or results that are staged, if "
+              "there "
+              "are some, but got "
            << (buffer ? Type(buffer) : Type(NoneType::get(op.getContext())));
   return success();
 }
@@ -335,7 +353,7 @@ static LogicalResult verifyShift(StoreOp op, const ChunkTile &tile,
   // Rows, and what the factor does not have.
   for (int64_t dim = 0; fits && dim <= rank - factorRank; ++dim)
     fits = !ShapedType::isDynamic(strides[dim]) && strides[dim] % shift == 0;
-  // store_c13
+  // store_c15
   if (fits)
     return success();
   return op.emitOpError("expects shifted tiles of chunks of 16 bytes of "
@@ -362,7 +380,7 @@ LogicalResult tile::verifyStoredChunks(StoreOp op, ContractPiecesOp product) {
       getSumType(element) == fragment.getElementType() &&
       (isOf8 || element == data.getElementType()) &&
       (!op.getAddend() || op.getAddend().getType().getElementType() == element);
-  // store_c13
+  // store_c15
   if (!isResult || *op.getAlong() != ArrayRef(rank - 1) ||
       *op.getBox() != fragment.getBox() || op.getOrder() || !op.getAxes() ||
       *op.getAxes() != ArrayRef(llvm::to_vector(llvm::seq<int64_t>(0, rank))) ||

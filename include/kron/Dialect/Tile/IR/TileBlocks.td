@@ -129,7 +129,8 @@ def Tile_ContractPiecesOp
     are in a ring of its own: all threads wait for the next piece of both, and start to
     copy those that go `ahead`. Tiles are counted as boxes of the view's rows, and what
     follows them, and of the factor's results, the last ones fastest. Where warps share K,
-    they leave their sums in `sums_of`, from where the first one takes them. Sums that are
+    they leave their sums in `sums_of`, from where the first one takes them; staged results
+    go there, behind these. Sums that are
     not finite are computed again where they are stored, from the views.
 
     Constraints:
@@ -166,7 +167,7 @@ def Tile_ContractPiecesOp
         between them; those `along_rows` have K, and rows in place of that.
     12. The sums are a tile with results in place of K, of the product's atom, up to 64
         groups of four in a lane, 32 of f64; `sums_of` is a buffer for those of all warps
-        but the first ones, if some share K, that nothing else uses.
+        but the first ones, if some share K, and for staged results, that nothing else uses.
 
     Example: `%s = tile.contract_pieces %x[%t], %p in %ring along 1 pieces #tile.pieces<...> : !tile.view<?x128xf32, [128, 1]>, !tile.operand<128x128xf32, wgmma.m64k8.tf32 quads>, !tile.ring<4 of <64x32xf32>> -> !tile.fragment<1x64x128xf32, wgmma.m64k8.tf32>`
   }];

@@ -13,6 +13,7 @@
 #define KRON_DIALECT_TILE_IR_TILECHUNKS_H
 
 #include "kron/Dialect/Tile/IR/TileOps.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::kron::tile {
 
@@ -48,6 +49,34 @@ inline int64_t getChunkKPerThread(int64_t elementBytes, bool isNarrow) {
   return elementBytes == 2 || isNarrow ? 4 : 2;
 }
 
+/// Rows of sums that a warp leaves in shared memory at a time where they are
+/// staged, half of a matrix instruction's; and sums of a row that it stores at
+/// once.
+inline constexpr int64_t kStagedRows = 8, kStagedSums = 32;
+
+/// Tiles of 8 results, of `lanes` lanes, that it leaves at a time: as few as
+/// have so many sums in a row, and multiples of `unit`.
+inline int64_t getStagedTiles(int64_t lanes, int64_t unit,
+                              int64_t resultTiles) {
+  int64_t tiles = llvm::divideCeil(kStagedSums, 8 * lanes);
+  return std::min<int64_t>(llvm::alignTo(tiles, unit), resultTiles);
+}
+
+/// Sums from one of these rows to the next, which keeps those of other rows in
+/// other banks; and bytes of a warp's.
+inline int64_t getStagedPitch(int64_t lanes, int64_t tiles) {
+  return 8 * tiles * lanes + 1;
+}
+inline int64_t getStagedBytes(int64_t lanes, int64_t tiles, int64_t sumBytes) {
+  return llvm::alignTo(kStagedRows * getStagedPitch(lanes, tiles) * sumBytes,
+                       kChunkBytes);
+}
+
+/// Tiles of results that are whole chunks, if results are in `chunks` of `k`.
+inline int64_t getResultUnit(bool areChunks, int64_t k) {
+  return areChunks ? std::max<int64_t>(k / 2, 1) : 1;
+}
+
 /// What follows from how warps multiply chunks and from their elements.
 struct ChunkTile {
   ChunkTile(ChunksAttr chunks, Type data, Type factor);
@@ -59,6 +88,8 @@ struct ChunkTile {
   int64_t getResults() const;
   /// Groups of four sums that a lane has, of `laneChunks` chunks of lanes.
   int64_t getSums(int64_t laneChunks) const;
+  /// Sums that warps leave at a time, of `lanes` lanes, where they are staged.
+  int64_t getStagedSums(int64_t lanes) const;
   /// Positions K of whole chunks and instructions of all warps.
   int64_t getUnitK() const;
   /// Elements from one row of `elements` of a piece to the next.

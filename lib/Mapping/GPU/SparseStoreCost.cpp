@@ -1,0 +1,87 @@
+//===- SparseStoreCost.cpp - What stores of sparse results take -----------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// The second-level cache takes longer for a part of a sector of 32 bytes than
+// for a whole one. Threads that store what they have fill parts where results
+// of neighbours lie apart; by way of shared memory parts are left at the ends
+// of what a warp stores at once.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SparseSearch.h"
+#include "kron/Machine/GPURates.h"
+#include "kron/Plan/Arrays.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+static constexpr double kSectorBytes = 32, kWarpThreads = 32;
+/// Threads of a warp with results of one row.
+static constexpr double kRowThreads = 4;
+
+int64_t kron::getSparseStoreUnit(FusedOp fused, const SparsePlan &plan) {
+  int64_t unit = plan.getAccess();
+  auto shape = cast<ShapedType>(fused.getInit().getType()).getShape();
+  for (auto [axis, stride] : llvm::enumerate(getKnownStrides(fused.getInit())))
+    if (shape[axis] != 1 && int(axis) != plan.laneAxis && stride != 1 &&
+        !(plan.order == SparseOrder::Chunks && axis == plan.axis) &&
+        !ShapedType::isDynamic(stride))
+      while (stride % unit != 0)
+        unit /= 2;
+  return unit;
+}
+
+/// Parts of sectors per result that threads fill which store what they have.
+static double getOwnParts(const SparseCandidate &plan) {
+  double bytes = plan.element.getIntOrFloatBitWidth() / 8;
+  bool isContiguous = plan.order == SparseOrder::Chunks;
+  bool fits = isContiguous ? plan.sizeN % plan.chunkK == 0
+                           : plan.lanesPerChunk == plan.getChunk();
+  bool storesChunks =
+      plan.shiftsResults() || (fits && plan.storeUnit == plan.getAccess());
+  // Neighbouring threads fill sectors together then.
+  if (storesChunks && plan.order != SparseOrder::Plain)
+    return 0;
+  double piece = storesChunks ? plan.getAccess() : 1;
+  // From what one thread stores to what the next one does.
+  double distance = bytes * plan.lanes *
+                    (isContiguous                        ? plan.chunkK
+                     : plan.order == SparseOrder::Spread ? 1
+                                                         : 2);
+  return std::clamp(distance / kSectorBytes, 1 / kRowThreads, 1.0) / piece;
+}
+
+/// The same by way of shared memory: two for each store of a warp, and for each
+/// contiguous segment.
+static double getSharedParts(const SparseCandidate &plan) {
+  double segment =
+      plan.getLaneBlocks() == 1
+          ? std::min(8 * plan.getStoredTiles(), plan.sizeN) * plan.lanes
+          : plan.getLanes();
+  return 2 / kWarpThreads + 2 / segment;
+}
+
+double kron::getSparseStoreBytes(const SparseCandidate &plan,
+                                 const GPUMachine &machine) {
+  if (plan.alongRows)
+    return 0;
+  double parts = plan.sharedStore ? getSharedParts(plan) : getOwnParts(plan);
+  double perSecond = getGPURates(machine).sparse.partSectorsPerClock *
+                     machine.clockMHz * 1e6 * machine.numSMs;
+  return parts / perSecond * machine.copyBytesPerSecond;
+}
+
+bool kron::isWorthSharingStores(const SparseCandidate &plan,
+                                const GPUMachine &machine) {
+  if (plan.alongRows || plan.swapsOperands)
+    return false;
+  double bytes = plan.element.getIntOrFloatBitWidth() / 8;
+  double perResult = bytes * (1 + double(plan.sizeK) / plan.sizeN);
+  SparseCandidate own = plan;
+  own.sharedStore = false;
+  return getSparseStoreBytes(own, machine) > perResult;
+}
