@@ -317,7 +317,7 @@ def layers_of(page):
 #: Folders below include/kron or lib that choose nothing, and what they must not include: planners and what these
 #: choose by, measured numbers.
 NO_CHOICE = {"Plan", "CodeGen", "Conversion", "Dialect"}
-CHOICE = ("Mapping/", "Machine/CPURates.h", "Machine/GPURates.h")
+CHOICE = ("Mapping/", "Machine/CPURates.h", "Machine/GPURates.h", "Machine/GPUSplits.h")
 
 
 def check_layers(checker, page):

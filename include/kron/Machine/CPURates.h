@@ -95,8 +95,6 @@ struct CPURates {
   /// Of kron.pairwise_grad: positions of K that are packed for all register
   /// tiles whose values are in scratch.
   int64_t pairGradPositions = 128;
-  /// Multiply-adds below which a range of tiles is not worth a thread.
-  int64_t threadFmas = 1 << 16;
 
   // Tiles.
   /// Bytes of every row that tiles of columns take, at least: one cache line at

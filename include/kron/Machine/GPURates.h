@@ -93,7 +93,7 @@ struct DenseFactorRates {
   /// Elements per clock of an SM of factors that `mma` loads from the
   /// second-level cache for every block of fibres, since registers do not hold
   /// them.
-  double mmaStreamedElementsPerClock = 1.9;
+  double mmaStreamedElementsPerClock = 1.7;
 };
 
 /// Tiles of a sparse factor without others, as `kron-fuse` estimates them.
@@ -225,6 +225,8 @@ struct SparseWgmmaRates {
   int64_t leastResults = 64;
   /// N, K and rows that are worth preparing the factor for.
   int64_t leastN = 48, leastK = 48, leastRows = 128;
+  /// From the end of a K step's copies, in f32, until it can be multiplied.
+  double copySeconds = 0.8e-6;
   /// Tiles for each SM: the factor has to be prepared first.
   int64_t tilesPerSM = 2;
   /// Bytes that should be under way; the least of 16-bit types.

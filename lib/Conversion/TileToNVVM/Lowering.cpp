@@ -123,6 +123,8 @@ void Lowering::lower(Block &block) {
         .Case([&](PlaceOp place) { lowerPlace(*this, place); })
         .Case([&](LoadScalarOp load) { lowerLoadScalar(*this, load); })
         .Case([&](PairsOp pairs) { lowerPairs(*this, pairs); })
+        .Case([&](KeepRowsOp rows) { lowerKeepRows(*this, rows); })
+        .Case([&](PairsOfRowsOp pairs) { lowerPairsOfRows(*this, pairs); })
         .Case(
             [&](MultiplyRowsOp product) { lowerMultiplyRows(*this, product); })
         .Case([&](MapOp map) { lowerMap(*this, map); })

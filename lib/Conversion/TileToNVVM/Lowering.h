@@ -401,6 +401,8 @@ KernelScale getScale(Lowering &lowering, Value scale);
 void lowerPlace(Lowering &lowering, PlaceOp op);
 void lowerLoadScalar(Lowering &lowering, LoadScalarOp op);
 void lowerPairs(Lowering &lowering, PairsOp op);
+void lowerKeepRows(Lowering &lowering, KeepRowsOp op);
+void lowerPairsOfRows(Lowering &lowering, PairsOfRowsOp op);
 void lowerMultiplyRows(Lowering &lowering, MultiplyRowsOp op);
 void lowerMap(Lowering &lowering, MapOp op);
 void lowerForPairs(Lowering &lowering, ForPairsOp op);

@@ -30,9 +30,9 @@ using namespace mlir::kron::tile;
 static bool converts(gpu::GPUFuncOp kernel) {
   return kernel
       .walk([](Operation *op) {
-        return isa<ForBlocksOp, ForPiecesOp, PairsOp, ContractPiecesOp,
-                   ForFibresOp, QuantizeRowsOp, ContractBatchOp, AddPiecesOp>(
-                   op)
+        return isa<ForBlocksOp, ForPiecesOp, PairsOp, PairsOfRowsOp,
+                   ContractPiecesOp, ForFibresOp, QuantizeRowsOp,
+                   ContractBatchOp, AddPiecesOp>(op)
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })
@@ -143,7 +143,7 @@ static Type getElement(gpu::GPUFuncOp kernel, Type sums, bool isConverted) {
     }
   Type element = isConverted ? sums : views;
   WalkResult result = kernel.getBody().walk([&](Operation *op) {
-    if (isa<PairsOp, MapOp>(op->getParentOp())) {
+    if (isa<PairsOp, PairsOfRowsOp, MapOp>(op->getParentOp())) {
       StringRef dialect = op->getName().getDialectNamespace();
       if (isa<tile::YieldOp>(op) || dialect == "arith" || dialect == "math")
         return WalkResult::advance();

@@ -51,7 +51,7 @@ int64_t kron::getLeastSlice(const CPUPlan &plan, FusedOp fused,
   int64_t least = 1;
   for (unsigned index = section.begin; index < section.end; ++index) {
     const StageGroup &group = plan.groups[index];
-    int64_t rows = 1, inside = 1;
+    int64_t rows = plan.slicesWholeTile() ? tile : 1, inside = 1;
     for (unsigned axis = section.sliceAxis + 1; axis < plan.roles.size();
          ++axis) {
       if (axis >= group.axis && axis < group.axis + group.products.size())
@@ -388,6 +388,27 @@ static int64_t chooseEvenRows(int64_t size, int64_t rows) {
   return 2 * even >= rows ? even : rows;
 }
 
+/// Rows that lanes run over: a vector, a second one only as long as all is in
+/// the first-level cache. Of a transposed input a cache line, or, where these
+/// do not start at lines, segments that share few with the next ones if the
+/// second-level cache holds them.
+static int64_t chooseRowsInLanes(const CPUPlan &plan, FusedOp fused,
+                                 int64_t bytesPerPosition, int64_t elementBytes,
+                                 int64_t lanes, const CacheBudget &caches) {
+  if (!plan.transposesInput)
+    return 4 * lanes * bytesPerPosition <= caches.l1Bytes ? 2 * lanes : lanes;
+  SmallVector<int64_t> strides = getInputStrides(fused);
+  bool isAligned = llvm::all_of(llvm::enumerate(strides), [&](auto stride) {
+    return static_cast<int>(stride.index()) == plan.tiledAxis ||
+           (!ShapedType::isDynamic(stride.value()) &&
+            stride.value() * elementBytes % kLineBytes == 0);
+  });
+  int64_t rows = kCPURates.columnSegmentBytes / elementBytes;
+  return isAligned || 2 * rows * bytesPerPosition > caches.l2Bytes
+             ? kLineBytes / elementBytes
+             : rows;
+}
+
 /// Elements of the axes inside of the tiled one that no factor contracts, if
 /// there are no others there, else 1.
 static int64_t countInside(const CPUPlan &plan, FusedOp fused) {
@@ -419,8 +440,8 @@ int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
     tile = chooseColumns(plan, size, bytesPerPosition, lanes, elementBytes,
                          caches);
   else if (plan.rowsInLanes)
-    // A second vector only as long as all is in the first-level cache.
-    tile = 4 * lanes * bytesPerPosition <= caches.l1Bytes ? 2 * lanes : lanes;
+    tile = chooseRowsInLanes(plan, fused, bytesPerPosition, elementBytes, lanes,
+                             caches);
   else if (plan.transposesInput) {
     // Two cache lines of the input, even where the second-level cache does not
     // hold the rows that they belong to: fetching parts of lines costs more.

@@ -161,13 +161,13 @@ search(FusedOp fused, int64_t skinnyM, const SparseConstraints &constraints,
   described.nominalRows = rows;
   chooseSparseChunks(described);
   described.shiftUnit = getSparseShiftUnit(fused, described);
-  described.storeUnit = getSparseStoreUnit(fused, described);
+  describeSparseAccesses(fused, described);
   SparseCandidate full = described;
   if (mayHaveWideChunks(full) &&
       constraints.take("chunk_bytes", kSparseWideBytes) == kSparseWideBytes) {
     full.chunkBytes = kSparseWideBytes;
     chooseSparseChunks(full);
-    full.storeUnit = getSparseStoreUnit(fused, full);
+    describeSparseAccesses(fused, full);
   }
   std::optional<SparseCandidate> best =
       chooseGroups(fused, full, constraints, machine);

@@ -23,9 +23,9 @@ struct SparseCandidate : SparsePlan {
   bool isWide = false;
   /// Data that a K step of one of two CTAs per SM should bring.
   int64_t stepBytes = 0;
-  /// Elements, as many as an access takes at most, whose multiples results of
-  /// neighbouring rows and groups start at.
-  int64_t storeUnit = 1;
+  /// Elements, as many as an access takes at most, whose multiples results, and
+  /// data, of neighbouring rows and groups start at.
+  int64_t storeUnit = 1, loadUnit = 1;
 };
 
 /// What a plan by hand says of the one that is searched for.
@@ -71,12 +71,20 @@ void finishSparseTile(SparseCandidate &candidate,
                       const SparseConstraints &constraints,
                       const GPUMachine &machine);
 
-/// Elements that the results of `plan` let a thread store at once.
-int64_t getSparseStoreUnit(FusedOp fused, const SparsePlan &plan);
+/// Works out how far accesses to memory can be whole for `candidate`, whose
+/// chunks are known.
+void describeSparseAccesses(FusedOp fused, SparseCandidate &candidate);
 
 /// Bytes that memory moves while parts of sectors are stored for a result.
 double getSparseStoreBytes(const SparseCandidate &candidate,
                            const GPUMachine &machine);
+
+/// The same while an element is copied, if copies are of less than 16 bytes.
+double getSparseLoadBytes(const SparseCandidate &candidate,
+                          const GPUMachine &machine);
+
+/// Whether threads that store what they have fill parts of sectors.
+bool mayShareSparseStores(const SparseCandidate &candidate);
 
 /// Whether threads that store what they have take longer than all that goes
 /// through memory.

@@ -23,16 +23,27 @@ static constexpr double kSectorBytes = 32, kWarpThreads = 32;
 /// Threads of a warp with results of one row.
 static constexpr double kRowThreads = 4;
 
-int64_t kron::getSparseStoreUnit(FusedOp fused, const SparsePlan &plan) {
-  int64_t unit = plan.getAccess();
-  auto shape = cast<ShapedType>(fused.getInit().getType()).getShape();
-  for (auto [axis, stride] : llvm::enumerate(getKnownStrides(fused.getInit())))
-    if (shape[axis] != 1 && int(axis) != plan.laneAxis && stride != 1 &&
-        !(plan.order == SparseOrder::Chunks && axis == plan.axis) &&
+/// Elements, as many as an access takes at most, whose multiples known strides
+/// of `array` are, but for that of axis `skipped` (-1: none).
+static int64_t getUnit(Value array, int64_t access, int64_t skipped) {
+  int64_t unit = access;
+  ArrayRef<int64_t> shape = cast<ShapedType>(array.getType()).getShape();
+  for (auto [axis, stride] : llvm::enumerate(getKnownStrides(array)))
+    if (shape[axis] != 1 && stride != 1 && int64_t(axis) != skipped &&
         !ShapedType::isDynamic(stride))
       while (stride % unit != 0)
         unit /= 2;
   return unit;
+}
+
+void kron::describeSparseAccesses(FusedOp fused, SparseCandidate &plan) {
+  // Chunks of several positions lie as one in memory.
+  int64_t skipped = plan.order == SparseOrder::Chunks ? plan.axis : -1;
+  plan.storeUnit = getUnit(fused.getInit(), plan.getAccess(), skipped);
+  plan.loadUnit =
+      fused.getInputPermutation()
+          ? 1
+          : getUnit(fused.getInputs().front(), plan.getAccess(), skipped);
 }
 
 /// Parts of sectors per result that threads fill which store what they have.
@@ -75,9 +86,28 @@ double kron::getSparseStoreBytes(const SparseCandidate &plan,
   return parts / perSecond * machine.copyBytesPerSecond;
 }
 
+double kron::getSparseLoadBytes(const SparseCandidate &plan,
+                                const GPUMachine &machine) {
+  if (plan.alongRows || plan.loadUnit == plan.getAccess())
+    return 0;
+  const GPURates &rates = getGPURates(machine);
+  // Less than 4 bytes go through registers.
+  double perSecond = plan.loadUnit * plan.dataBytes < 4
+                         ? rates.ragged.elements16Bit
+                         : machine.clockMHz * 1e6 * machine.numSMs /
+                               rates.dense.clocksPerNarrowCopy;
+  return machine.copyBytesPerSecond / perSecond / plan.loadUnit;
+}
+
+bool kron::mayShareSparseStores(const SparseCandidate &plan) {
+  SparseCandidate own = plan;
+  own.sharedStore = false;
+  return !plan.alongRows && !plan.swapsOperands && getOwnParts(own) > 0;
+}
+
 bool kron::isWorthSharingStores(const SparseCandidate &plan,
                                 const GPUMachine &machine) {
-  if (plan.alongRows || plan.swapsOperands)
+  if (!mayShareSparseStores(plan))
     return false;
   double bytes = plan.element.getIntOrFloatBitWidth() / 8;
   double perResult = bytes * (1 + double(plan.sizeK) / plan.sizeN);

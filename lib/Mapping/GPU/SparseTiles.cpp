@@ -129,6 +129,13 @@ static double getWaste(const SparseCandidate &plan, const SparseRates &rates) {
                            (plan.getLanes() * plan.dataBytes));
 }
 
+/// How much longer the SM with the most tiles takes than all of them would on
+/// average.
+static double getWaves(const SparseCandidate &plan, const GPUMachine &machine) {
+  int64_t tiles = getSparseTiles(plan);
+  return double(llvm::alignTo(tiles, machine.numSMs)) / tiles;
+}
+
 /// What ranks plans: bytes that go through memory or the second-level cache per
 /// row, whichever takes longer. Two warp groups per SM overlap better than one
 /// with larger tiles; where both operands stream, that makes no difference.
@@ -141,9 +148,18 @@ static double getCost(const SparseCandidate &plan, const GPUMachine &machine) {
   double sizeN = double(plan.sizeN) * plan.getLanes();
   double memory = double(plan.sizeK) * plan.getLanes() + sizeN;
   double cached = (getTraffic(plan) + sizeN) * getWaste(plan, rates);
-  double stores = sizeN * getSparseStoreBytes(plan, machine) / plan.dataBytes;
-  double cost =
-      std::max({memory, cached / rates.cacheRate, stores}) / plan.getLanes();
+  double cost = std::max(memory, cached / rates.cacheRate);
+  if (mayShareSparseStores(plan)) {
+    // Copies of single elements, and parts of sectors: stores wait for neither
+    // memory nor each other, but nothing hides copies from an SM's only group.
+    double copies =
+        getTraffic(plan) * getSparseLoadBytes(plan, machine) / plan.dataBytes;
+    double stores = sizeN * getSparseStoreBytes(plan, machine) / plan.dataBytes;
+    cost =
+        plan.getWarpGroupsPerSM() > 1 ? std::max(cost, copies) : cost + copies;
+    cost = (cost + stores) * getWaves(plan, machine);
+  }
+  cost /= plan.getLanes();
   if (plan.is16BitFloat() && plan.alongRows && plan.warpGroups > 1 &&
       !plan.isWide)
     return cost * rates.smallPairsFactor;
@@ -306,9 +322,12 @@ static SmallVector<Form> getForms(const SparsePlan &plan) {
 
 /// The forms of given numbers of CTAs and warp groups; those that are worth a
 /// try, and others behind them.
-static SmallVector<Form> getForms(const SparsePlan &plan,
+static SmallVector<Form> getForms(const SparseCandidate &plan,
                                   const SparseConstraints &constraints) {
   SmallVector<Form> forms = getForms(plan);
+  // Two groups keep a factor together, for fewer copies of single elements.
+  if (mayShareSparseStores(plan))
+    forms.append({{1, 2, false}, {1, 2, true}});
   if (constraints.isEmpty())
     return forms;
   for (int64_t ctas : {2, 1})
@@ -386,7 +405,7 @@ kron::chooseSparseTile(const SparseCandidate &described,
   bool hasLongSegments = plan.order == SparseOrder::Pairs &&
                          !plan.is16BitFloat() && !plan.hasEpilogue &&
                          plan.lanes / plan.lanesPerChunk % 4 == 0;
-  bool maySharedStore = isWorthSharingStores(plan, machine);
+  bool mayShareStores = mayShareSparseStores(plan);
   int64_t chunks = plan.lanes / plan.lanesPerChunk;
   int64_t leastBytes = getGPUTiles(machine).sparse.leastStepBytes;
   for (; !best && plan.stepBytes >= leastBytes; plan.stepBytes /= 2)
@@ -395,7 +414,7 @@ kron::chooseSparseTile(const SparseCandidate &described,
         if (longer == 1 ||
             (hasLongSegments && form.ctas * form.warpGroups == 1))
           attempt(form, longer * plan.laneChunks, /*sharesStore=*/false);
-      if (!maySharedStore)
+      if (!mayShareStores)
         continue;
       // The more lanes, the longer what warps store together.
       int64_t blocks = llvm::divideCeil(chunks, plan.laneChunks);

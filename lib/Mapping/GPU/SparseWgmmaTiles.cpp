@@ -102,12 +102,41 @@ static bool areEnough(const SparseCandidate &plan, const GPUMachine &machine) {
          tiles * 4 >= int64_t(llvm::alignTo(tiles, machine.numSMs)) * 3;
 }
 
+/// How much longer K steps of `plan`, in f32, take than their products: data
+/// that few pipeline stages bring are waited for, those of one stage every
+/// time, and copies of single elements may take longer than what they bring
+/// takes to be multiplied.
+static double getWait(const SparseCandidate &plan, const GPUMachine &machine) {
+  if (plan.is16BitFloat())
+    return 1;
+  const GPURates &rates = getGPURates(machine);
+  double groups = plan.warpGroups * plan.getLanes() * plan.stepK;
+  double products =
+      2.0 * plan.getRows() * plan.getResults() * groups * machine.numSMs /
+      (rates.sparseEstimate.splitWarpgroupShare * machine.tf32Wgmma / 3);
+  int64_t rows = plan.getRows() + (plan.keepsFactor ? 0 : plan.getResults());
+  double copies = rows * groups / plan.loadUnit *
+                  rates.dense.clocksPerNarrowCopy / (machine.clockMHz * 1e6);
+  double data = copies + rates.sparseWgmma.copySeconds;
+  double step = plan.stages > 1
+                    ? std::max({products, copies, data / (plan.stages - 1)})
+                    : products + data;
+  return step / products;
+}
+
+/// How much longer products by mma.sync take.
+static double getGain(const GPUMachine &machine) {
+  const SparseEstimateRates &rates = getGPURates(machine).sparseEstimate;
+  return rates.splitWarpgroupShare * machine.tf32Wgmma /
+         (rates.issueShare * machine.tf32Mma);
+}
+
 /// Whether a plan is faster than mma.sync, by what was measured. Where lanes
 /// are more than a chunk's, all results have to fit.
 static bool isWorthwhile(const SparseCandidate &plan,
                          const GPUMachine &machine) {
   const SparseWgmmaRates &rates = getGPURates(machine).sparseWgmma;
-  if (!areEnough(plan, machine) ||
+  if (!areEnough(plan, machine) || getWait(plan, machine) > getGain(machine) ||
       plan.stepK * plan.stepsK * 4 >
           5 * int64_t(llvm::alignTo(plan.sizeK, kMacroK)))
     return false;
@@ -136,9 +165,12 @@ static double getTraffic(const SparsePlan &plan) {
   return data + double(plan.sizeK) * plan.sizeN / plan.getRows();
 }
 
-/// What ranks plans: what they read, then results that do not exist.
-static std::pair<double, int64_t> getCost(const SparsePlan &plan) {
-  return {getTraffic(plan), plan.getResultBlocks() * plan.getResults()};
+/// What ranks plans: what they read, and wait for, then results that do not
+/// exist.
+static std::pair<double, int64_t> getCost(const SparseCandidate &plan,
+                                          const GPUMachine &machine) {
+  return {getTraffic(plan) * getWait(plan, machine),
+          plan.getResultBlocks() * plan.getResults()};
 }
 
 /// Whether 16-bit values are of several products side by side, or of groups of
@@ -205,7 +237,7 @@ kron::chooseSparseWgmma(const SparseCandidate &described,
           chooseTile(candidate, step, leastStages, constraints, machine) &&
           (isGiven || isWorthwhile(candidate, machine)) &&
           constraints.allow(candidate) &&
-          (!best || getCost(candidate) < getCost(*best)))
+          (!best || getCost(candidate, machine) < getCost(*best, machine)))
         best = candidate;
     }
   };
