@@ -126,6 +126,20 @@ func.func @sparse_warps(%x: memref<1000x4x64xf32>, %f: memref<4x64x48xf32>, %y: 
 
 // -----
 
+// Warps share K where both sides stream only.
+func.func @sparse_shared_k(%x: memref<1000x4x64xf32>, %f: memref<4x64x48xf32>, %y: memref<1000x4x48xf32>) {
+  // expected-error @below {{sparse: expects k_warps to be 1 and skinny_m to be 0 where a factor is kept, but got 2}}
+  kron.fused ins(%x, %f : memref<1000x4x64xf32>, memref<4x64x48xf32>) outs(%y : memref<1000x4x48xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 1, k_step = 64, k_warps = 2, keeps_factor = 1>} {
+  ^bb0(%t: tensor<1000x4x64xf32>, %a: tensor<4x64x48xf32>, %o: tensor<1000x4x48xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<1000x4x64xf32>) factor(%a [1, p, q] : tensor<4x64x48xf32>) outs(%o : tensor<1000x4x48xf32>) -> tensor<1000x4x48xf32>
+    kron.yield %1 : tensor<1000x4x48xf32>
+  }
+  return
+}
+
+// -----
+
 // What a launch requires is not for a plan that is completed.
 func.func @min_rows(%x: memref<1000x4x64xf32>, %f: memref<4x64x48xf32>, %y: memref<1000x4x48xf32>) {
   // expected-error @below {{sparse: no sparse plan has min_rows = 7; expects min_rows to be 0, say, but got 7}}

@@ -64,6 +64,11 @@ def sparse(name, pattern, rows, layout="batch_first", **more):
     return shapes._fixed_ksmm(name, pattern, rows, layout, OPEN) | more
 
 
+def streamed(fields):
+    """A plan of a factor that comes in pieces."""
+    return dict(attributes=[f"plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, {fields}>"])
+
+
 def groups_plan(fields):
     return [f"plan = #kron.gpu_plan<kernel = small_groups, {fields}>"]
 
@@ -207,6 +212,27 @@ FIXED = (
     ("sparse", CHIPS, sparse("f16", (2, 48, 192, 1), 70, bias=True, residual=True, activation="gelu", scale=True)),
     ("sparse", CHIPS, sparse("f16", (2, 48, 192, 1), 7)),
     ("sparse", CHIPS, sparse("bf16", (64, 28, 12, 1), 70)),
+    # Chunks along K, of lanes (of which two halves are exchanged, or 48 bytes), and along rows; with remainders of all,
+    # open strides, warps that share K, groups that begin anywhere, and single copies.
+    ("sparse", CHIPS, sparse("f32", (2, 40, 44, 1), 70, **SCALED, **streamed(
+        "stages = 3, row_warps = 2, result_tiles = 2, result_warps = 2, k_step = 16"))),
+    ("sparse", CHIPS, sparse("f64", (2, 20, 41, 1), 37, memref_layout="any", **EPILOGUE, **streamed(
+        "stages = 2, row_warps = 2, result_tiles = 1, result_warps = 2, k_step = 32, k_warps = 2"))),
+    ("sparse", CHIPS, sparse("f16", (1, 24, 40, 8), 40, **EPILOGUE, **streamed(
+        "stages = 2, row_tiles = 2, row_warps = 1, result_tiles = 2, result_warps = 1, k_step = 32"))),
+    ("sparse", CHIPS, sparse("f32", (3, 20, 24, 16), 40, **streamed(
+        "stages = 4, row_warps = 2, result_tiles = 2, result_warps = 1, k_step = 8, lane_chunks = 2"))),
+    ("sparse", CHIPS, sparse("f32", (2, 20, 40, 3), 40, **UNREAD, **streamed(
+        "stages = 2, row_warps = 2, result_tiles = 2, result_warps = 1, k_step = 16, chunk_bytes = 48"))),
+    ("sparse", CHIPS, sparse("f32", (2, 20, 40, 4), 75, "batch_last", **SCALED, **streamed(
+        "stages = 3, row_warps = 2, result_tiles = 1, result_warps = 2, k_step = 16, bf16_residuals = 1"))),
+    ("sparse", CHIPS, sparse("bf16", (2, 24, 40, 2), 136, "batch_last", dynamic=(), **EPILOGUE, **streamed(
+        "stages = 2, row_warps = 1, result_tiles = 2, result_warps = 2, k_step = 128, k_warps = 2"))),
+    ("sparse", CHIPS, sparse("f16", (8, 41, 64, 1), 30, dynamic=(), **streamed(
+        "stages = 2, row_warps = 2, result_tiles = 4, result_warps = 1, k_step = 32"))),
+    ("sparse", CHIPS, sparse("f16", (1, 40, 70, 6), 9, "batch_last", dynamic=(), **streamed(
+        "stages = 2, result_tiles = 1, result_warps = 2, k_step = 64, k_warps = 2, lane_chunks = 3, skinny_m = 9, "
+        "copies_singly = 1"))),
     # Results by way of shared memory: of all lanes, of some of them, of one; several tiles of a warp; what is read for
     # results; split-K; warpgroups.
     ("sparse", CHIPS, sparse("f64", (3, 20, 7, 6), 40, attributes=shared_store())),

@@ -14,7 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SparseCopies.h"
+#include "kron/CodeGen/GPU/SparseCopies.h"
 #include "kron/CodeGen/GPU/TileWalk.h"
 
 using namespace mlir;
@@ -64,6 +64,29 @@ SparseThread SparseThread::get(KernelBuilder &k, const SparsePlan &plan) {
 // Tiles
 //===----------------------------------------------------------------------===//
 
+SparseTile kron::getSparseTile(KernelBuilder &k, const SparsePlan &plan,
+                               ArrayRef<Int> freeSizes, Int part, Int block) {
+  SparseTile tile;
+  Int rest = block;
+  auto take = [&](Int count) {
+    Int position = k.rem(rest, count);
+    rest = k.floorDiv(rest, count);
+    return position;
+  };
+  SmallVector<Int> free(freeSizes.size());
+  for (unsigned axis = free.size(); axis-- > 0;)
+    free[axis] = take(freeSizes[axis]);
+  tile.row = k.mul(k.extend(rest), plan.getRows());
+  rest = part;
+  tile.result = k.mul(take(plan.getResultBlocks()), plan.getResults());
+  tile.lane = k.mul(take(plan.getLaneBlocks()), plan.getLanes());
+  tile.groups.resize(plan.groupSizes.size());
+  for (unsigned axis = plan.groupSizes.size(); axis-- > 0;)
+    tile.groups[axis] = take(plan.groupSizes[axis]);
+  tile.groups.append(free);
+  return tile;
+}
+
 Value kron::offsetSparseTile(KernelBuilder &k, const SparseArray &array,
                              const SparseTile &tile, bool isFactor) {
   Int offset = k.mul(k.extend(isFactor ? tile.result : tile.row), array.row);
@@ -71,6 +94,38 @@ Value kron::offsetSparseTile(KernelBuilder &k, const SparseArray &array,
   for (auto [position, stride] : llvm::zip(tile.groups, array.groups))
     offset = k.add(offset, k.mul(k.extend(position), stride));
   return k.offsetElements(array.base, array.element, offset);
+}
+
+/// What is left of `size` from `start` on, in 32 bits; the constant `extent` if
+/// that is always enough.
+static Int getLimit(KernelBuilder &k, Int size, Int start, int64_t extent) {
+  if (size.isConstant() && size.getConstant() % extent == 0)
+    return extent;
+  Value left = k.materialize(k.min(k.sub(size, start), extent));
+  return k.truncate(Int(left));
+}
+
+SparseCopy SparseCopies::getCopy(const SparseArray &array,
+                                 const SparseTile &tile, Int startK, Int to,
+                                 bool isFactor, Int rows) {
+  SparseCopy copy;
+  copy.array = &array;
+  copy.isFactor = isFactor;
+  copy.byAll = isFactor && plan.keepsFactor;
+  copy.from =
+      k.offsetElements(offsetSparseTile(k, array, tile, isFactor),
+                       array.element, k.mul(k.extend(startK), array.strideK));
+  copy.to = to;
+  copy.rows = isFactor ? plan.getResults() : plan.getPackedRows();
+  copy.rowLimit = isFactor ? getLimit(k, plan.sizeN, tile.result, copy.rows)
+                           : getLimit(k, rows, tile.row, copy.rows);
+  if (isFactor && plan.shiftsResults()) {
+    copy.rowStart = k.sub(0, tile.result);
+    copy.rowLimit = k.min(k.add(copy.rowStart, plan.sizeN), copy.rows);
+  }
+  copy.limitK = getLimit(k, plan.sizeK, startK, plan.stepK);
+  copy.laneLimit = getLimit(k, plan.lanes, tile.lane, plan.getLanes());
+  return copy;
 }
 
 //===----------------------------------------------------------------------===//

@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SparseStores.h"
+#include "kron/CodeGen/GPU/SparseStores.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -39,11 +39,8 @@ void SparseStores::storeElements(ArrayRef<MmaC> all, const SparseTile &tile) {
   Value base = getBase(targets.output, tile);
   int64_t laneChunks = plan.alongRows ? 1 : plan.laneChunks;
   auto storeOne = [&](Value sum, Int row, Int result, Int lane) {
-    k.ifThen(isInside(tile, row, result, lane), [&] {
-      k.store(finishElement(sum, tile, row, result, lane),
-              k.offsetElements(base, plan.element,
-                               getOffset(targets.output, row, result, lane)));
-    });
+    k.ifThen(isInside(tile, row, result, lane),
+             [&] { storeElement(sum, base, tile, row, result, lane); });
   };
   for (int64_t rowTile = 0; rowTile < plan.rowTiles; ++rowTile)
     for (int64_t half : {0, 1})

@@ -16,17 +16,12 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Computes the warp's results with plain multiply-adds, an element at a time,
-/// and stores them: infinities and NaN do not survive the splitting of values.
-void SparseKernel::computeAgain(const SparseTile &tile) {
+void SparseStores::computeAgain(const SparseTile &tile,
+                                const SparseArray &factor,
+                                const SparseAgain &again) {
   SmallVector<int64_t> extents{plan.getRowsPerWarp(), plan.getResultsPerWarp(),
                                plan.alongRows ? 1 : plan.getLanes()};
   int64_t total = extents[0] * extents[1] * extents[2];
-  Value outputBase, data;
-  if (!plan.writesShared)
-    outputBase = stores.getBase(targets.output, tile);
-  if (!plan.readsShared)
-    data = offsetSparseTile(k, input, tile, /*isFactor=*/false);
   Value weights = offsetSparseTile(k, factor, tile, /*isFactor=*/true);
   k.rolledLoop(0, total, 32, [&](Int first) {
     Positions place =
@@ -35,26 +30,7 @@ void SparseKernel::computeAgain(const SparseTile &tile) {
     Int result =
         k.add(place[1], k.mul(thread.resultWarp, plan.getResultsPerWarp()));
     Int lane = place[2];
-    // Where the row is in arrays; it is counted as its data are.
-    Int ownRow = plan.turnsRows ? getRowOfSlot(row) : row;
-    Value exists = plan.readsShared && plan.writesShared
-                       ? stores.isColumnInside(tile, result, lane)
-                       : stores.isInside(tile, ownRow, result, lane);
-    k.ifThen(exists, [&] {
-      auto loadData = [&](Int positionK) {
-        if (plan.readsShared) {
-          Int line = k.add(k.mul(getGroupNumber(tile), plan.sizeK), positionK);
-          Int feature = k.add(k.mul(line, plan.lanes), k.add(tile.lane, lane));
-          return ops.load(plan.element, locateFeature(row, feature));
-        }
-        Value from = k.offsetElements(data, plan.element,
-                                      stores.getOffset(input, row, 0, lane));
-        return ops.load(
-            plan.element,
-            k.offsetElements(from, plan.element,
-                             k.mul(k.extend(positionK), input.strideK)),
-            CacheHint::ReadOnly);
-      };
+    k.ifThen(again.exists(row, result, lane), [&] {
       Value weight = k.offsetElements(
           weights, plan.element,
           getTileOffset(k, {result, lane}, {plan.getResults(), plan.getLanes()},
@@ -66,34 +42,81 @@ void SparseKernel::computeAgain(const SparseTile &tile) {
                 k.offsetElements(weight, plan.element,
                                  k.mul(k.extend(positionK), factor.strideK));
             Scalar number = ops.load(plan.element, from, CacheHint::ReadOnly);
-            return {ops.fma(loadData(positionK), number,
+            return {ops.fma(again.loadData(row, lane, positionK), number,
                             Scalar{carried.front(), nullptr})
                         .re};
           });
-      if (plan.writesShared)
-        return k.store(
-            stores.round(sum.front()),
-            next->locateFeature(plan.alongRows ? getSlotOfRow(row) : row,
-                                getFeature(tile, result, lane)));
-      k.store(stores.finishElement(sum.front(), tile, ownRow, result, lane),
-              k.offsetElements(
-                  outputBase, plan.element,
-                  stores.getOffset(targets.output, ownRow, result, lane)));
+      again.store(sum.front(), row, result, lane);
     });
   });
 }
 
-void SparseKernel::store(ArrayRef<MmaC> sums, const SparseTile &tile) {
-  auto storeAll = [&] {
-    plan.writesShared ? storeShared(sums, tile)
-                      : stores.store(sums, tile, isAligned);
-  };
+Scalar SparseStores::loadData(const SparseArray &data, Value first, Int row,
+                              Int lane, Int positionK) {
+  Value from =
+      k.offsetElements(first, plan.element, getOffset(data, row, 0, lane));
+  return ops.load(plan.element,
+                  k.offsetElements(from, plan.element,
+                                   k.mul(k.extend(positionK), data.strideK)),
+                  CacheHint::ReadOnly);
+}
+
+void SparseStores::storeElement(Value sum, Value first, const SparseTile &tile,
+                                Int row, Int result, Int lane) {
+  k.store(finishElement(sum, tile, row, result, lane),
+          k.offsetElements(first, plan.element,
+                           getOffset(targets.output, row, result, lane)));
+}
+
+void SparseStores::guard(MmaProducts &products, ArrayRef<MmaC> sums,
+                         function_ref<void()> again,
+                         function_ref<void()> store) {
   if (!plan.element.isF32() || plan.is16BitFloat())
-    return storeAll();
+    return store();
   SmallVector<const MmaC *> pointers;
   for (const MmaC &sum : sums)
     pointers.push_back(&sum);
-  Value isBad = products.isAnyNotFinite(pointers);
-  k.choose(
-      isBad, [&] { computeAgain(tile); }, storeAll);
+  k.choose(products.isAnyNotFinite(pointers), again, store);
+}
+
+void SparseKernel::computeAgain(const SparseTile &tile) {
+  Value outputBase, data;
+  if (!plan.writesShared)
+    outputBase = stores.getBase(targets.output, tile);
+  if (!plan.readsShared)
+    data = offsetSparseTile(k, input, tile, /*isFactor=*/false);
+  // Where a row is in arrays; it is counted as its data are.
+  auto getOwnRow = [&](Int row) {
+    return plan.turnsRows ? getRowOfSlot(row) : row;
+  };
+  auto exists = [&](Int row, Int result, Int lane) {
+    return plan.readsShared && plan.writesShared
+               ? stores.isColumnInside(tile, result, lane)
+               : stores.isInside(tile, getOwnRow(row), result, lane);
+  };
+  auto loadData = [&](Int row, Int lane, Int positionK) {
+    if (!plan.readsShared)
+      return stores.loadData(input, data, row, lane, positionK);
+    Int line = k.add(k.mul(getGroupNumber(tile), plan.sizeK), positionK);
+    Int feature = k.add(k.mul(line, plan.lanes), k.add(tile.lane, lane));
+    return ops.load(plan.element, locateFeature(row, feature));
+  };
+  auto storeOne = [&](Value sum, Int row, Int result, Int lane) {
+    if (!plan.writesShared)
+      return stores.storeElement(sum, outputBase, tile, getOwnRow(row), result,
+                                 lane);
+    k.store(stores.round(sum),
+            next->locateFeature(plan.alongRows ? getSlotOfRow(row) : row,
+                                getFeature(tile, result, lane)));
+  };
+  stores.computeAgain(tile, factor, {exists, loadData, storeOne});
+}
+
+void SparseKernel::store(ArrayRef<MmaC> sums, const SparseTile &tile) {
+  stores.guard(
+      products, sums, [&] { computeAgain(tile); },
+      [&] {
+        plan.writesShared ? storeShared(sums, tile)
+                          : stores.store(sums, tile, isAligned);
+      });
 }

@@ -210,26 +210,9 @@ void SparseKernel::enterAll() {
 /// The tile of part number `part` of the factor and block number `block` of the
 /// rows.
 SparseTile SparseKernel::getTile(Int part, Int block) {
-  SparseTile tile;
-  Int rest = block;
-  auto take = [&](Int count) {
-    Int position = k.rem(rest, count);
-    rest = k.floorDiv(rest, count);
-    return position;
-  };
-  SmallVector<Int> free(plan.freeAxes.size());
-  for (unsigned axis = free.size(); axis-- > 0;)
-    free[axis] = take(freeSizes[axis]);
-  tile.row = k.mul(k.extend(rest), plan.getRows());
-  rest = part;
-  tile.result = k.mul(take(plan.getResultBlocks()), plan.getResults());
-  tile.lane = k.mul(take(plan.getLaneBlocks()), plan.getLanes());
-  tile.groups.resize(plan.groupSizes.size());
-  for (unsigned axis = plan.groupSizes.size(); axis-- > 0;)
-    tile.groups[axis] = take(plan.groupSizes[axis]);
+  SparseTile tile = getSparseTile(k, plan, freeSizes, part, block);
   if (plan.shiftsResults())
     tile.result = k.sub(tile.result, stores.getShift(tile));
-  tile.groups.append(free);
   return tile;
 }
 
@@ -319,46 +302,6 @@ SmallVector<Value> SparseKernel::emitSteps(Int firstStep) {
       });
 }
 
-/// Where the warps that share results leave vector number `index` of the sums
-/// of the warp with number `from` + 1 among them.
-Value SparseKernel::locateSums(Int from, int64_t index) {
-  int64_t sharers = plan.getWarpGroupThreads() / plan.warpsK;
-  int64_t vectors = accumulator.isF64() ? 2 : 1;
-  int64_t lineBytes = sharers * kSparseChunkBytes;
-  Int thread = k.rem(k.threadId(), sharers);
-  Int offset = k.add(k.mul(from, plan.getSums() * vectors * lineBytes),
-                     k.mul(thread, kSparseChunkBytes));
-  return k.shared(k.add(offset, exchangeOffset + index * lineBytes));
-}
-
-/// Leaves the sums of all warps but the first one of those that share results.
-/// The next tile's K steps have barriers before these places are written again.
-void SparseKernel::giveSums(ArrayRef<MmaC> sums) {
-  int64_t width = accumulator.isF64() ? 2 : 4;
-  k.ifThen(k.less(0, thread.warpK), [&] {
-    for (int64_t index = 0; index < plan.getSums() * 4 / width; ++index)
-      k.store(k.makeVector(ArrayRef<Value>(sums[index * width / 4])
-                               .slice(index * width % 4, width)),
-              locateSums(k.sub(thread.warpK, 1), index));
-  });
-  k.barrier();
-}
-
-/// Adds what the other warps left.
-void SparseKernel::takeSums(MutableArrayRef<MmaC> sums) {
-  int64_t width = accumulator.isF64() ? 2 : 4;
-  auto type = VectorType::get({width}, accumulator);
-  for (int64_t from = 0; from < plan.warpsK - 1; ++from)
-    for (int64_t index = 0; index < plan.getSums() * 4 / width; ++index) {
-      SmallVector<Value> others =
-          k.unpack(k.load(type, locateSums(from, index)));
-      for (auto [lane, other] : llvm::enumerate(others)) {
-        Value &sum = sums[index * width / 4][index * width % 4 + lane];
-        sum = arith::AddFOp::create(k.builder, k.loc, sum, other);
-      }
-    }
-}
-
 /// All tiles of a segment: of those that need the same part of the factor, or
 /// of this CTA.
 void SparseKernel::emitSegment() {
@@ -398,13 +341,7 @@ void SparseKernel::emitTilesOfSegment() {
     SmallVector<MmaC> sums(plan.getSums());
     for (auto [index, value] : llvm::enumerate(values))
       sums[index / 4][index % 4] = value;
-    if (plan.warpsK == 1)
-      return store(sums, tile);
-    giveSums(sums);
-    k.ifThen(k.equal(thread.warpK, 0), [&] {
-      takeSums(sums);
-      store(sums, tile);
-    });
+    store(sums, tile);
   });
 }
 
@@ -472,7 +409,6 @@ void SparseKernel::emit() {
   enterAll();
   keptOffset = k.allocateShared(plan.getKeptBytes(), 128);
   stageOffset = k.allocateShared(plan.getRingBytes(), 128);
-  exchangeOffset = k.allocateShared(plan.getExchangeBytes());
   stores.sharedOffset = k.allocateShared(plan.getStoredBytes());
   emitTiles();
   LaunchShape shape;
@@ -497,10 +433,10 @@ LogicalResult kron::emitSparseKernel(OpBuilder &builder,
   if (auto *reason = std::get_if<std::string>(&planOrReason))
     return emitError(*reason);
   const auto &plan = std::get<SparsePlan>(planOrReason);
+  if (plan.streamsByWarps())
+    return emitError("its factor is not kept: run --kron-tile first");
   if (plan.usesWgmma && !machine.hasWgmma)
     return emitError("the machine has no wgmma");
-  if (std::optional<std::string> reason = getSkinnyMReason(fused, attr, plan))
-    return emitError(*reason);
   if (std::optional<std::string> reason =
           getSharedMemoryReason(plan.getSharedBytes(), plan.ctasPerSM, machine))
     return emitError(*reason);

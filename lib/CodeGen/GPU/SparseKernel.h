@@ -14,7 +14,7 @@
 #ifndef KRON_LIB_CODEGEN_GPU_SPARSEKERNEL_H
 #define KRON_LIB_CODEGEN_GPU_SPARSEKERNEL_H
 
-#include "SparseStores.h"
+#include "kron/CodeGen/GPU/SparseStores.h"
 #include "kron/Machine/GPUMachine.h"
 
 namespace mlir::kron {
@@ -51,17 +51,12 @@ private:
   SmallVector<Value> emitSteps(Int firstStep);
   void waitWarpGroup();
   void waitStep(Int step);
-  Value locateSums(Int from, int64_t index);
-  void giveSums(ArrayRef<MmaC> sums);
-  void takeSums(MutableArrayRef<MmaC> sums);
   void choose(Value condition, function_ref<void(bool)> body);
 
   // SparseLoad.cpp
   void ifStep(Int step, function_ref<void(Int number, Int startK)> body);
   void issueFactor(Int step, Int to);
   void issue(Int step);
-  SparseCopy getCopy(const SparseArray &array, const SparseTile &tile,
-                     Int startK, Int to, bool isFactor);
   void issueData(const SparseTile &tile, Int startK, Int slot, bool isAligned);
   void issueFactor(const SparseTile &tile, Int startK, Int to, bool isAligned);
   bool startsEarly() const;
@@ -124,9 +119,8 @@ private:
   /// Whether arrays are multiples of 16 bytes, and whether the factor is and
   /// has the strides of `alignedFactor`.
   Value isAligned, isFactorAligned;
-  /// Byte offset of the factor that is kept, of the pipeline stages, and of the
-  /// sums that warps give to the first one.
-  int64_t keptOffset = 0, stageOffset = 0, exchangeOffset = 0;
+  /// Byte offset of the factor that is kept, and of the pipeline stages.
+  int64_t keptOffset = 0, stageOffset = 0;
 
   /// Of a chain step: the block of rows that it is at, the chain step that
   /// reads its results, where its data are in shared memory, and the part of

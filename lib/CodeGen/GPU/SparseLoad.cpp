@@ -19,51 +19,19 @@ using namespace mlir::kron;
 // K steps
 //===----------------------------------------------------------------------===//
 
-/// What is left of `size` from `start` on, in 32 bits; the constant `extent` if
-/// that is always enough.
-static Int getLimit(KernelBuilder &k, Int size, Int start, int64_t extent) {
-  if (size.isConstant() && size.getConstant() % extent == 0)
-    return extent;
-  Value left = k.materialize(k.min(k.sub(size, start), extent));
-  return k.truncate(Int(left));
-}
-
-/// The copy of part of `array` (a factor or not) that `tile` needs from
-/// `startK` on.
-SparseCopy SparseKernel::getCopy(const SparseArray &array,
-                                 const SparseTile &tile, Int startK, Int to,
-                                 bool isFactor) {
-  SparseCopy copy;
-  copy.array = &array;
-  copy.isFactor = isFactor;
-  copy.byAll = isFactor && plan.keepsFactor;
-  copy.from =
-      k.offsetElements(offsetSparseTile(k, array, tile, isFactor),
-                       array.element, k.mul(k.extend(startK), array.strideK));
-  copy.to = to;
-  copy.rows = isFactor ? plan.getResults() : plan.getPackedRows();
-  copy.rowLimit = isFactor ? getLimit(k, plan.sizeN, tile.result, copy.rows)
-                           : getLimit(k, targets.rows, tile.row, copy.rows);
-  if (isFactor && plan.shiftsResults()) {
-    copy.rowStart = k.sub(0, tile.result);
-    copy.rowLimit = k.min(k.add(copy.rowStart, plan.sizeN), copy.rows);
-  }
-  copy.limitK = getLimit(k, plan.sizeK, startK, plan.stepK);
-  copy.laneLimit = getLimit(k, plan.lanes, tile.lane, plan.getLanes());
-  return copy;
-}
-
 void SparseKernel::issueData(const SparseTile &tile, Int startK, Int slot,
                              bool isAligned) {
-  copies.copyData(getCopy(input, tile, startK, slot, /*isFactor=*/false),
+  copies.copyData(copies.getCopy(input, tile, startK, slot, /*isFactor=*/false,
+                                 targets.rows),
                   isAligned);
 }
 
 void SparseKernel::issueFactor(const SparseTile &tile, Int startK, Int to,
                                bool isAligned) {
   const SparseArray &array = isAligned ? alignedFactor : factor;
-  copies.copyFactor(getCopy(array, tile, startK, to, /*isFactor=*/true),
-                    tile.groups, isAligned);
+  copies.copyFactor(
+      copies.getCopy(array, tile, startK, to, /*isFactor=*/true, targets.rows),
+      tile.groups, isAligned);
 }
 
 Int SparseKernel::getSlot(Int step) {

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SparseCopies.h"
+#include "kron/CodeGen/GPU/SparseCopies.h"
 #include "kron/CodeGen/GPU/TileWalk.h"
 
 using namespace mlir;

@@ -15,7 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SparseStores.h"
+#include "kron/CodeGen/GPU/SparseStores.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -49,7 +49,7 @@ void SparseStores::storeRows(Value region, const SparseTile &tile, Int firstRow,
                              Int firstResult, int64_t tiles) {
   constexpr int64_t kWarpThreads = 32;
   int64_t lanes = plan.getLanes(), elements = 8 * tiles * lanes;
-  int64_t pieces = SparsePlan::kStoredRows * elements / kWarpThreads;
+  int64_t pieces = tile::kStagedRows * elements / kWarpThreads;
   // Results come in tiles of eight: pieces are an even number.
   int64_t together = pieces % 4 == 0 ? 4 : 2;
   Value base = getBase(targets.output, tile);

@@ -14,7 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SparseStores.h"
+#include "kron/CodeGen/GPU/SparseStores.h"
 
 using namespace mlir;
 using namespace mlir::kron;

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SparseProducts.h"
+#include "kron/CodeGen/GPU/SparseProducts.h"
 
 using namespace mlir;
 using namespace mlir::kron;

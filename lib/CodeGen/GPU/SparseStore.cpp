@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SparseStores.h"
+#include "kron/CodeGen/GPU/SparseStores.h"
 #include "kron/CodeGen/GPU/TileWalk.h"
 
 using namespace mlir;

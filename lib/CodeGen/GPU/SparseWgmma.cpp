@@ -13,9 +13,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SparseCopies.h"
-#include "SparseProducts.h"
 #include "kron/CodeGen/GPU/PackedOperand.h"
+#include "kron/CodeGen/GPU/SparseCopies.h"
+#include "kron/CodeGen/GPU/SparseProducts.h"
 #include "kron/CodeGen/GPU/WgmmaSums.h"
 
 using namespace mlir;

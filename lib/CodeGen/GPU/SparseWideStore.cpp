@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SparseStores.h"
+#include "kron/CodeGen/GPU/SparseStores.h"
 
 using namespace mlir;
 using namespace mlir::kron;

@@ -52,6 +52,12 @@ LogicalResult tileSmallGroups(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                               FusedOp fused, GPUPlanAttr plan,
                               const GPUMachine &machine);
 
+/// The same of a plan of kind `sparse` whose factor is not kept, and which
+/// warps multiply by.
+LogicalResult tileSparse(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                         FusedOp fused, GPUPlanAttr plan,
+                         const GPUMachine &machine);
+
 /// The same of a plan of kind `simt`, whose launches are a kernel each.
 LogicalResult tileSimt(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                        FusedOp fused, GPUPlanAttr plan,

@@ -44,6 +44,8 @@ static decltype(&tileBatched) getFamily(GPUPlanAttr plan) {
     return tileWgmma;
   case GPUKernel::Simt:
     return tileSimt;
+  case GPUKernel::Sparse:
+    return plan.get("keeps_factor") || plan.get("wgmma") ? nullptr : tileSparse;
   default:
     return nullptr;
   }

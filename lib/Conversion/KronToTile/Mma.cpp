@@ -607,6 +607,7 @@ void MmaTiles::build(gpu::GPUModuleOp gpuModule) {
   int64_t ahead = std::max<int64_t>(plan.stages - 1, 1);
   if (plan.stream)
     tile::CopyPiecesOp::create(b, loc, kernel.getArgument(input), ring,
+                               /*factor=*/Value(), /*factorRing=*/Value(),
                                getPieces());
   else
     for (int64_t turn = 0; turn < ahead; ++turn)

@@ -76,7 +76,8 @@ void WgmmaPieces::build(gpu::GPUModuleOp gpuModule) {
                                                 getPiece(), std::nullopt),
                             Value());
   Value input = kernel.getArgument(arguments.input);
-  tile::CopyPiecesOp::create(b, loc, input, ring, pieces);
+  tile::CopyPiecesOp::create(b, loc, input, ring, /*factor=*/Value(),
+                             /*factorRing=*/Value(), pieces);
   Value operand = prepare(0);
   tile::BarrierOp::create(b, loc);
   SmallVector<int64_t> shape{1}, box(pieces.getSizes());
@@ -87,8 +88,9 @@ void WgmmaPieces::build(gpu::GPUModuleOp gpuModule) {
   auto type = tile::FragmentType::get(b.getContext(), shape, b.getF32Type(),
                                       operandType.getAtom());
   kernel.forTiles(kernel.getArgument(arguments.tileCount), [&](Value tile) {
-    Value sums = tile::ContractPiecesOp::create(b, loc, type, input, tile,
-                                                operand, ring, along, pieces);
+    Value sums = tile::ContractPiecesOp::create(
+        b, loc, type, input, tile, operand, ring, /*factorRing=*/Value(),
+        /*sumsOf=*/Value(), along, pieces);
     store(sums, /*block=*/Value(), tile, along, box);
   });
   kernel.launch(kernel.host.materialize(arguments.tiles, 64));

@@ -96,9 +96,10 @@ GlobalTile locateTile(Lowering &lowering, Value view, ArrayRef<int64_t> sizes,
 
 /// Whether addresses, strides and, if `axis` is one, sizes along that axis of
 /// `views` that are only known now are multiples of `bytes`: tested once, in
-/// front of the loop over tiles. Null: they are.
+/// front of the loop over tiles. Null: they are. Strides count elements as
+/// `leastBytes` at least.
 Value isAligned(Lowering &lowering, ArrayRef<Value> views, int64_t bytes,
-                int64_t axis = -1);
+                int64_t axis = -1, int64_t leastBytes = 1);
 
 /// Copies the box that `from` is to `to`, of `sizes` positions, in `order`; all
 /// `threads` of number `thread` do, or each warp group does.

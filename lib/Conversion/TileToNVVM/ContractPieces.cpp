@@ -179,5 +179,7 @@ void PiecesProduct::emit() {
 }
 
 void tile::lowerContractPieces(Lowering &lowering, ContractPiecesOp op) {
+  if (op.getPieces().getChunks())
+    return multiplyChunks(lowering, op);
   PiecesProduct(lowering, op).emit();
 }

@@ -100,7 +100,7 @@ GlobalTile tile::locateTile(Lowering &lowering, Value viewValue,
 }
 
 Value tile::isAligned(Lowering &lowering, ArrayRef<Value> views, int64_t bytes,
-                      int64_t axis) {
+                      int64_t axis, int64_t leastBytes) {
   KernelBuilder &k = lowering.k;
   for (IfAlignedOp part : lowering.alignedParts)
     if (bytes <= int64_t(part.getBytes()) &&
@@ -117,7 +117,8 @@ Value tile::isAligned(Lowering &lowering, ArrayRef<Value> views, int64_t bytes,
   for (Value view : views) {
     const StageArray &array = lowering.views.at(view).array;
     int64_t elementBytes =
-        getBytesOf(cast<ViewType>(view.getType()).getElementType());
+        std::max(getBytesOf(cast<ViewType>(view.getType()).getElementType()),
+                 leastBytes);
     auto addNumber = [&](Int number) {
       if (!number.isConstant())
         bits = k.bitOr(bits, k.mul(number, elementBytes));

@@ -78,7 +78,8 @@ void tile::lowerFor(Lowering &lowering, ForOp op) {
   });
   op.walk([&](tile::QuantizeOp store) { testQuantize(lowering, store); });
   op.walk([&](StoreOp store) {
-    bool isOfWarpgroup = store.getSource().getDefiningOp<ContractPiecesOp>() ||
+    bool isOfWarpgroup = (store.getSource().getDefiningOp<ContractPiecesOp>() &&
+                          !areChunkSums(store.getSource())) ||
                          getFibres(store.getBoxes());
     if (getBlocks(store.getBoxes()) ||
         (isOfWarpgroup && !store->getParentOfType<IfAlignedOp>()))

@@ -176,6 +176,8 @@ static void startPieces(Lowering &lowering, const PieceCopy &pieces,
 }
 
 void tile::lowerCopyPieces(Lowering &lowering, CopyPiecesOp op) {
+  if (op.getPieces().getChunks())
+    return startChunks(lowering, op);
   KernelBuilder &k = lowering.k;
   PieceCopy pieces(lowering, op.getView(), op.getRing().getType(),
                    op.getPieces());

@@ -168,6 +168,7 @@ struct GlobalTile;
 struct LoadedBlock;
 struct LoweredBlock;
 class MatrixFactor;
+class ChunkPieces;
 
 /// Where the elements of a buffer of a ring along an axis lie.
 class WindowPlaces {
@@ -238,6 +239,8 @@ public:
   /// Of warpgroups: operands, and sums of a tile.
   DenseMap<Value, std::shared_ptr<PackedFactor>> packed;
   DenseMap<Value, std::shared_ptr<WarpgroupSums>> warpgroupSums;
+  /// Of pieces of chunks: what multiplies them, by the ring of the data.
+  DenseMap<Value, std::shared_ptr<ChunkPieces>> chunks;
   /// Products of tile.contract_batch, by their sums.
   DenseMap<Value, std::shared_ptr<BatchProduct>> batches;
   /// What was tested where this operation is; and the first parts of what such
@@ -356,6 +359,13 @@ void multiplyBlock(Lowering &lowering, ContractOp op);
 void exchangeBlock(Lowering &lowering, ExchangeOp op);
 void storeBlock(Lowering &lowering, StoreOp op);
 void meetOfBlock(Lowering &lowering, BarrierOp op);
+
+/// The same of pieces of chunks.
+void startChunks(Lowering &lowering, CopyPiecesOp op);
+void multiplyChunks(Lowering &lowering, ContractPiecesOp op);
+void storeChunks(Lowering &lowering, StoreOp op);
+/// Whether `value` is of sums of such pieces.
+bool areChunkSums(Value value);
 
 /// The same of what warpgroups multiply.
 void lowerForFibres(Lowering &lowering, ForFibresOp op);

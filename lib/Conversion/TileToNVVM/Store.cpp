@@ -437,6 +437,8 @@ void TileStore::storeChunks(BufferType type) {
 void tile::lowerStore(Lowering &lowering, StoreOp op) {
   if (getBlocks(op.getBoxes()))
     return storeBlock(lowering, op);
+  if (areChunkSums(op.getSource()))
+    return storeChunks(lowering, op);
   if (op.getSource().getDefiningOp<ContractPiecesOp>() ||
       getFibres(op.getBoxes()))
     return storeWarpgroupSums(lowering, op);

@@ -100,6 +100,9 @@ static Type getSums(LaunchOp launch, gpu::GPUFuncOp kernel, bool isConverted) {
       continue;
     Type element = type.getElementType();
     first = first ? first : element;
+    // Those of 8 bits do not say what they are summed up in.
+    if (!sums && isConverted && isFloat8(element))
+      continue;
     sums = sums ? sums : getSumType(element);
     if (!areSummedIn(element, sums)) {
       launch.emitOpError("expects views whose elements are summed up in ")
@@ -155,7 +158,7 @@ static Type getElement(gpu::GPUFuncOp kernel, Type sums, bool isConverted) {
     }
     if (isConverted) {
       for (Type type : op->getResultTypes())
-        if (Type own = getOwn(type); own && getSumType(own) != sums) {
+        if (Type own = getOwn(type); own && !areSummedIn(own, sums)) {
           op->emitOpError("expects elements that are summed up in ")
               << sums << ", but got " << type;
           return WalkResult::interrupt();

@@ -29,19 +29,6 @@ int64_t SparsePlan::getResultBlocks() const {
   return llvm::divideCeil(getPlaces(), getResults());
 }
 
-/// Tiles of results that make whole chunks.
-static int64_t getResultUnit(const SparsePlan &plan) {
-  return plan.order == SparseOrder::Chunks
-             ? std::max<int64_t>(plan.chunkK / 2, 1)
-             : 1;
-}
-
-int64_t SparsePlan::getStoredTiles() const {
-  int64_t tiles = llvm::divideCeil(kStoredSums, 8 * getLanes());
-  return std::min<int64_t>(llvm::alignTo(tiles, getResultUnit(*this)),
-                           resultTiles);
-}
-
 int64_t SparsePlan::getTilesPerRows() const {
   int64_t tiles = getLaneBlocks() * getResultBlocks();
   for (int64_t size : groupSizes)
@@ -328,7 +315,8 @@ std::string kron::getSparseWarpsText(const SparseChoices &plan) {
 static std::optional<std::string> getSizeReason(const SparsePlan &plan) {
   constexpr int64_t kMostThreads = 1024, kMostThreadsPerSM = 2048;
   // Each warp group has one of 16 barriers, another one is everybody's.
-  constexpr int64_t kMostSums = 64, kMostStages = 64, kMostWarpGroups = 15;
+  constexpr int64_t kMostSums = tile::kMostChunkSums, kMostStages = 64,
+                    kMostWarpGroups = 15;
   struct Size {
     llvm::StringLiteral name;
     int64_t value, most;
@@ -378,17 +366,15 @@ static std::optional<std::string> getSizeReason(const SparsePlan &plan) {
 /// Whether a warp's part of a K step starts where chunks are swizzled as in the
 /// first one.
 static bool mayShareK(const SparsePlan &plan, bool isFactor) {
-  int64_t row = plan.getPackedRowBytes(isFactor);
-  bool isSwizzled = plan.getChunkBytes(isFactor) == kSparseChunkBytes &&
-                    row % 128 == 0 &&
-                    (plan.laneChunks <= 2 || plan.laneChunks == 4);
-  return !isSwizzled || row / plan.warpsK % 128 == 0;
+  return tile::mayShareChunkRow(plan.getPackedRowBytes(isFactor),
+                                plan.getChunkBytes(isFactor), plan.laneChunks,
+                                plan.warpsK);
 }
 
 std::optional<std::string> kron::getSparseTileReason(const SparsePlan &plan) {
   if (std::optional<std::string> reason = getSizeReason(plan))
     return reason;
-  int64_t unit = getResultUnit(plan);
+  int64_t unit = plan.getResultUnit();
   if (plan.resultTiles % unit != 0)
     return expects("result_tiles to be a multiple of " + Twine(unit),
                    plan.resultTiles);
@@ -456,6 +442,10 @@ static std::optional<std::string> getKernelReason(const SparsePlan &plan) {
       return expects("row_tiles and row_warps to be 1 of skinny M",
                      plan.rowTiles * plan.rowWarps);
   }
+  if (plan.keepsFactor && (plan.warpsK > 1 || plan.skinnyM))
+    return expects(
+        "k_warps to be 1 and skinny_m to be 0 where a factor is kept",
+        plan.warpsK > 1 ? plan.warpsK : plan.skinnyM);
   if (plan.warpGroups > 1 && !plan.keepsFactor)
     return expects("warp_groups to be 1 where no factor is kept",
                    plan.warpGroups);
@@ -467,9 +457,8 @@ static std::optional<std::string> getKernelReason(const SparsePlan &plan) {
        plan.alongRows || plan.isWideChunk() || plan.lanesPerChunk == 1 ||
        plan.chunkK == 1))
     return expects("pairs_factor to be 0 for this factor", 1);
-  if (plan.warpsK > 1 && (plan.warpGroups > 1 || plan.isWideChunk()))
-    return expects("k_warps to be 1 of warp groups and wide chunks",
-                   plan.warpsK);
+  if (plan.warpsK > 1 && plan.isWideChunk())
+    return expects("k_warps to be 1 of wide chunks", plan.warpsK);
   if (plan.warpsK > 1 &&
       !((plan.alongRows || mayShareK(plan, false)) && mayShareK(plan, true)))
     return expects("k_step of parts of 128 bytes for each of k_warps",

@@ -1,8 +1,9 @@
-// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
 
 // Verify that an axis of unknown size, along which a factor varies, has as many positions
 // as the factor: the tiles of two groups are at most 48 CTAs.
 // CHECK-LABEL: func.func @open_groups(
+// CHECK:         kronRtCudaNumSMs
 // CHECK:         %[[TILES:.*]] = arith.constant 48 : i64
 // CHECK:         arith.minsi %[[TILES]], %{{.*}} : i64
 // CHECK:         llvm.call @kronRtCudaLaunch(

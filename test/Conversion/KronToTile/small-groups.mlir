@@ -3,12 +3,15 @@
 
 // Verify that threads keep 8 columns of weights for all rows: results of a group share its
 // input, four rows of the next tile are loaded before those of this one are multiplied, and
-// where arrays are not aligned, the plans behind this one are left together.
+// where arrays are not aligned, the plans behind this one are chosen among.
 // CHECK-LABEL: func.func @threads
 // CHECK:         scf.if
 // CHECK:           tile.launch @kron_gpu::@threads_0
 // CHECK:         } else {
-// CHECK:           kron.fused {{.*}}plan = #kron.dispatch<[<kernel = sparse, min_rows = 16, {{.*}}>, <kernel = sparse, {{.*}}skinny_m = 15>]>
+// CHECK:           scf.if
+// CHECK:             kron.fused {{.*}}plan = #kron.gpu_plan<kernel = sparse, {{.*}}keeps_factor = 1>
+// CHECK:           } else {
+// CHECK:             tile.launch @kron_gpu::@threads_1
 // CHECK:       gpu.func @threads_0(
 // CHECK-SAME:    %[[X:[^:]*]]: !tile.view<?x8x512x56xf16, [?, 1, 8, 0]>,
 // CHECK-SAME:    %[[Y:[^:]*]]: !tile.view<?x1x512x56xf16, [?, 1, 56, 1]>,
@@ -83,7 +86,7 @@ func.func @warps(%x: memref<25088x64x12xbf16>, %k: memref<64x40x12xbf16>, %y: me
 // CHECK:           scf.if
 // CHECK:             tile.launch @kron_gpu::@behind_0
 // CHECK:           } else {
-// CHECK:             kron.fused {{.*}}plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 2,
+// CHECK:             tile.launch @kron_gpu::@behind_1
 func.func @behind(%x: memref<?x64x16xbf16>, %k: memref<64x24x16xbf16>, %y: memref<?x64x24xbf16>) {
   kron.fused ins(%x, %k : memref<?x64x16xbf16>, memref<64x24x16xbf16>) outs(%y : memref<?x64x24xbf16>)
       attributes {plan = #kron.dispatch<[
@@ -109,7 +112,8 @@ func.func @behind(%x: memref<?x64x16xbf16>, %k: memref<64x24x16xbf16>, %y: memre
 // CHECK:           kron.quantize ins(%[[MEMORY]] :
 // CHECK:         } else {
 // CHECK:           tile.launch @kron_gpu::@quantized_0
-// CHECK:           kron.fused {{.*}}plan = #kron.dispatch<[<kernel = sparse,
+// CHECK:           kron.fused {{.*}}plan = #kron.gpu_plan<kernel = sparse, {{.*}}keeps_factor = 1>
+// CHECK:           tile.launch @kron_gpu::@quantized_1
 // CHECK:           tile.launch @kron_gpu::@quantize_0
 // CHECK:           memref.dealloc
 // CHECK:         }

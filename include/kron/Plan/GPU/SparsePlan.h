@@ -31,19 +31,20 @@
 #define KRON_PLAN_GPU_SPARSEPLAN_H
 
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Dialect/Tile/IR/TileChunks.h"
 #include "kron/Plan/GPU/MmaMath.h"
 #include "kron/Plan/GPU/PackedOperand.h"
-#include "llvm/Support/MathExtras.h"
 #include <string>
 #include <variant>
 
 namespace mlir::kron {
 
 /// Bytes of a chunk, and of one that holds all of 3, 6 or 12 products.
-inline constexpr int64_t kSparseChunkBytes = 16, kSparseWideBytes = 48;
+inline constexpr int64_t kSparseChunkBytes = tile::kChunkBytes,
+                         kSparseWideBytes = tile::kWideChunkBytes;
 
 /// Rows that leave some of a matrix instruction's 16 unused.
-inline constexpr int64_t kSparseSkinnyM = 15;
+inline constexpr int64_t kSparseSkinnyM = tile::kMostSkinnyM;
 /// What the results of a tile are a multiple of where the data and the factor
 /// change places: chunks of a row of K are exchanged among eight neighbours.
 inline constexpr int64_t kSwappedResults = 32;
@@ -236,6 +237,9 @@ struct SparsePlan : SparseProblem, SparseChoices {
   /// Whether a K step's factor is prepared, by warpgroups, while the K step
   /// before it is multiplied.
   bool preparesAhead() const { return usesWgmma && !keepsFactor; }
+  /// Whether the factor comes in pieces, as the data do, and warps multiply:
+  /// such kernels are made of tile operations.
+  bool streamsByWarps() const { return !usesWgmma && !keepsFactor; }
   /// Elements of a chunk, and the bytes that it has in a packed operand.
   int64_t getChunk() const { return chunkBytes / elementBytes; }
   bool isWideChunk() const { return chunkBytes > kSparseChunkBytes; }
@@ -252,7 +256,7 @@ struct SparsePlan : SparseProblem, SparseChoices {
   int64_t getKChunks() const { return stepK / chunkK; }
   /// Positions on K that a thread takes per matrix instruction, or two of TF32.
   int64_t getKPerThread() const {
-    return is16BitFloat() || has16BitResiduals() ? 4 : 2;
+    return tile::getChunkKPerThread(elementBytes, has16BitResiduals());
   }
   /// Of a whole number of chunks and of instructions, per warp.
   int64_t getMacroK() const { return 4 * std::max(chunkK, getKPerThread()); }
@@ -284,15 +288,11 @@ struct SparsePlan : SparseProblem, SparseChoices {
 
   /// Of a K step's packed operand of the factor, or of data that are not
   /// `alongRows`: from one row of `stepK` positions times the tile's lanes to
-  /// the next. Rows of 8-bit values are odd multiples of 32 bytes, such that 16
-  /// threads that read 8 bytes each of four rows meet in no bank; so are rows
-  /// of wide chunks, of 64 bytes, for 16 bytes each of two rows.
+  /// the next.
   int64_t getPackedRowBytes(bool isFactor) const {
     int64_t bytes = isFactor ? factorBytes : dataBytes;
-    int64_t row = stepK * getLanes() * bytes;
-    if (isWideChunk())
-      return row % 128 == 0 ? row + 64 : row;
-    return bytes == 1 && row % 64 == 0 ? row + 32 : row;
+    return tile::getChunkRowBytes(stepK * getLanes() * bytes, bytes == 1,
+                                  isWideChunk());
   }
   int64_t getDataBytes() const {
     return getPackedRows() *
@@ -340,21 +340,16 @@ struct SparsePlan : SparseProblem, SparseChoices {
     return usesWgmma ? std::max(bytes, getFactorBytes()) : bytes;
   }
   /// Tiles of 8 results whose sums a warp leaves in shared memory at a time for
-  /// `sharedStore`, as few as have `kStoredSums` in a row, which it stores at
-  /// once; how many sums that is, and the pitch of their rows there, which
-  /// keeps those of other rows in other banks.
-  static constexpr int64_t kStoredSums = 32;
-  int64_t getStoredTiles() const;
-  int64_t getStoredElements() const {
-    return 8 * getStoredTiles() * getLanes();
+  /// `sharedStore`, and what these take there.
+  int64_t getStoredTiles() const {
+    return tile::getStagedTiles(getLanes(), getResultUnit(), resultTiles);
   }
-  int64_t getStoredPitch() const { return getStoredElements() + 1; }
-  /// Rows that it leaves at a time: half of a matrix instruction's.
-  static constexpr int64_t kStoredRows = 8;
+  int64_t getStoredPitch() const {
+    return tile::getStagedPitch(getLanes(), getStoredTiles());
+  }
   int64_t getStoredBytesPerWarp() const {
-    return llvm::alignTo(kStoredRows * getStoredPitch() *
-                             std::max<int64_t>(elementBytes, 4),
-                         kSparseChunkBytes);
+    return tile::getStagedBytes(getLanes(), getStoredTiles(),
+                                std::max<int64_t>(elementBytes, 4));
   }
   int64_t getStoredBytes() const {
     return sharedStore
@@ -369,6 +364,10 @@ struct SparsePlan : SparseProblem, SparseChoices {
   /// Results of a group and the places that may be before them in a tile.
   int64_t getPlaces() const {
     return sizeN + std::max<int64_t>(shiftUnit - 1, 0);
+  }
+  /// Tiles of results that make whole chunks.
+  int64_t getResultUnit() const {
+    return tile::getResultUnit(order == SparseOrder::Chunks, chunkK);
   }
   int64_t getLaneBlocks() const;
   int64_t getResultBlocks() const;

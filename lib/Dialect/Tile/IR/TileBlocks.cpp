@@ -8,6 +8,7 @@
 #include "kron/Dialect/Tile/IR/TileBlocks.h"
 #include "TileRules.h"
 #include "TileShared.h"
+#include "kron/Dialect/Tile/IR/TileChunks.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -148,8 +149,9 @@ LogicalResult PiecesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<int64_t> sizes,
                                  ArrayRef<int64_t> block,
                                  ArrayRef<int64_t> axes, int64_t warps,
-                                 int64_t bytes, bool, int64_t split,
-                                 int64_t ahead, ArrayRef<int64_t> order) {
+                                 int64_t bytes, bool lines, int64_t split,
+                                 int64_t ahead, ArrayRef<int64_t> order,
+                                 ChunksAttr chunks) {
   bool divides = areBlocks(sizes, block) &&
                  llvm::all_of(llvm::zip_equal(sizes, block), [](auto pair) {
                    auto [size, part] = pair;
@@ -178,11 +180,26 @@ LogicalResult PiecesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
           ArrayRef(llvm::to_vector(llvm::seq<int64_t>(0, sizes.size()))))
     return emitError() << "expects an order of " << sizes.size()
                        << " dimensions, each once, but got " << order;
+  if (chunks && (ahead < 1 || lines || split >= 0 || !order.empty()))
+    return emitError() << "expects pieces of chunks to go ahead, without "
+                          "lines, split and order";
   return success();
 }
 
+/// Whether `op` has pieces of `view` in `ring` and, of chunks, those of a
+/// factor; else an error.
 static LogicalResult verifyPieces(Operation *op, ViewType view, RingType ring,
+                                  Value factor, Value factorRing,
                                   PiecesAttr pieces) {
+  auto ofFactor = factor ? dyn_cast<ViewType>(factor.getType()) : ViewType();
+  // copy_pieces_c7
+  if (bool(pieces.getChunks()) != bool(ofFactor) ||
+      bool(pieces.getChunks()) != bool(factorRing))
+    return op->emitOpError("expects a factor and a ring of its pieces with "
+                           "chunks, and neither without these");
+  if (pieces.getChunks())
+    return verifyChunkPieces(op, view, ring, ofFactor,
+                             cast<RingType>(factorRing.getType()), pieces);
   BufferType slot = ring.getBuffer();
   // copy_pieces_c1
   if (slot.getShape() != pieces.getBlock() || ring.getAlong() ||
@@ -242,19 +259,24 @@ LogicalResult CopyPiecesOp::verify() {
   Operation *loop = nullptr;
   for (Operation *user : getRing().getUsers())
     loop = isa<ForPiecesOp, ContractPiecesOp>(user) ? user : loop;
-  return failure(failed(verifyTakers(*this, getRing(), *this, loop)) ||
-                 failed(verifyPieces(*this, getView().getType(),
-                                     getRing().getType(), getPieces())));
+  return failure(
+      failed(verifyTakers(*this, getRing(), *this, loop)) ||
+      (getFactorRing() &&
+       failed(verifyTakers(*this, getFactorRing(), *this, loop))) ||
+      failed(verifyPieces(*this, getView().getType(), getRing().getType(),
+                          getFactor(), getFactorRing(), getPieces())));
 }
 
 LogicalResult tile::verifyStartedPieces(Operation *op, Value view, Value ring,
-                                        PiecesAttr pieces) {
+                                        PiecesAttr pieces, Value factor,
+                                        Value factorRing) {
   auto isStart = [&](Operation *user) {
     auto copy = dyn_cast<CopyPiecesOp>(user);
     Operation *outermost =
         copy ? copy->getBlock()->findAncestorOpInBlock(*op) : nullptr;
     return outermost && copy->isBeforeInBlock(outermost) &&
-           copy->getOperand(0) == view && copy.getPiecesAttr() == pieces;
+           copy->getOperand(0) == view && copy.getPiecesAttr() == pieces &&
+           copy.getFactor() == factor && copy.getFactorRing() == factorRing;
   };
   auto users = ring.getUsers();
   auto start = llvm::find_if(users, isStart);
@@ -264,7 +286,8 @@ LogicalResult tile::verifyStartedPieces(Operation *op, Value view, Value ring,
                            "and pieces in front of the loop over tiles");
   return failure(failed(verifyTakers(op, ring, *start, op)) ||
                  failed(verifyPieces(op, cast<ViewType>(view.getType()),
-                                     cast<RingType>(ring.getType()), pieces)));
+                                     cast<RingType>(ring.getType()), factor,
+                                     factorRing, pieces)));
 }
 
 LogicalResult ForPiecesOp::verify() {

@@ -25,7 +25,8 @@ using namespace mlir::kron::tile;
 /// Parses what `#tile.pieces` may say behind the rest.
 static ParseResult parsePiecesOptions(AsmParser &parser, bool &lines,
                                       int64_t &split, int64_t &ahead,
-                                      SmallVector<int64_t> &order) {
+                                      SmallVector<int64_t> &order,
+                                      ChunksAttr &chunks) {
   lines = false;
   split = -1;
   ahead = 0;
@@ -46,9 +47,12 @@ static ParseResult parsePiecesOptions(AsmParser &parser, bool &lines,
           parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
             return parser.parseInteger(order.emplace_back());
           });
+    else if (name == "chunks")
+      parsed = parser.parseCustomAttributeWithFallback(chunks);
     else
-      return parser.emitError(parser.getCurrentLocation(),
-                              "expects lines, split, ahead or order, but got ")
+      return parser.emitError(
+                 parser.getCurrentLocation(),
+                 "expects lines, split, ahead, order or chunks, but got ")
              << name;
     if (parsed)
       return failure();
@@ -58,18 +62,23 @@ static ParseResult parsePiecesOptions(AsmParser &parser, bool &lines,
 }
 
 static void printPiecesOptions(AsmPrinter &printer, bool lines, int64_t split,
-                               int64_t ahead, ArrayRef<int64_t> order) {
+                               int64_t ahead, ArrayRef<int64_t> order,
+                               ChunksAttr chunks) {
   if (lines)
     printer << ", lines = true";
   if (split >= 0)
     printer << ", split = " << split;
   if (ahead)
     printer << ", ahead = " << ahead;
-  if (order.empty())
-    return;
-  printer << ", order = [";
-  llvm::interleaveComma(order, printer);
-  printer << "]";
+  if (!order.empty()) {
+    printer << ", order = [";
+    llvm::interleaveComma(order, printer);
+    printer << "]";
+  }
+  if (chunks) {
+    printer << ", chunks = ";
+    printer.printStrippedAttrOrType(chunks);
+  }
 }
 
 #define GET_ATTRDEF_CLASSES

@@ -63,9 +63,11 @@ LogicalResult verifyAxesAndBytes(StoreOp op, ArrayRef<int64_t> box,
                                  size_t firstMerged);
 
 /// Whether a tile.copy_pieces of `view` to `ring`, in `pieces`, is in front of
-/// the loop that `op` is in, and these go together; else an error.
+/// the loop that `op` is in, and these go together; of chunks, with pieces of
+/// `factor` to `factorRing`. Else an error.
 LogicalResult verifyStartedPieces(Operation *op, Value view, Value ring,
-                                  PiecesAttr pieces);
+                                  PiecesAttr pieces, Value factor = nullptr,
+                                  Value factorRing = nullptr);
 
 /// Whether `source` is sums of a tile.contract_batch or totals of a
 /// tile.add_pieces; and the rules of storing them.

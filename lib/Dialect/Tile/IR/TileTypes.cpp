@@ -362,11 +362,11 @@ LogicalResult OperandType::verify(function_ref<InFlightDiagnostic()> emitError,
 LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
                                    ArrayRef<int64_t> shape, Type element,
                                    AtomKind atom) {
-  // Of functions of pairs, results of mma.m16n8k16.
-  bool isOfPairs = atom == AtomKind::MmaM16N8K16 && element.isF32() &&
-                   shape.size() == 3 && shape.front() == 1;
+  // Of functions of pairs, and of pieces of chunks, results of mma.m16n8k16.
+  bool areSums = atom == AtomKind::MmaM16N8K16 && element.isF32() &&
+                 shape.size() >= 3 && shape.front() == 1;
   if (failed(verifySizes(emitError, shape, 2, element)) ||
-      (!isOfPairs && failed(verifyAtom(emitError, atom))))
+      (!areSums && failed(verifyAtom(emitError, atom))))
     return failure();
   SmallVector<int64_t> box(shape.drop_front());
   if (atom == AtomKind::Dmma &&

@@ -8,6 +8,7 @@
 #include "TileRules.h"
 #include "TileShared.h"
 #include "kron/Dialect/Tile/IR/TileBlocks.h"
+#include "kron/Dialect/Tile/IR/TileChunks.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -186,11 +187,21 @@ LogicalResult ContractPiecesOp::verify() {
   // contract_pieces_c1
   if (!isTile(getTile()) || !isa<ForOp>((*this)->getParentOp()))
     return emitOpError("expects a tile of the tile.for that it is in");
-  if (failed(verifyOwnPieces(*this)) ||
-      failed(verifyStartedPieces(*this, getView(), getRing(), getPiecesAttr())))
-    return failure();
   PiecesAttr pieces = getPieces();
-  OperandType operand = getOperand().getType();
+  auto operand = dyn_cast<OperandType>(getOperand().getType());
+  // contract_pieces_c4, contract_pieces_c8
+  if (bool(operand) == bool(pieces.getChunks()) ||
+      (operand && (getFactorRing() || getSumsOf())))
+    return emitOpError("expects an operand or, of pieces of chunks, a view of "
+                       "the factor and a ring of its pieces");
+  if (!operand)
+    return failure(
+        failed(verifyStartedPieces(*this, getView(), getRing(), pieces,
+                                   getOperand(), getFactorRing())) ||
+        failed(verifyChunkSums(*this)));
+  if (failed(verifyOwnPieces(*this)) ||
+      failed(verifyStartedPieces(*this, getView(), getRing(), pieces)))
+    return failure();
   ArrayRef<int64_t> sizes = pieces.getSizes();
   int64_t along = getAlong(), rank = sizes.size();
   int64_t axis = pieces.getAxes()[along];
@@ -225,15 +236,18 @@ LogicalResult tile::verifyStoredPieces(StoreOp op) {
   auto product = op.getSource().getDefiningOp<ContractPiecesOp>();
   auto fragment = cast<FragmentType>(op.getSource().getType());
   int64_t along = product.getAlong();
+  bool hasChunks(product.getPieces().getChunks());
   // store_c10
-  if (op.getBias() || op.getResidual() || op.getScaleAttr() ||
-      op.getActivation() != Activation::Identity)
+  if (!hasChunks && (op.getBias() || op.getResidual() || op.getScaleAttr() ||
+                     op.getActivation() != Activation::Identity))
     return op.emitOpError("expects no epilogue of a tile in pieces");
   // store_c2
   if (op.getTile() != product.getTile() ||
       op->getParentOp() != product->getParentOp())
     return op.emitOpError("expects the tile that its source is of, in the loop "
                           "that has it");
+  if (hasChunks)
+    return verifyStoredChunks(op, product);
   // store_c5
   if (*op.getAlong() != ArrayRef(along))
     return op.emitOpError("expects sums along ")

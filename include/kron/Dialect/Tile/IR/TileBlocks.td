@@ -51,13 +51,15 @@ def Tile_ForBlocksOp
   }];
 }
 
-def Tile_CopyPiecesOp : Tile_Op<"copy_pieces"> {
+def Tile_CopyPiecesOp : Tile_Op<"copy_pieces", [AttrSizedOperandSegments]> {
   let summary = "starts to copy the first pieces of a tile";
   let description = [{
     Each group of warps fills all slots of its ring with the first of its pieces of this
-    CTA's first tile, or the slots of as many pieces as go `ahead`.
+    CTA's first tile, or the slots of as many pieces as go `ahead`. Pieces of chunks come
+    with those of a factor, in a ring of its own.
 
-    Constraints:
+    Constraints, of pieces of chunks the last two of these and those of
+    `tile.contract_pieces`:
 
     1. A slot is a piece, of the view's elements, in which what a copy moves lies together.
     2. The ring has slots for as many groups as there are, and as many for each; or all
@@ -67,12 +69,15 @@ def Tile_CopyPiecesOp : Tile_Op<"copy_pieces"> {
     5. It is in no loop.
     6. No other operation takes slots of the ring, but one `tile.for_pieces` or
        `tile.contract_pieces`.
+    7. Chunks come with a factor and a ring of its pieces, others with neither.
 
     Example: `tile.copy_pieces %x to %ring pieces #tile.pieces<...> : !tile.view<?x32x32xf32, [1024, 32, 1]>, !tile.ring<16 of <1x32x8xf32>>`
   }];
-  let arguments = (ins Tile_View:$view, Tile_Ring:$ring, Tile_PiecesAttr:$pieces);
+  let arguments = (ins Tile_View:$view, Tile_Ring:$ring, Optional<Tile_View>:$factor,
+                       Optional<Tile_Ring>:$factor_ring, Tile_PiecesAttr:$pieces);
   let assemblyFormat = [{
-    $view `to` $ring `pieces` $pieces attr-dict `:` type($view) `,` type($ring)
+    $view `to` $ring (`and` $factor^ `to` $factor_ring)? `pieces` $pieces attr-dict `:`
+    type($view) `,` type($ring) (`and` type($factor)^ `,` type($factor_ring))?
   }];
   let hasVerifier = 1;
 }
@@ -107,7 +112,8 @@ def Tile_ForPiecesOp
   }];
 }
 
-def Tile_ContractPiecesOp : Tile_Op<"contract_pieces", [Tile_NamesResult]> {
+def Tile_ContractPiecesOp
+    : Tile_Op<"contract_pieces", [AttrSizedOperandSegments, Tile_NamesResult]> {
   let summary = "multiplies a tile by a factor, piece by piece as it arrives";
   let description = [{
     A warpgroup takes a tile of up to 64 fibres, which is cut into pieces along the
@@ -118,6 +124,14 @@ def Tile_ContractPiecesOp : Tile_Op<"contract_pieces", [Tile_NamesResult]> {
     operand has residuals, small products have sums of their own, since a matrix unit cuts
     off what it adds; and sums that are infinite or NaN in any lane are computed again by
     plain multiply-adds, from the view.
+
+    Pieces of chunks are multiplied by `mma.sync`, and the factor is a view whose pieces
+    are in a ring of its own: all threads wait for the next piece of both, and start to
+    copy those that go `ahead`. Tiles are counted as boxes of the view's rows, and what
+    follows them, and of the factor's results, the last ones fastest. Where warps share K,
+    they leave their sums in `sums_of`, from where the first one takes them; staged results
+    go there, behind these. Sums that are
+    not finite are computed again where they are stored, from the views.
 
     Constraints:
 
@@ -134,16 +148,40 @@ def Tile_ContractPiecesOp : Tile_Op<"contract_pieces", [Tile_NamesResult]> {
     7. In a slot, 4 neighbours of `quads` or 2 of `pairs` lie together, at a multiple of
        their size, and no swizzle flips bits of their places or by that of an odd K.
 
+    Of pieces of chunks, the first and the third of these, and:
+
+    8. The view has rows, others, lanes and K, and the factor the last of these others,
+       lanes, results and K, whose sizes are known, not 0, and the same; there are no more
+       than the `rows` of chunks; elements are of f32, f64,
+       f16 or bf16, or one or both are of 8 bits and the others of f16. Threads are those
+       of all warps, and CTAs take tiles of their own.
+    9. Chunks have as many elements as `k` and `lanes` say, of which there are whole
+       chunks, and `along_rows` one lane; those of 48 bytes have all lanes, a multiple of
+       three, of f32 or 16-bit elements, and `spread` results if k is 1; results in `chunks` have all lanes there are in one chunk, and whole ones of a
+       warp, `spread` ones and `pairs` one position, and `pairs` an even number of chunks.
+    10. The tile has as many rows as warps have, one position of others, whole chunks of
+        lanes, and steps along K that are pieces, of whole instructions of each warp, which
+        begin at multiples of 128 bytes where chunks change places. `order` has each of
+        the factor's dimensions once.
+    11. Slots of both rings, one more than go ahead, are rows of the piece with the room
+        between them; those `along_rows` have K, and rows in place of that.
+    12. The sums are a tile with results in place of K, of the product's atom, up to 64
+        groups of four in a lane, 32 of f64; `sums_of` is a buffer for those of all warps
+        but the first ones, if some share K, and for staged results, that nothing else uses.
+
     Example: `%s = tile.contract_pieces %x[%t], %p in %ring along 1 pieces #tile.pieces<...> : !tile.view<?x128xf32, [128, 1]>, !tile.operand<128x128xf32, wgmma.m64k8.tf32 quads>, !tile.ring<4 of <64x32xf32>> -> !tile.fragment<1x64x128xf32, wgmma.m64k8.tf32>`
   }];
-  let arguments = (ins Tile_View:$view, Index:$tile, Tile_Operand:$operand,
-                       Tile_Ring:$ring,
+  let arguments = (ins Tile_View:$view, Index:$tile,
+                       AnyTypeOf<[Tile_Operand, Tile_View]>:$operand, Tile_Ring:$ring,
+                       Optional<Tile_Ring>:$factor_ring, Optional<Tile_Buffer>:$sums_of,
                        ConfinedAttr<I64Attr, [IntNonNegative]>:$along,
                        Tile_PiecesAttr:$pieces);
   let results = (outs Tile_Fragment:$sums);
   let assemblyFormat = [{
-    $view `[` $tile `]` `,` $operand `in` $ring `along` $along `pieces` $pieces attr-dict
-    `:` type($view) `,` type($operand) `,` type($ring) `->` type($sums)
+    $view `[` $tile `]` `,` $operand `in` $ring (`and` $factor_ring^)?
+    (`sums` $sums_of^)? `along` $along `pieces` $pieces attr-dict
+    `:` type($view) `,` type($operand) `,` type($ring) (`and` type($factor_ring)^)?
+    (`sums` type($sums_of)^)? `->` type($sums)
   }];
   let hasVerifier = 1;
 }

@@ -731,6 +731,10 @@ def Tile_StoreOp
         element; or, of `tile.contract_batch`, to a view without gaps of accumulators, its
         first axis pieces: of these sizes, by up to 16 bytes of neighbours, or
         of two axes, by 16; without `alpha` and `beta`.
+    15. Sums of pieces of chunks go by 16 bytes where arrays turn out to be aligned, to a
+        view of the same sizes with results in place of K and of the products' elements, or
+        of any that have their sums. Shifted ones have neither `beta` nor arrays of an
+        epilogue, and rows that are multiples of the shift apart.
 
     Example:
 

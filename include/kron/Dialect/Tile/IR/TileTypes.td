@@ -130,6 +130,76 @@ def Tile_LayoutAttr : AttrDef<Tile_Dialect, "Layout"> {
   let genVerifyDecl = 1;
 }
 
+def Tile_ResultOrder
+    : I32EnumAttr<"ResultOrder", "in which order results stand side by side",
+                  [I32EnumAttrCase<"Plain", 0, "plain">,
+                   I32EnumAttrCase<"Chunks", 1, "chunks">,
+                   I32EnumAttrCase<"Spread", 2, "spread">,
+                   I32EnumAttrCase<"Pairs", 3, "pairs">]> {
+  let cppNamespace = "::mlir::kron::tile";
+  let genSpecializedAttr = 0;
+}
+
+def Tile_ChunksAttr : AttrDef<Tile_Dialect, "Chunks"> {
+  let mnemonic = "chunks";
+  let summary = "how warps multiply rows of chunks";
+  let description = [{
+    The data are rows of K positions and lanes, the factor has results in place of rows,
+    and each lane is a product of its own. A chunk of `bytes` (in the type of the
+    products) has `k` positions of `lanes` lanes. Of a warp, lane (g, q) = (lane / 4,
+    lane % 4) takes chunk number 4 x + q along K of row g, so that what a matrix
+    instruction sums is K in another order, the same for data and factor. With
+    `along_rows` a chunk of data is as many neighbouring rows, at one position.
+
+    In shared memory a row of a piece has its chunks one behind the other, those of
+    different lanes first; chunks of 8-bit elements, which become 16-bit ones in
+    registers, those along K first. Rows of 8-bit elements, and those of chunks of 48
+    bytes, have the room of half as many banks more where that takes them to odd
+    multiples of it; in others of multiples of 128 bytes, chunks change places by the
+    row's number, so that eight lanes read at different banks.
+
+    A warp has `tiles`: of 16 rows, and of 8 results. The `warps` of a CTA share rows,
+    results, and parts of each piece along K, whose sums the first one adds up. Results
+    of 8 n + 2 q and the next one are a lane's: in order `plain` they are those; of
+    `chunks` results, a lane has k neighbours; `spread` ones are q and q + 4; of `pairs`,
+    lanes 2 i and 2 i + 1 exchange halves of 32 bytes.
+
+    There are at most `rows` rows, if that is not 0; no more are copied. Values of f32 are
+    `split` in TF32 and residual; small products are of bf16 with `narrow`. Sums of each
+    piece are added up by themselves with `partial`. The chip widens 8-bit elements itself
+    with `widens`. With `shift`, tiles begin at multiples of as many elements in memory
+    before the first one of a group's results. Of `staged` results, a warp leaves eight rows
+    at a time in shared memory, from where lanes store neighbours. Where strides of the factor that are only
+    known at a launch are those without gaps, its dimensions in `order` from the outermost
+    on, it is copied as if they were known.
+
+    Constraints: chunks of 16 or 48 bytes; positive `k`, `lanes` and `tiles`; `warps` are
+    powers of two; up to 15 `rows`, of one tile and one warp of rows, not `along_rows`;
+    `narrow` values are `split`; `shift` is not negative; `staged` results are neither
+    shifted nor `along_rows`.
+
+    Example: `#tile.chunks<bytes = 16, k = 4, lanes = 1, tiles = [1, 4], warps = [2, 4, 1], results = chunks, split = true>`
+  }];
+  let parameters = (ins
+    AttrParameter<"int64_t", "of a chunk">:$bytes,
+    AttrParameter<"int64_t", "positions along K of a chunk">:$k,
+    AttrParameter<"int64_t", "lanes of a chunk">:$lanes,
+    AttrParameter<"::mlir::DenseI64ArrayAttr", "of a warp: of 16 rows, of 8 results">:$tiles,
+    AttrParameter<"::mlir::DenseI64ArrayAttr", "that share rows, results and K">:$warps,
+    DefaultValuedParameter<"::mlir::kron::tile::ResultOrder", "ResultOrder::Plain", "order of results">:$results,
+    DefaultValuedParameter<"bool", "false", "whether chunks of data lie along rows">:$along_rows,
+    DefaultValuedParameter<"int64_t", "0", "the most rows that there are, or 0">:$rows,
+    DefaultValuedParameter<"bool", "false", "whether values are split">:$split,
+    DefaultValuedParameter<"bool", "false", "whether small products are of bf16">:$narrow,
+    DefaultValuedParameter<"bool", "false", "whether a piece's sums are added by themselves">:$partial,
+    DefaultValuedParameter<"bool", "false", "whether the chip widens 8-bit elements">:$widens,
+    DefaultValuedParameter<"int64_t", "0", "elements whose multiples tiles begin at, or 0">:$shift,
+    DefaultValuedParameter<"bool", "false", "whether results go through shared memory">:$staged,
+    OptionalParameter<"::mlir::DenseI64ArrayAttr", "the factor's dimensions in memory">:$order);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Tile_PiecesAttr : AttrDef<Tile_Dialect, "Pieces"> {
   let mnemonic = "pieces";
   let summary = "the blocks that a tile arrives in";
@@ -141,11 +211,14 @@ def Tile_PiecesAttr : AttrDef<Tile_Dialect, "Pieces"> {
     be aligned to that, else of single elements; `lines` are as of `tile.copy`. Of dimension `split`, if there is one,
     each CTA of a cluster has its part. A slot is filled again when its piece has been
     read; with `ahead`, so many pieces are copied in front of the one that is read. Single
-    elements are copied in the `order` of dimensions, the innermost one last.
+    elements are copied in the `order` of dimensions, the innermost one last. With
+    `chunks`, the tile has rows, one position of other dimensions, lanes and K, which it
+    is cut along, and a factor comes in pieces beside it.
 
     Constraints: as many sizes, positions and axes; sizes are multiples of the block's;
     positive `warps` and `bytes`; `split` is a dimension, or -1 for none; `ahead` is not
-    negative; an order has each dimension once.
+    negative; an order has each dimension once; chunks come with `ahead`, and with none of
+    `lines`, `split` and `order`.
 
     Example: `#tile.pieces<sizes = [1, 32, 32], block = [1, 32, 8], axes = [0, 1, 2], warps = 1, bytes = 16>`
   }];
@@ -158,11 +231,20 @@ def Tile_PiecesAttr : AttrDef<Tile_Dialect, "Pieces"> {
     DefaultValuedParameter<"bool", "false", "whether lines are wanted by other CTAs">:$lines,
     DefaultValuedParameter<"int64_t", "-1", "the dimension that CTAs share">:$split,
     DefaultValuedParameter<"int64_t", "0", "pieces in front of the one that is read">:$ahead,
-    OptionalArrayRefParameter<"int64_t", "dimensions, that of the largest stride first">:$order);
+    OptionalArrayRefParameter<"int64_t", "dimensions, that of the largest stride first">:$order,
+    OptionalParameter<"::mlir::kron::tile::ChunksAttr", "how warps multiply">:$chunks);
+  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<int64_t>":$sizes, "::llvm::ArrayRef<int64_t>":$block,
+                                   "::llvm::ArrayRef<int64_t>":$axes, "int64_t":$warps, "int64_t":$bytes,
+                                   "bool":$lines, "int64_t":$split, "int64_t":$ahead,
+                                   "::llvm::ArrayRef<int64_t>":$order,
+                                   CArg<"::mlir::kron::tile::ChunksAttr", "{}">:$chunks), [{
+    return $_get($_ctxt, sizes, block, axes, warps, bytes, lines, split, ahead, order, chunks);
+  }]>];
+  let skipDefaultBuilders = 1;
   let assemblyFormat = [{
     `<` `sizes` `=` `[` $sizes `]` `,` `block` `=` `[` $block `]` `,` `axes` `=` `[` $axes `]`
     `,` `warps` `=` $warps `,` `bytes` `=` $bytes
-    `` custom<PiecesOptions>($lines, $split, $ahead, $order) `` `>`
+    `` custom<PiecesOptions>($lines, $split, $ahead, $order, $chunks) `` `>`
   }];
   let genVerifyDecl = 1;
 }
@@ -424,7 +506,7 @@ def Tile_Fragment : Tile_Type<"Fragment", "fragment"> {
     boxes are numbered in the order of the tile's elements, or in that of the
     loop. With the atom of an instruction of a warp, the boxes are a warp's; with
     those of `mma.m16n8k8`, it is one block of `tile.for_blocks`; with `wgmma.m64k8.tf32`
-    a tile of up to 64 fibres, or with that and `wgmma.m64k16` a block of 64 of
+    a tile of up to 64 fibres, of pieces of chunks a tile of rows, lanes and results, or with that and `wgmma.m64k16` a block of 64 of
     `tile.for_fibres`, fibres first.
 
     Constraints: at least two sizes, all positive, elements as of a buffer; with atom `dmma.m16n8k8`, boxes of 8

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KRON_LIB_CODEGEN_GPU_SPARSECOPIES_H
-#define KRON_LIB_CODEGEN_GPU_SPARSECOPIES_H
+#ifndef KRON_CODEGEN_GPU_SPARSECOPIES_H
+#define KRON_CODEGEN_GPU_SPARSECOPIES_H
 
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/CodeGen/GPU/SparseChunks.h"
@@ -41,6 +41,11 @@ struct SparseTile {
   /// Positions on the plan's group axes, then on its free ones.
   SmallVector<Int> groups;
 };
+
+/// The tile of part number `part` of the factor and block number `block` of the
+/// rows, at positions of free axes of `freeSizes`.
+SparseTile getSparseTile(KernelBuilder &k, const SparsePlan &plan,
+                         ArrayRef<Int> freeSizes, Int part, Int block);
 
 /// Global memory at a tile's first row and lane (a factor: result and lane).
 Value offsetSparseTile(KernelBuilder &k, const SparseArray &array,
@@ -88,6 +93,10 @@ public:
                const SparseThread &thread)
       : k(kernel), math(math), plan(plan), thread(thread) {}
 
+  /// The copy of the part of `array` (a factor, or data of `rows` rows) that
+  /// `tile` needs from `startK` on.
+  SparseCopy getCopy(const SparseArray &array, const SparseTile &tile,
+                     Int startK, Int to, bool isFactor, Int rows);
   /// Starts the copies of `copy`, by pieces if its array `isAligned` to 16
   /// bytes, else by elements.
   void copyData(SparseCopy copy, bool isAligned);
@@ -124,4 +133,4 @@ private:
 
 } // namespace mlir::kron
 
-#endif // KRON_LIB_CODEGEN_GPU_SPARSECOPIES_H
+#endif // KRON_CODEGEN_GPU_SPARSECOPIES_H

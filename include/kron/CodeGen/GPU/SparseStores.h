@@ -10,11 +10,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KRON_LIB_CODEGEN_GPU_SPARSESTORES_H
-#define KRON_LIB_CODEGEN_GPU_SPARSESTORES_H
+#ifndef KRON_CODEGEN_GPU_SPARSESTORES_H
+#define KRON_CODEGEN_GPU_SPARSESTORES_H
 
-#include "SparseProducts.h"
 #include "kron/CodeGen/GPU/KernelEpilogue.h"
+#include "kron/CodeGen/GPU/SparseProducts.h"
 
 namespace mlir::kron {
 
@@ -38,6 +38,15 @@ struct SparseResults {
   int64_t column;
 };
 
+/// How results are computed again, an element at a time: whether there is one
+/// at a row, result and lane of the tile, the data of a row and lane at a
+/// position on K, and what becomes of the sum.
+struct SparseAgain {
+  function_ref<Value(Int row, Int result, Int lane)> exists;
+  function_ref<Scalar(Int row, Int lane, Int positionK)> loadData;
+  function_ref<void(Value sum, Int row, Int result, Int lane)> store;
+};
+
 class SparseStores {
 public:
   SparseStores(KernelBuilder &kernel, ScalarOps &ops, const SparsePlan &plan,
@@ -52,6 +61,21 @@ public:
   /// Stores what a tile's results are of `sums`; by 16 bytes if arrays are
   /// multiples of that.
   void store(ArrayRef<MmaC> sums, const SparseTile &tile, Value isAligned);
+
+  // SparseGuard.cpp
+  /// Builds `again` where sums of a warp are infinite or NaN, which do not
+  /// survive the splitting of values, and else `store`.
+  void guard(MmaProducts &products, ArrayRef<MmaC> sums,
+             function_ref<void()> again, function_ref<void()> store);
+  /// Computes the warp's results of a tile with plain multiply-adds.
+  void computeAgain(const SparseTile &tile, const SparseArray &factor,
+                    const SparseAgain &again);
+  /// An element of data, of which the tile's first one is at `first`, and a
+  /// result on its way to the output, of which the tile's first one is there.
+  Scalar loadData(const SparseArray &data, Value first, Int row, Int lane,
+                  Int positionK);
+  void storeElement(Value sum, Value first, const SparseTile &tile, Int row,
+                    Int result, Int lane);
 
   // SparseStore.cpp
   Value getBase(const SparseArray &array, const SparseTile &tile);
@@ -118,4 +142,4 @@ private:
 
 } // namespace mlir::kron
 
-#endif // KRON_LIB_CODEGEN_GPU_SPARSESTORES_H
+#endif // KRON_CODEGEN_GPU_SPARSESTORES_H

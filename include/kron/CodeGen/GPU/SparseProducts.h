@@ -10,10 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KRON_LIB_CODEGEN_GPU_SPARSEPRODUCTS_H
-#define KRON_LIB_CODEGEN_GPU_SPARSEPRODUCTS_H
+#ifndef KRON_CODEGEN_GPU_SPARSEPRODUCTS_H
+#define KRON_CODEGEN_GPU_SPARSEPRODUCTS_H
 
-#include "SparseCopies.h"
+#include "kron/CodeGen/GPU/SparseCopies.h"
 
 namespace mlir::kron {
 
@@ -71,4 +71,4 @@ private:
 
 } // namespace mlir::kron
 
-#endif // KRON_LIB_CODEGEN_GPU_SPARSEPRODUCTS_H
+#endif // KRON_CODEGEN_GPU_SPARSEPRODUCTS_H
