@@ -26,6 +26,7 @@ FAMILIES = {
     "simt": ("Simt.cpp", "simt.mlir", 537, "sm_90a"),
     "quantize": ("Quantize.cpp", "quantize.mlir", 280, "sm_90a"),
     "wgmma": ("Wgmma.cpp", "wgmma.mlir", 2529, "sm_90a"),
+    "gradient": ("Gradient.cpp", "gradient.mlir", 1595, "sm_90a"),
 }
 MOST_OPERATIONS, MOST_METHODS, MOST_FIELDS, MOST_LINES = 60, 40, 25, 149
 
@@ -38,7 +39,8 @@ SINGLE = {
     "slots of rings": (r"\bgetSlotBehind\([^)]*\) \{", {"Ring.cpp"}),
     "alpha, beta and Z": (r"\bscaledSums\(", {"Store.cpp", "BlockResults.cpp", "Quantize.cpp"}),
     "epilogues": (r"\bepilogue\.apply\(", {"Store.cpp"}),
-    "non-finite guards": (r"\bisAnyNotFinite\(", {"Blocks.cpp"}),
+    "non-finite guards, of sums in registers and of those that are stored":
+        (r"\bisAnyNotFinite\(", {"Blocks.cpp", "BatchStore.cpp"}),
     "alignment tests": (r"\bisAligned\(Lowering &lowering, ArrayRef<Value>[^)]*\)\s*\{", {"Fill.cpp"}),
     "tails of boxes": (r"Lowering::isInside\(", {"Boxes.cpp"}),
     "factors in registers": (r"MatrixFactor::loadElement\(", {"BlockFactor.cpp"}),

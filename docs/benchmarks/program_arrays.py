@@ -61,7 +61,7 @@ def update(place):
                 return lambda: torch.cat([product(torch.stack(gs), ls, rs).flatten()
                                           for gs, ls, rs in groups])
 
-            functions = {"kron": each(lambda g, l, r: kron.batched(g, [l, r])),
+            functions = {"kron": stacked(lambda g, l, r: kron.batched(g, [l, r])),
                          "matmul": each(lambda g, l, r: l @ g @ r),
                          "bmm": stacked(lambda g, l, r: l @ g @ r)}
             exact = each(lambda g, l, r: l.double() @ g.double() @ r.double())()
@@ -72,8 +72,7 @@ def update(place):
                     {"group": group})
 
     yield case("f32")
-    if place.is_cuda:
-        yield case("bf16")
+    yield case("bf16")
 
 
 # --- a linear system --------------------------------------------------------------------

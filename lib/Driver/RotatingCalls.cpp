@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RotatingCalls.h"
+#include "kron/Machine/NominalSizes.h"
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -24,11 +25,10 @@ static constexpr unsigned kMostLaunches = 1000;
 
 /// Of the last cache, or what is as large as most.
 static size_t getCacheBytes() {
-  constexpr long usual = 32 << 20;
 #ifdef _SC_LEVEL3_CACHE_SIZE
-  return std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), usual);
+  return std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), kNominalCacheBytes);
 #else
-  return usual;
+  return kNominalCacheBytes;
 #endif
 }
 

@@ -13,6 +13,7 @@
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "kron/Dialect/Kron/Transforms/Passes.h"
 #include "kron/Driver/Measure.h"
+#include "kron/Mapping/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

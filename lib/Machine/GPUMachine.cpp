@@ -20,8 +20,10 @@ using namespace mlir::kron;
 using llvm::createStringError;
 using llvm::StringRef;
 
-/// The oldest capability that kernels are generated for.
-static constexpr int64_t kOldestCapability = 80;
+/// The capabilities that kernels are generated for: those from 8.0 on that LLVM
+/// knows.
+static constexpr int64_t kCapabilities[] = {80,  86,  87,  88,  89,  90,
+                                            100, 101, 103, 110, 120, 121};
 /// Part of a data sheet's rates that kernels of one kind of work reach: copies
 /// (4.13 of 4.8 TB/s on an H200), multiply-adds (64.5 of 66.9 TFLOP/s).
 static constexpr double kCopyShare = 0.86;
@@ -120,6 +122,30 @@ llvm::SmallVector<StringRef> mlir::kron::getGPUNames() {
 /// Capabilities from 9.0 on have features of their own, which only code for
 /// exactly them may use.
 static bool hasExactCode(int64_t capability) { return capability >= 90; }
+
+/// Capabilities from 10.0 on share features with others of their family.
+static bool hasFamilyCode(int64_t capability) { return capability >= 100; }
+
+/// What is wrong with `architecture`, which `name` is of; empty if nothing.
+static std::string findProblem(const Architecture &architecture,
+                               StringRef name) {
+  std::string found = ", but got '" + name.str() + "'";
+  int64_t capability = architecture.capability;
+  if (capability < kCapabilities[0])
+    return "expects a GPU architecture of sm_80 or newer, e.g. sm_90a" + found;
+  if (!llvm::is_contained(kCapabilities, capability))
+    return "expects one of the GPU architectures sm_" +
+           llvm::join(llvm::map_range(
+                          kCapabilities,
+                          [](int64_t each) { return std::to_string(each); }),
+                      ", sm_") +
+           found;
+  if (architecture.isExact && !hasExactCode(capability))
+    return "expects 'a' behind architectures from sm_90 on" + found;
+  if (architecture.isFamily && !hasFamilyCode(capability))
+    return "expects 'f' behind architectures from sm_100 on" + found;
+  return "";
+}
 
 static llvm::Expected<Overrides>
 parseOverrides(StringRef name, llvm::ArrayRef<StringRef> keys) {
@@ -240,10 +266,8 @@ llvm::Expected<GPUMachine> mlir::kron::parseGPUMachine(StringRef name) {
                              "e.g. sm_90a, or one of " +
                              llvm::join(getGPUNames(), ", ") + ", but got '" +
                              name + "'");
-  if (architecture->capability < kOldestCapability)
-    return createStringError(
-        "expects a GPU architecture of sm_80 or newer, e.g. sm_90a, but got '" +
-        name + "'");
+  if (std::string problem = findProblem(*architecture, name); !problem.empty())
+    return createStringError(problem);
   auto overrides =
       parseOverrides(name, llvm::ArrayRef<StringRef>(parts).drop_front());
   if (!overrides)
@@ -304,6 +328,11 @@ std::string mlir::kron::identifyGPU(const GPUProperties &properties) {
   llvm::raw_string_ostream os(text);
   Architecture architecture{properties.computeCapability,
                             hasExactCode(properties.computeCapability), false};
+  // Newer GPUs run code of older ones, but for what that has alone.
+  if (const int64_t *newer =
+          llvm::upper_bound(kCapabilities, architecture.capability);
+      newer != kCapabilities && newer[-1] != architecture.capability)
+    architecture = {newer[-1], false, false};
   os << (sku ? std::string(sku->name) : architecture.getName());
   auto add = [&](StringRef key, double given, double expected) {
     if (given > 0 && !isAbout(given, expected))

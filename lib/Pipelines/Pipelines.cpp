@@ -73,6 +73,7 @@ static void populateFusion(OpPassManager &pm, const KronFuseOptions &fuse,
   // 5. Views and mode products, in the cheapest order of factors.
   KronDecomposeOptions decompose;
   decompose.target = fuse.target;
+  decompose.chip = fuse.chip;
   decompose.bf16Products = bf16Products;
   pm.addPass(createKronDecompose(decompose));
   // 6. One kron.fused per chain of mode products, or per fused region on a GPU.

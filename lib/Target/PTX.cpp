@@ -43,6 +43,8 @@ llvm::Expected<GPUChip> GPUChip::parse(StringRef name) {
 /// The version of PTX: the least that has what emitters use on `chip`, since
 /// drivers take no version newer than themselves.
 static StringRef getFeatures(const GPUChip &chip) {
+  if (chip.capability == 88 || chip.capability == 110)
+    return "+ptx90";
   if (chip.capability >= 103 || StringRef(chip.name).ends_with("f"))
     return "+ptx88";
   return chip.capability >= 90 ? "+ptx86" : "+ptx80";

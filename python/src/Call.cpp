@@ -168,9 +168,11 @@ void CommonAxes::coalesce() {
   rank = kept;
 }
 
-bool CommonAxes::isConstant(int number) const {
-  return std::all_of(strides[number], strides[number] + rank,
-                     [](int64_t stride) { return stride == 0; });
+unsigned CommonAxes::getVaryingAxes(int number) const {
+  unsigned axes = 0;
+  for (int axis = 0; axis < rank; ++axis)
+    axes |= unsigned(strides[number][axis] != 0) << axis;
+  return axes;
 }
 
 void CommonAxes::addUnit() {

@@ -84,8 +84,9 @@ public:
   /// Removes axes of size 1 and merges neighbours that every operand steps
   /// through evenly. None is left if only those of size 1 were there.
   void coalesce();
-  /// Whether operand `number` is the same along every axis.
-  bool isConstant(int number) const;
+  /// The axes along which operand `number` is not the same everywhere, a bit
+  /// each.
+  unsigned getVaryingAxes(int number) const;
   /// Removes the fastest axis.
   void dropLast() { --rank; }
   /// Puts an axis of size 1 at the front.

@@ -96,7 +96,7 @@ public:
 private:
   /// Axes of the batch, then those of `core`.
   Sizes withBatch(const Sizes &core) const {
-    Sizes sizes(get<int>("batch_rank"), open);
+    auto sizes = get<Sizes>("batch");
     sizes.insert(sizes.end(), core.begin(), core.end());
     return sizes;
   }
@@ -113,9 +113,9 @@ void ProductProgram::addFactors(bool isMkm) {
     if (isMkm != (letter == 'N'))
       std::swap(p, q);
     std::string name = "f" + std::to_string(group.operands.size());
-    Sizes sizes = {p, q};
-    group.operands.push_back(
-        {add(name, factor[3].cast<bool>() ? withBatch(sizes) : sizes), letter});
+    auto sizes = factor[3].cast<Sizes>();
+    sizes.insert(sizes.end(), {p, q});
+    group.operands.push_back({add(name, std::move(sizes)), letter});
   }
   groups.push_back(std::move(group));
 }

@@ -35,13 +35,22 @@ public:
   /// `object`, or it in the other type, which lives as long as this. Null
   /// passes. Throws what the library raises.
   PyObject *cast(PyObject *object);
-  /// The same if `object` gets a gradient and is no leaf.
+  /// Casts each of `objects`, some of which may be null: those of f32 in one
+  /// launch if there are several and that is as fast as the library's casts.
+  void castAll(PyObject **objects, Py_ssize_t count);
+  /// cast(object) if `object` gets a gradient and is no leaf.
   PyObject *castInner(PyObject *object);
 
 private:
+  bool castTogether(PyObject **objects, Py_ssize_t count);
+
   PyObject *type;
   std::vector<pybind11::object> kept;
 };
+
+/// Takes the function that compiles kernels: of a number of arrays, the type to
+/// which they cast as many others, and a device (-1: the CPU).
+void setCastKernels(pybind11::function compile);
 
 } // namespace kron::python
 

@@ -26,7 +26,8 @@ struct Factor {
   /// Contracted and resulting size.
   int64_t p, q;
   Transpose trans;
-  bool isBatched;
+  /// Axes of the batch with a matrix for each position, a bit each.
+  unsigned varyingAxes;
 };
 
 /// Numbers of the operands in CommonAxes.
@@ -50,6 +51,8 @@ private:
   int getFirstFactor() const { return addend == OtherAddend ? 3 : 2; }
   void buildArguments();
   void buildInput();
+  void findVaryingAxes();
+  void addFactor(int number);
   void buildResult();
   py::dict describe() const;
 
@@ -60,6 +63,9 @@ private:
   int precision = 0;
   int64_t zStrides[kMaxRank];
   CommonAxes batch;
+  /// Axes of the batch along which some factor varies, a bit each. Code is
+  /// compiled for their sizes.
+  unsigned varyingAxes = 0;
   /// Axes of x, y and z inside of the batch, in the order of op(X): sizes, and
   /// the strides per operand.
   int coreRank = 0;
@@ -285,6 +291,27 @@ void Product::buildInput() {
                             coreRank, sizes, strides);
 }
 
+void Product::findVaryingAxes() {
+  varyingAxes = 0;
+  for (int i = 0; i < numFactors; ++i) {
+    factors[i].varyingAxes = batch.getVaryingAxes(getFirstFactor() + i);
+    varyingAxes |= factors[i].varyingAxes;
+  }
+}
+
+/// Adds factor number `number`, with one position along what it does not vary
+/// on.
+void Product::addFactor(int number) {
+  const Factor &factor = factors[number];
+  int64_t sizes[kMaxRank];
+  for (int axis = 0; axis < batch.rank; ++axis)
+    sizes[axis] = factor.varyingAxes >> axis & 1 ? batch.sizes[axis] : 1;
+  const View &view = factor.view;
+  arguments.addArray(view, factor.varyingAxes ? batch.rank : 0, sizes,
+                     batch.strides[getFirstFactor() + number], 2,
+                     view.sizes + view.rank - 2, view.strides + view.rank - 2);
+}
+
 void Product::buildResult() {
   if (hasAlpha)
     arguments.addScalar(alpha, x.type);
@@ -300,23 +327,16 @@ void Product::buildResult() {
 
 void Product::buildArguments() {
   exchangeSides();
-  bool isBatched = false;
-  for (int i = 0; i < numFactors; ++i)
-    isBatched |= !batch.isConstant(getFirstFactor() + i);
-  if (kind == ProductKind::Mkm && !isBatched)
+  findVaryingAxes();
+  if (kind == ProductKind::Mkm && !varyingAxes) {
     mergeRows();
-  else
+  } else {
     batch.coalesce();
-  buildInput();
-  for (int i = 0; i < numFactors; ++i) {
-    Factor &factor = factors[i];
-    const View &view = factor.view;
-    int number = getFirstFactor() + i;
-    factor.isBatched = !batch.isConstant(number);
-    arguments.addArray(view, factor.isBatched ? batch.rank : 0, batch.sizes,
-                       batch.strides[number], 2, view.sizes + view.rank - 2,
-                       view.strides + view.rank - 2);
+    findVaryingAxes();
   }
+  buildInput();
+  for (int i = 0; i < numFactors; ++i)
+    addFactor(i);
   buildResult();
   arguments.key.add(int64_t(kind) | x.type << 4 | precision << 8 |
                     batch.rank << 12 | int64_t(transX) << 20 | anyX << 28 |
@@ -326,22 +346,33 @@ void Product::buildArguments() {
   for (int i = 0; i < numFactors; ++i) {
     arguments.key.add(factors[i].p);
     arguments.key.add(factors[i].q);
-    arguments.key.add(int64_t(factors[i].trans) | int64_t(factors[i].isBatched)
-                                                      << 8);
+    arguments.key.add(int64_t(factors[i].trans) |
+                      int64_t(factors[i].varyingAxes) << 8);
   }
+  for (int axis = 0; axis < batch.rank; ++axis)
+    if (varyingAxes >> axis & 1)
+      arguments.key.add(batch.sizes[axis]);
 }
 
 py::dict Product::describe() const {
   py::dict description =
       describeScaling(x.type, x.device, precision, hasAlpha, addend);
+  // Sizes for which code is compiled; `other` stands for the others.
+  auto getBatch = [&](unsigned axes, const py::object &other) {
+    py::list sizes;
+    for (int axis = 0; axis < batch.rank; ++axis)
+      sizes.append(axes >> axis & 1 ? py::int_(batch.sizes[axis]) : other);
+    return sizes;
+  };
   py::list list;
   for (int i = 0; i < numFactors; ++i)
-    list.append(py::make_tuple(factors[i].p, factors[i].q,
-                               std::string(1, char(factors[i].trans)),
-                               factors[i].isBatched));
+    list.append(py::make_tuple(
+        factors[i].p, factors[i].q, std::string(1, char(factors[i].trans)),
+        factors[i].varyingAxes ? getBatch(factors[i].varyingAxes, py::int_(1))
+                               : py::list()));
   description["op"] = kProductNames[int(kind)];
   description["factors"] = std::move(list);
-  description["batch_rank"] = batch.rank;
+  description["batch"] = getBatch(varyingAxes, py::none());
   description["trans_x"] = std::string(1, char(transX));
   description["any_x"] = bool(anyX);
   description["any_y"] = bool(anyY);
@@ -388,20 +419,23 @@ PyObject *kron::python::forwardProduct(PyObject *, PyObject *const *args,
   auto option = [&](int number) {
     return given(PyTuple_GET_ITEM(options, number));
   };
+  // x, z and the factors.
+  PyObject *inputs[kMaxOperands];
+  std::copy(args + 2, args + numArgs, inputs);
+  casts.castAll(inputs, numArgs - 2);
   py::tuple factors(count), saved(1 + count);
-  PyObject *x = casts.cast(args[2]);
-  saved[0] = py::handle(x);
+  saved[0] = py::handle(inputs[0]);
   for (Py_ssize_t i = 0; i < count; ++i) {
-    factors[i] = py::handle(casts.cast(args[4 + i]));
+    factors[i] = py::handle(inputs[2 + i]);
     saved[1 + i] = factors[i];
   }
   Arguments arguments;
   PyObject **values = arguments.values;
-  values[ParamX] = x;
+  values[ParamX] = inputs[0];
   values[ParamFactors] = factors.ptr();
   values[ParamAlpha] = option(Options::Alpha);
   values[ParamBeta] = option(Options::Beta);
-  values[ParamZ] = casts.cast(given(args[3]));
+  values[ParamZ] = given(inputs[1]);
   values[ParamTransX] = option(Options::TransX);
   values[ParamTransFactors] = option(Options::TransFactors);
   values[ParamPrecision] = option(Options::Precision);

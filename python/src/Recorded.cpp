@@ -146,6 +146,7 @@ void kron::python::bindRecorded(py::module_ &module) {
   module.add_object("Refused", py::handle(refused));
   module.def("set_node", setNode, py::arg("kind"), py::arg("apply"),
              py::arg("backward"), py::arg("plan"));
+  module.def("set_cast_kernels", setCastKernels, py::arg("compile"));
   addFunction(module, "forward_product", guard<forwardProduct, 4>);
   addFunction(module, "forward_sparse", guard<forwardSparse, 6>);
   addFunction(module, "backward_product",

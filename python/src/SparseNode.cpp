@@ -37,8 +37,8 @@ PyObject *kron::python::forwardSparse(PyObject *, PyObject *const *args,
   PyObject *options = args[1];
   Casts casts(getCastType(options));
   PyObject *inputs[kMaxOperands];
-  for (Py_ssize_t i = 2; i < numArgs; ++i)
-    inputs[i - 2] = casts.cast(args[i]);
+  std::copy(args + 2, args + numArgs, inputs);
+  casts.castAll(inputs, numArgs - 2);
   PyObject *x = inputs[0], *bias = inputs[1], *residual = inputs[2],
            *z = inputs[3];
   PyObject *const *weights = inputs + 4;

@@ -386,6 +386,10 @@ int kron::python::getTensorType(PyObject *object) {
   return dtype ? library->getNumber(dtype.ptr()) : -1;
 }
 
+int kron::python::findTensorType(PyObject *dtype) {
+  return library->getNumber(dtype);
+}
+
 PyObject *kron::python::castTensor(PyObject *object, PyObject *type) {
   int to = library->getNumber(type);
   if (to >= 0 && getTensorType(object) == to)

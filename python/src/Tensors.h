@@ -47,6 +47,9 @@ void setTensorFunctions(pybind11::dict functions);
 /// The one named `name`; null if there is none.
 PyObject *findTensorFunction(const char *name);
 
+/// KronType of a dtype of the library; -1 if it has none.
+int findTensorType(PyObject *dtype);
+
 /// A tensor in the dtype `type`, itself if that is its own; null with an
 /// exception.
 PyObject *castTensor(PyObject *object, PyObject *type);

@@ -77,6 +77,17 @@ def test_remarks_name_the_slow_path_and_kernels_that_were_not_chosen(monkeypatch
     assert "simt: " in plan and " us, bound by " in plan
 
 
+# Verify that factors which vary over the batch, whose sizes are constants of the code then, take
+# no slow path, and that the size of another axis stays open.
+@pytest.mark.parametrize("name, core", [("mkm", (7, 6)), ("kmm", (6, 7)), ("batched", (2, 3))])
+def test_factors_that_vary(name, core):
+    factors = [np.ones((5, 2, 2)), np.ones((3, 3))]
+    explanation = kron.explain(getattr(kron, name), np.ones((4, 5, *core)), factors, show=False)
+    assert explanation.fallback_reasons == []
+    assert "fused region 1: 2 factor(s)" in str(explanation)
+    assert "5x2x2xf64" in str(explanation)
+
+
 @pytest.mark.parametrize("name, args, multiply_adds", [
     ("kmm", (np.ones((12, 50)), FACTORS), 50 * 12 * 7),
     # The factor that shrinks goes first.

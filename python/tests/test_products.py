@@ -86,6 +86,28 @@ def test_batched(data):
     reference.check(result, expected, dtype, np.linalg.norm(np.ravel(terms)))
 
 
+VARYING = [((3,), [(3,), ()]), ((5,), [(5,), ()]), ((2, 3), [(3,), ()]), ((2, 3), [(2, 1), (1, 3)]),
+           ((2, 3), [(2, 3), (2, 3)]), ((), [(3,), ()]), ((4, 1), [(1, 5), (4, 1)])]
+
+
+# Verify factors with a matrix for each position of some axes of the batch, one after another
+# in calls that differ in sizes or axes only, which kernels are made for.
+@pytest.mark.parametrize("dtype", [np.float64, np.complex64, np.int32])
+@pytest.mark.parametrize("name", ["mkm", "kmm", "batched"])
+def test_factors_that_vary_over_the_batch(name, dtype):
+    rng = np.random.default_rng(3)
+    for batch, own in VARYING:
+        sizes = [(3, 2), (4, 5)] if name == "mkm" else [(2, 3), (5, 4)]
+        factors = [reference.random(rng, b + s, dtype) for b, s in zip(own, sizes)]
+        core = {"mkm": (6, 12), "kmm": (12, 6), "batched": (3, 4)}[name]
+        x = reference.random(rng, batch + core, dtype)
+        result = getattr(kron, name)(x, factors)
+        if name == "batched":
+            x = x.reshape(batch + (12, 1))
+        expected = getattr(reference, "mkm" if name == "mkm" else "kmm")(x, factors)
+        reference.check(result, expected.reshape(result.shape), dtype, 100)
+
+
 @pytest.mark.parametrize("dtype", reference.DTYPES, ids=ids)
 @pytest.mark.parametrize("kind", ["none", "z", "z_is_out", "z_broadcast"])
 def test_scaling(dtype, kind):

@@ -12,6 +12,24 @@
 // RUN: not kronc %s --target nvidia --chip=h300 -o %t.ptx 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // UNKNOWN: expects a GPU architecture of sm_80 or newer, e.g. sm_90a, or one of a100-80, {{.*}}h200{{.*}}, but got 'h300'
 
+// Every version of PTX that LLVM wants for one of them:
+// RUN: kronc %s --target nvidia --chip=sm_80 -o %t.ptx && FileCheck %s --check-prefix=ALL -DCHIP=sm_80 < %t.ptx
+// RUN: kronc %s --target nvidia --chip=sm_88 -o %t.ptx && FileCheck %s --check-prefix=ALL -DCHIP=sm_88 < %t.ptx
+// RUN: kronc %s --target nvidia --chip=sm_90 -o %t.ptx && FileCheck %s --check-prefix=ALL -DCHIP=sm_90 < %t.ptx
+// RUN: kronc %s --target nvidia --chip=sm_101 -o %t.ptx && FileCheck %s --check-prefix=ALL -DCHIP=sm_101 < %t.ptx
+// RUN: kronc %s --target nvidia --chip=sm_103a -o %t.ptx && FileCheck %s --check-prefix=ALL -DCHIP=sm_103a < %t.ptx
+// RUN: kronc %s --target nvidia --chip=sm_110 -o %t.ptx && FileCheck %s --check-prefix=ALL -DCHIP=sm_110 < %t.ptx
+// RUN: kronc %s --target nvidia --chip=sm_110f -o %t.ptx && FileCheck %s --check-prefix=ALL -DCHIP=sm_110f < %t.ptx
+// RUN: kronc %s --target nvidia --chip=sm_120a -o %t.ptx && FileCheck %s --check-prefix=ALL -DCHIP=sm_120a < %t.ptx
+// RUN: kronc %s --target nvidia --chip=sm_121f -o %t.ptx && FileCheck %s --check-prefix=ALL -DCHIP=sm_121f < %t.ptx
+// ALL: .target [[CHIP]]{{$}}
+
+// RUN: not kronc %s --target nvidia --chip=sm_95 -o %t.ptx 2>&1 | FileCheck %s --check-prefix=BETWEEN
+// BETWEEN: expects one of the GPU architectures sm_80, {{.*}}, sm_121, but got 'sm_95'
+
+// RUN: not kronc %s --target nvidia --chip=sm_90f -o %t.ptx 2>&1 | FileCheck %s --check-prefix=NONE
+// NONE: expects 'f' behind architectures from sm_100 on, but got 'sm_90f'
+
 // RUN: not kronc %s --target nvidia --chip=h200:speed=3 -o %t.ptx 2>&1 | FileCheck %s --check-prefix=KEY
 // KEY: expects keys of GPU 'h200:speed=3' to be sms, clock, l2, copy, launch, ffma, {{.*}} or calibrated, but got 'speed'
 

@@ -15,7 +15,7 @@
 // HEADER: - result: f32 [n0, n2]
 // PTX: .entry laplace_0(
 // PTX: cp.async
-// PTX: lg2.approx.f32
+// PTX: lg2.approx.ftz.f32
 // PTX: ex2.approx.ftz.f32
 // PTX-NOT: call
 

@@ -256,3 +256,17 @@ func.func @batched_f32_100000_x_5_3(%x: memref<100000x5x5x5xf32>, %f0: memref<5x
   kron.batched ins(%x : memref<100000x5x5x5xf32>) factors(%f0, %f1, %f2 : memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>) outs(%y : memref<100000x5x5x5xf32>)
   return
 }
+
+// Verify the decision for odd factors of a transposed input, whose rows are in the lanes, from one line and, where
+// these are not aligned, from two: mkm f32 2000 x 5^4 TN, 2001 x 5^4 TN.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=4{{.*}}rows_in_lanes = 1{{.*}}Tile=16{{(,|$)}}
+func.func @mkm_f32_2000_x_5_4_TN(%x: memref<625x2000xf32>, %f: memref<5x5xf32>, %y: memref<2000x625xf32>) {
+  kron.mkm ins(T(%x) : memref<625x2000xf32>) factors(%f, %f, %f, %f : memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>) outs(%y : memref<2000x625xf32>)
+  return
+}
+
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=4{{.*}}rows_in_lanes = 1{{.*}}Tile=32{{(,|$)}}
+func.func @mkm_f32_2001_x_5_4_TN(%x: memref<625x2001xf32>, %f: memref<5x5xf32>, %y: memref<2001x625xf32>) {
+  kron.mkm ins(T(%x) : memref<625x2001xf32>) factors(%f, %f, %f, %f : memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>) outs(%y : memref<2001x625xf32>)
+  return
+}

@@ -138,3 +138,55 @@ func.func @products_of_values(%a: memref<?x?xf32>, %v: memref<?x1xf32>, %y: memr
     {plan = #kron.gpu_plan<kernel = pairwise, products = 3, column_threads = 8>}
   return
 }
+
+// -----
+
+func.func @kept_without_values(%a: memref<?x3xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects keeps_rows to be 0 without values or with products, but got 1}}
+  kron.pairwise abs_diff ins(%a, %a : memref<?x3xf32>, memref<?x3xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, keeps_rows = 1>}
+  return
+}
+
+// -----
+
+func.func @kept_open(%a: memref<?x?xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects a K that is known, or max_k and a function that zeros do not change, with keeps_rows}}
+  kron.pairwise_apply square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) values(%v : memref<?x1xf32>) outs(%y : memref<?x1xf32>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 3, k_step = 8, thread_rows = 1, thread_columns = 4, keeps_rows = 1>}
+  return
+}
+
+// -----
+
+func.func @kept_step(%a: memref<?x9xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects k_step to be all of K, 9, with keeps_rows, but got 8}}
+  kron.pairwise_apply square_diff ins(%a, %a : memref<?x9xf32>, memref<?x9xf32>) values(%v : memref<?x1xf32>) outs(%y : memref<?x1xf32>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 3, k_step = 8, thread_rows = 1, thread_columns = 4, keeps_rows = 1>}
+  return
+}
+
+// -----
+
+func.func @kept_registers(%a: memref<?x9xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects thread_rows * K to be at most 64 with keeps_rows, but got 72}}
+  kron.pairwise_apply square_diff ins(%a, %a : memref<?x9xf32>, memref<?x9xf32>) values(%v : memref<?x1xf32>) outs(%y : memref<?x1xf32>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 3, k_step = 16, thread_rows = 8, thread_columns = 4, keeps_rows = 1>}
+  return
+}
+
+// -----
+
+func.func @kept_products(%a: memref<?x9xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects keeps_rows to be 0 without values or with products, but got 1}}
+  kron.pairwise_apply square_diff ins(%a, %a : memref<?x9xf32>, memref<?x9xf32>) values(%v : memref<?x1xf32>) outs(%y : memref<?x1xf32>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 3, k_step = 32, thread_rows = 2, thread_columns = 4, column_threads = 4, products = 3, keeps_rows = 1>}
+  return
+}
+
+// -----
+
+func.func @requirement(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: no pairwise plan has min_k = 5}}
+  kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, min_k = 5>}
+  return
+}

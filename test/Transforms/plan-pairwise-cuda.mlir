@@ -21,8 +21,9 @@ func.func @short(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
 // Verify smaller tiles of larger elements, of functions of many instructions, and where there would be few tiles; and
 // that memory bounds short rows.
 // CHECK-LABEL: func @tiles(
-// CHECK: k_step = 8, thread_rows = 8, thread_columns = 8, products = 1, column_threads = 8>
-// CHECK: threads = 256, ctas_per_sm = 4, stages = 2, k_step = 64, thread_rows = 4, thread_columns = 2>
+// CHECK: #kron.dispatch<[<kernel = pairwise, min_k = 62, {{.*}}, k_step = 8, thread_rows = 8, thread_columns = 8, products = 1, column_threads = 8>,
+// CHECK-SAME: <kernel = pairwise, threads = 128, {{.*}}thread_rows = 8, thread_columns = 4>]>
+// CHECK: threads = 256, ctas_per_sm = 4, stages = 2, k_step = 64, thread_rows = 4, thread_columns = 2, polynomials = 11>
 // CHECK: k_step = 32, thread_rows = 2, thread_columns = 2>
 // CHECK: k_step = 8, thread_rows = 8, thread_columns = 8>
 // REMARK: Remark="kernel pairwise, bound by memory"
@@ -35,13 +36,13 @@ func.func @tiles(%a: memref<?x?xf64>, %y: memref<?x?xf64>, %b: memref<?x?xf16>, 
   return
 }
 
-// Verify products: as many columns of the values at a time as there are, if that is known, and CTAs for all SMs. What is
-// accumulated leaves fewer registers to the matrix.
+// Verify products: as many columns of the values at a time as there are, if that is known, and CTAs for all SMs, 16 times as
+// many where short rows stay in registers. What is accumulated leaves fewer registers to the matrix.
 // CHECK-LABEL: func @products(
-// CHECK: thread_rows = 8, thread_columns = 8, split_ctas = 396>
-// CHECK: thread_rows = 4, thread_columns = 4, value_columns = 9, split_ctas = 396>
-// CHECK: thread_rows = 2, thread_columns = 8, value_columns = 9, split_ctas = 396>
-// CHECK: value_columns = 4, split_ctas = 396>
+// CHECK: ctas_per_sm = 4, stages = 4, k_step = 8, thread_rows = 8, thread_columns = 8, column_threads = 4, keeps_rows = 1, split_ctas = 8448>
+// CHECK: thread_rows = 4, thread_columns = 4, column_threads = 4, keeps_rows = 1, value_columns = 9, split_ctas = 8448>
+// CHECK: thread_rows = 8, thread_columns = 4, column_threads = 4, keeps_rows = 1, value_columns = 2, split_ctas = 8448>
+// CHECK: keeps_rows = 1, value_columns = 4, split_ctas = 8448>
 func.func @products(%a: memref<?x3xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf32>, %w: memref<?x9xf32>, %z: memref<?x9xf32>, %o: memref<?x?xf32>, %r: memref<?x?xf32>) {
   kron.pairwise_apply square_diff ins(%a, %a : memref<?x3xf32>, memref<?x3xf32>) values(%v : memref<?x1xf32>) outs(%y : memref<?x1xf32>)
   kron.pairwise_apply square_diff ins(%a, %a : memref<?x3xf32>, memref<?x3xf32>) values(%w : memref<?x9xf32>) outs(%z : memref<?x9xf32>)
@@ -55,7 +56,7 @@ func.func @products(%a: memref<?x3xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf32
 // CHECK-LABEL: func @given(
 // CHECK: #kron.gpu_plan<kernel = pairwise, threads = 512, ctas_per_sm = 1,
 // CHECK: k_step = 32, thread_rows = 2, thread_columns = 8, column_threads = 8>
-// CHECK: threads = 32, ctas_per_sm = 28, stages = 4, k_step = 8, thread_rows = 3, thread_columns = 2>
+// CHECK: threads = 32, ctas_per_sm = 28, stages = 4, k_step = 8, thread_rows = 3, thread_columns = 2, polynomials = 11>
 // CHECK: #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 24, thread_rows = 3, thread_columns = 5>
 func.func @given(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
   kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<threads = 512>}
@@ -69,12 +70,15 @@ func.func @given(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
 }
 
 // Verify matrix products of long rows in all types, with the largest tile of one CTA and, of products with values, those of
-// which one warp has all columns; none of what is no sum of products; and the function of each pair where a plan says so.
+// which one warp has all columns; none of what is no sum of products; and the function of each pair where a plan says so, or a launch
+// whose K is short. Rows of up to four positions stay in registers of a product.
 // CHECK-LABEL: func @matrix_products(
-// CHECK: threads = 256, ctas_per_sm = 1, stages = 3, k_step = 32, thread_rows = 8, thread_columns = 16, products = 3, column_threads = 8>
+// CHECK: min_k = 52, threads = 256, ctas_per_sm = 1, stages = 3, k_step = 32, thread_rows = 8, thread_columns = 16, products = 3, column_threads = 8>,
+// CHECK-SAME: <kernel = pairwise, threads = 128, ctas_per_sm = 3, stages = 2, k_step = 32, thread_rows = 8, thread_columns = 8>]>
 // CHECK: threads = 256, ctas_per_sm = 1, stages = 3, k_step = 32, thread_rows = 8, thread_columns = 16, products = 1, column_threads = 8>
 // CHECK: stages = 2, k_step = 32, thread_rows = 8, thread_columns = 8>
-// CHECK: thread_rows = 4, thread_columns = 16, products = 3, column_threads = 4, split_ctas = 264>
+// CHECK: min_k = 52, {{.*}}thread_rows = 4, thread_columns = 16, products = 3, column_threads = 4, split_ctas = 264>,
+// CHECK-SAME: <kernel = pairwise, max_k = 4, {{.*}}keeps_rows = 1, split_ctas = 8448>, <kernel = pairwise, threads = 128, {{.*}}split_ctas = 396>]>
 // CHECK: thread_rows = 8, thread_columns = 8>
 func.func @matrix_products(%a: memref<?x?xf32>, %b: memref<?x?xbf16>, %v: memref<?x1xf32>, %y: memref<?x?xf32>, %z: memref<?x?xbf16>, %w: memref<?x1xf32>) {
   kron.pairwise square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
@@ -82,5 +86,17 @@ func.func @matrix_products(%a: memref<?x?xf32>, %b: memref<?x?xbf16>, %v: memref
   kron.pairwise dot reduce(max) ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
   kron.pairwise_apply square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) values(%v : memref<?x1xf32>) outs(%w : memref<?x1xf32>)
   kron.pairwise square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, products = 0>}
+  return
+}
+
+// Verify that a K that is known decides: the first one of which nearly all squares are exact, and the one before.
+// CHECK-LABEL: func @known_k(
+// CHECK: plan = #kron.gpu_plan<{{.*}}products = 3
+// CHECK: plan = #kron.gpu_plan<
+// CHECK-NOT: products
+// CHECK: return
+func.func @known_k(%a: memref<?x52xf32>, %b: memref<?x51xf32>, %y: memref<?x?xf32>) {
+  kron.pairwise square_diff ins(%a, %a : memref<?x52xf32>, memref<?x52xf32>) outs(%y : memref<?x?xf32>)
+  kron.pairwise square_diff ins(%b, %b : memref<?x51xf32>, memref<?x51xf32>) outs(%y : memref<?x?xf32>)
   return
 }

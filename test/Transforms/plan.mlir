@@ -147,15 +147,15 @@ func.func @transposed_rows(%x: memref<?x256xf32, strided<[1, ?]>>, %f: memref<25
 // Verify that fused regions of bf16, and no others, are for matrix tiles where the
 // processor has them, with at least 64 rows; and that this can be forbidden.
 // CHECK-LABEL: func @matrix_tiles
-// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 8, tiled_axis = 0, converts_input = 1, steps = [{rows = 6, vectors = 4, factor_panels = 1, chunk = 36, converts_factor = 1}]>
-// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 8, tiled_axis = 0, converts_input = 1, matrix_tiles = -1, steps = [{rows = 6, vectors = 4, factor_panels = 1, chunk = 36, converts_factor = 1}]>
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 12, tiled_axis = 0, converts_input = 1, steps = [{rows = 6, vectors = 4, factor_panels = 1, chunk = 36, converts_factor = 1}]>
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 12, tiled_axis = 0, converts_input = 1, matrix_tiles = -1, steps = [{rows = 6, vectors = 4, factor_panels = 1, chunk = 36, converts_factor = 1}]>
 // SMALL-LABEL: func @matrix_tiles
 // TILES-LABEL: func @matrix_tiles
 // TILES: #kron.cpu_plan<vector_bits = 512, tile = 64, {{.*}}matrix_tiles = 1,
-// TILES: #kron.cpu_plan<vector_bits = 512, tile = 8, {{.*}}matrix_tiles = -1,
+// TILES: #kron.cpu_plan<vector_bits = 512, tile = 12, {{.*}}matrix_tiles = -1,
 // PAIRS-LABEL: func @matrix_tiles
-// PAIRS: #kron.cpu_plan<vector_bits = 512, tile = 8, {{.*}}matrix_tiles = 2,
-// PAIRS: #kron.cpu_plan<vector_bits = 512, tile = 8, {{.*}}matrix_tiles = -1,
+// PAIRS: #kron.cpu_plan<vector_bits = 512, tile = 12, {{.*}}matrix_tiles = 2,
+// PAIRS: #kron.cpu_plan<vector_bits = 512, tile = 12, {{.*}}matrix_tiles = -1,
 func.func @matrix_tiles(%x: memref<?x1024xbf16>, %f: memref<1024x64xbf16>, %y: memref<?x64xbf16>) {
   kron.fused ins(%x, %f : memref<?x1024xbf16>, memref<1024x64xbf16>) outs(%y : memref<?x64xbf16>) {
   ^bb0(%t: tensor<?x1024xbf16>, %a: tensor<1024x64xbf16>, %o: tensor<?x64xbf16>):
@@ -287,6 +287,40 @@ func.func @ragged_columns(%x: memref<16x28xf32>, %f: memref<16x16xf32>, %y: memr
   ^bb0(%t: tensor<16x28xf32>, %a: tensor<16x16xf32>, %o: tensor<16x28xf32>):
     %1 = kron.mode_product axis(0) ins(%t : tensor<16x28xf32>) factor(%a [q, p] : tensor<16x16xf32>) outs(%o : tensor<16x28xf32>) -> tensor<16x28xf32>
     kron.yield %1 : tensor<16x28xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that slices are as large as a factor wants that leaves the first-level cache, of which each vector is loaded for
+// every register tile: all six rows of 428 x 3 elements, of which single ones would fill that cache.
+// CHECK-LABEL: func @rows_for_a_large_factor
+// CHECK: tiled_axis = 0, slice = 2, prefetch_results
+func.func @rows_for_a_large_factor(%x: memref<20x62x6x428x3xf32>, %f0: memref<3x3xf32>, %f1: memref<428x428xf32>, %f2: memref<6x6xf32>, %f3: memref<62x62xf32>, %y: memref<20x62x6x428x3xf32>) {
+  kron.fused ins(%x, %f0, %f1, %f2, %f3 : memref<20x62x6x428x3xf32>, memref<3x3xf32>, memref<428x428xf32>, memref<6x6xf32>, memref<62x62xf32>) outs(%y : memref<20x62x6x428x3xf32>) {
+  ^bb0(%t: tensor<20x62x6x428x3xf32>, %a0: tensor<3x3xf32>, %a1: tensor<428x428xf32>, %a2: tensor<6x6xf32>, %a3: tensor<62x62xf32>, %o: tensor<20x62x6x428x3xf32>):
+    %e = tensor.empty() : tensor<20x62x6x428x3xf32>
+    %1 = kron.mode_product axis(4) ins(%t : tensor<20x62x6x428x3xf32>) factor(%a0 [p, q] : tensor<3x3xf32>) outs(%e : tensor<20x62x6x428x3xf32>) -> tensor<20x62x6x428x3xf32>
+    %2 = kron.mode_product axis(3) ins(%1 : tensor<20x62x6x428x3xf32>) factor(%a1 [p, q] : tensor<428x428xf32>) outs(%e : tensor<20x62x6x428x3xf32>) -> tensor<20x62x6x428x3xf32>
+    %3 = kron.mode_product axis(2) ins(%2 : tensor<20x62x6x428x3xf32>) factor(%a2 [p, q] : tensor<6x6xf32>) outs(%e : tensor<20x62x6x428x3xf32>) -> tensor<20x62x6x428x3xf32>
+    %4 = kron.mode_product axis(1) ins(%3 : tensor<20x62x6x428x3xf32>) factor(%a3 [p, q] : tensor<62x62xf32>) outs(%o : tensor<20x62x6x428x3xf32>) -> tensor<20x62x6x428x3xf32>
+    kron.yield %4 : tensor<20x62x6x428x3xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that an input of which 361 vectors are added up, 23 KB, is loaded from the second-level cache for 13 rows of
+// the result at once, and not for each of them.
+// CHECK-LABEL: func @far_input
+// CHECK: steps = [{rows = 13, vectors = 2,
+func.func @far_input(%x: memref<361x72x8xf64>, %f0: memref<361x361xf64>, %y: memref<361x72x8xf64>) {
+  kron.fused ins(%x, %f0 : memref<361x72x8xf64>, memref<361x361xf64>) outs(%y : memref<361x72x8xf64>) {
+  ^bb0(%t: tensor<361x72x8xf64>, %a0: tensor<361x361xf64>, %o: tensor<361x72x8xf64>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<361x72x8xf64>) factor(%a0 [p, q] : tensor<361x361xf64>) outs(%o : tensor<361x72x8xf64>) -> tensor<361x72x8xf64>
+    kron.yield %1 : tensor<361x72x8xf64>
   }
   return
 }

@@ -16,7 +16,7 @@ OPS = ("pairwise", "pairwise_apply")
 FUNCTIONS = {"dot": (1, lambda x, w: x * w), "abs_diff": (1, lambda x, w: abs(x - w)),
              "square_diff": (2, lambda x, w: (x - w) ** 2),
              "not_equal": (1, lambda x, w: (x != w) + 0 * (x - w)),
-             **{f"pow_diff({p})": (p, lambda x, w, p=p: abs(x - w) ** x.dtype.type(p)) for p in (0.5, 1.3, 1.5, 3.0)},
+             **{f"pow_diff({p})": (p, lambda x, w, p=p: abs(x - w) ** x.dtype.type(p)) for p in (0.5, 0.7, 1.3, 1.5, 2.7, 3.0)},
              "": (3, lambda x, w: np.exp(x - w))}
 #: Of rows, and of K.
 LENGTHS = (1, 2, 3, 7, 16, 31, 33, 64, 65, 100, 127, 128, 130, 200, 300, 1000)
@@ -46,14 +46,19 @@ def parameters(op, name, function, sizes, **more):
 
 
 def random(rng, most):
-    """Whose arrays and pairs of elements are at most `most`."""
+    """Whose arrays and pairs of elements are at most `most`. A size may be 0."""
     op = str(rng.choice(OPS))
     function = str(rng.choice(list(FUNCTIONS)))
     while True:
-        full = tuple(int(n) for n in rng.choice([1, 2, 3], int(rng.choice(3, p=[.6, .2, .2]))))
+        full = tuple(int(n) for n in rng.choice([0, 1, 2, 3], int(rng.choice(3, p=[.6, .2, .2])), p=[.04, .32, .32, .32]))
         sizes = tuple(int(rng.choice(choices)) for choices in (LENGTHS, LENGTHS, DEPTHS, (1, 2, 3, 4, 5, 9)))
         if np.prod(full + sizes[:3], dtype=np.int64) * (sizes[3] if op == "pairwise_apply" else 1) <= most:
             break
+
+    reduce = "max" if rng.random() < .2 else "sum"
+    # Of nothing, only a sum and the largest distance are values.
+    is_value = reduce == "sum" or function in ("abs_diff", "square_diff", "not_equal") or "pow" in function
+    sizes = tuple(0 if rng.random() < .03 and (letter != "K" or is_value) else n for letter, n in zip("MNKC", sizes))
 
     def batch():
         kept = full[int(rng.integers(len(full) + 1)):]
@@ -66,7 +71,7 @@ def random(rng, most):
         batches=(full, batch(), batch()), trans="".join(rng.choice(["N", "T"], 3)), form=str(rng.choice(["tensor", "memref"])),
         memref_layout=str(rng.choice(["identity", "rows", "any", "mixed"])),
         dynamic="".join(letter for letter in "LMNKC" if rng.random() < .5), epilogue=epilogue,
-        reduce="max" if rng.random() < .2 else "sum",
+        reduce=reduce,
         accumulate=str(rng.choice(["sum", "max", "logsumexp"], p=[.5, .25, .25])),
         param=[None, "scalar", full or "scalar"][int(rng.integers(3))],
         **({"special": float("nan")} if rng.random() < .05 else {}))

@@ -91,6 +91,12 @@ def products(step, number, rows=2, lanes=8, more=""):
             f"k_step = {step}, products = {number}{more}")
 
 
+def kept(stages, lanes, more):
+    """Fields of tiles whose rows stay in registers, of blocks of as many columns as two for each of the lanes."""
+    return (f"threads = 64, ctas_per_sm = 2, thread_rows = 2, thread_columns = 2, column_threads = {lanes}, stages = {stages}, "
+            f"keeps_rows = 1, {more}")
+
+
 def pair(name, function, sizes, fields=SMALL_PAIRS, **more):
     """A function of pairs with such a plan; the planner's, if there are no fields."""
     plan = [f"plan = #kron.gpu_plan<kernel = pairwise, {fields}>"] if fields else []
@@ -237,6 +243,12 @@ FIXED = (
     ("gradient", CHIPS, gradient("f32", (1, 64, 64, 4), 40, **UNREAD)),
     ("gradient", CHIPS, gradient("bf16", (1, 128, 130, 1), 100)),
     ("gradient", HOPPER, gradient("f32", (1, 128, 128, 2), 200, "batch_last")),
+    # Weights that groups or products t share, in the order of the weights; scaled, of one piece and of several.
+    ("gradient", CHIPS, gradient("f32", (2, 16, 16, 24), 70, shared=(False, True))),
+    ("gradient", CHIPS, gradient("f16", (5, 9, 16, 3), 40, "batch_last", shared=(True, False), **SCALED)),
+    ("gradient", CHIPS, gradient("f32", (1, 20, 16, 4), 150, dynamic=(), memref_layout="any", **SCALED)),
+    ("gradient", HOPPER, gradient("bf16", (1, 64, 72, 1), 130, "batch_last", **SCALED)),
+    ("gradient", HOPPER, gradient("f32", (1, 64, 40, 4), 100, **SCALED)),
     # Tiles of 16 by 32, so that there are several, and ends of them.
     ("pairwise", CHIPS, pair("f32", "abs_diff", (37, 45, 21), batches=((2, 1), (3,), ()), epilogue=True, param=(2, 1))),
     ("pairwise", CHIPS, pair("f64", "square_diff", (20, 70, 9), trans="TTN", memref_layout="any")),
@@ -251,6 +263,25 @@ FIXED = (
     ("pairwise", CHIPS, pair("f16", "square_diff", (18, 75, 17, 3), accumulate="logsumexp", epilogue=True, param="scalar",
                              fields=f"{SMALL_PAIRS}, value_columns = 3, split_ctas = 4")),
     ("pairwise", CHIPS, pair("f32", "dot", (5, 300, 40, 9), fields="")),
+    # Roots and powers by polynomials, of some elements; infinite ones, and a power below 1.
+    ("pairwise", CHIPS, pair("f32", "pow_diff(1.5)", (33, 45, 21), fields=f"{SMALL_PAIRS}, polynomials = 5")),
+    ("pairwise", CHIPS, pair("f32", "pow_diff(2.7)", (33, 45, 21), reduce="max", fields=f"{SMALL_PAIRS}, polynomials = 12")),
+    ("pairwise", CHIPS, pair("f32", "pow_diff(1.3)", (18, 40, 5), special=math.inf, fields=f"{SMALL_PAIRS}, polynomials = 16")),
+    ("pairwise", CHIPS, pair("f32", "pow_diff(1.5)", (18, 40, 5), special=math.inf, fields=f"{SMALL_PAIRS}, polynomials = 16")),
+    ("pairwise", CHIPS, pair("f32", "pow_diff(0.7)", (18, 40, 5), fields=f"{SMALL_PAIRS}, polynomials = 16")),
+    # Rows in registers: one thread for a row or several, several parts and blocks of columns, and tails of all.
+    ("pairwise", CHIPS, pair("f32", "square_diff", (150, 100, 3, 1), epilogue=True,
+                             fields=kept(3, 1, "split_ctas = 2"))),
+    ("pairwise", CHIPS, pair("f32", "abs_diff", (20, 100, 5, 3), batches=((2,), (), (2,)), trans="TTT", memref_layout="any",
+                             dynamic="LMNC", epilogue=True, param=(2,), fields=kept(2, 8, "value_columns = 2, split_ctas = 9"))),
+    ("pairwise", CHIPS, pair("f64", "dot", (40, 33, 2, 2), accumulate="max", fields=kept(4, 4, "value_columns = 2"))),
+    ("pairwise", CHIPS, pair("f16", "square_diff", (18, 75, 7, 3), accumulate="logsumexp", special=math.nan,
+                             fields=kept(3, 16, "value_columns = 3, split_ctas = 4"))),
+    ("pairwise", CHIPS, pair("f32", "square_diff", (300, 150, 3, 2), epilogue=True, fields="")),
+    # K decides at a launch whether squares are products, and whether rows stay in registers.
+    *(("pairwise", CHIPS, pair("f32", "square_diff", (20, 40, depth), dynamic="K", fields="")) for depth in (30, 70)),
+    *(("pairwise", CHIPS, pair("f32", "abs_diff", (200, 100, depth, 1), dynamic="MNKC", epilogue=True, fields=""))
+      for depth in (1, 3, 4, 5)),
     # Matrix products, of all types; and tiles where they are not exact: equal rows, NaN, and no sum.
     ("pairwise", CHIPS, pair("f32", "square_diff", (37, 45, 70), batches=((2, 1), (3,), ()), epilogue=True, param=(2, 1),
                              fields=products(32, 3))),

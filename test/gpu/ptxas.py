@@ -103,8 +103,12 @@ GOLDEN = [
       for kind in ("i8", "f8E4M3FN")),
     *(("pairs", t, 30000, (30000, 30000, 1024), {"function": f})
       for t in ("f32", "f64", "f16", "bf16") for f in ("dot", "abs_diff", "square_diff", "pow_diff(1.3)")),
+    *(("pairs", t, 30000, (30000, 30000, 1024), {"function": "pow_diff(1.5)"}) for t in ("f32", "f16")),
     *(("pairs", t, 30000, (30000, 30000, 64, c), {"function": "square_diff", "epilogue": True, "accumulate": a})
       for t in ("f32", "f64", "f16") for c, a in ((1, "sum"), (9, "sum"), (9, "max"), (9, "logsumexp"))),
+    # Rows in registers.
+    *(("pairs", t, 30000, (30000, 30000, 3, c), {"function": "square_diff", "epilogue": True, "accumulate": a, "dynamic": "MN"})
+      for t in ("f32", "f64", "f16") for c, a in ((1, "sum"), (9, "sum"), (9, "logsumexp"))),
 ]
 
 
@@ -236,7 +240,7 @@ class Pairs(pairs.PairCase):
     def __init__(self, element, rows, sizes, function, **more):
         op = "pairwise" if len(sizes) == 3 else "pairwise_apply"
         # How many columns the values have is known.
-        p = pairs.parameters(op, element, function, sizes, memref_layout="any", dynamic="MNK", **more)
+        p = pairs.parameters(op, element, function, sizes, memref_layout="any", **({"dynamic": "MNK"} | more))
         super().__init__(0, p)
         kind = (" logsumexp" if p["accumulate"] == "logsumexp" else " power" if "pow" in function
                 else " products" if function in ("dot", "square_diff") else "")

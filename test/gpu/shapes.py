@@ -269,7 +269,11 @@ FIXED = (
           ("i64", [(7, 9), (5, 11)], 100, 64, "factors = 2, extents = [8, 7, 5], fibres = [3, 8], results = [4, 4], "
                                               "ctas_per_sm = 2, direct_store = 1"),
           ("f16", [(12, 12)] * 2, 77, 96, "factors = 2, extents = [4, 12, 12], fibres = [1, 6], ctas_per_sm = 2, "
-                                          "direct_store = 1")]),
+                                          "direct_store = 1"),
+          # Factors that stay in global memory: all, or the second one.
+          ("f16", [(12, 12)] * 2, 77, 96, "factors = 2, extents = [4, 12, 12], ctas_per_sm = 2, factor_bytes = 0"),
+          ("c64", [(20, 20), (33, 31)], 50, 256, "factors = 2, extents = [3, 20, 33], ctas_per_sm = 1, "
+                                                 "factor_bytes = 8448")]),
     # Functions of pairs: 4, 8 and 2 bytes, and where a matrix is small, one, two or many columns of values, of one CTA for
     # each tile of rows or of more.
     pairs.parameters("pairwise", "f32", "abs_diff", (300, 270, 100)),
@@ -284,6 +288,16 @@ FIXED = (
     pairs.parameters("pairwise", "f16", "pow_diff(1.3)", (64, 130, 40)),
     pairs.parameters("pairwise_apply", "f32", "square_diff", (300, 1000, 3, 1), epilogue=True),
     pairs.parameters("pairwise_apply", "bf16", "abs_diff", (1000, 300, 8, 9), epilogue=True),
+    # Rows in registers, of one thread for each or several; roots and powers by polynomials; a K that decides at a launch.
+    *(pairs.parameters("pairwise_apply", name, function, sizes, epilogue=function != "dot", attributes=[
+        f"plan = #kron.gpu_plan<kernel = pairwise, keeps_rows = 1, column_threads = {lanes}>"])
+      for name, function, sizes, lanes in (("f32", "square_diff", (5000, 3000, 3, 1), 1), ("f64", "abs_diff", (700, 900, 4, 2), 4),
+                                           ("f16", "dot", (300, 4000, 7, 16), 16))),
+    *(pairs.parameters("pairwise", "f32", f"pow_diff({p})", (300, 270, 100), attributes=[
+        f"plan = #kron.gpu_plan<kernel = pairwise, polynomials = {share}>"], **more)
+      for p, share in ((1.3, 12), (1.5, 5), (2.7, 16)) for more in ({}, {"special": math.inf})),
+    *(pairs.parameters("pairwise", name, "square_diff", (300, 270, depth), dynamic="K")
+      for name in ("f32", "f64", "f16") for depth in (40, 100)),
     *(pairs.parameters("pairwise_apply", "f32", "square_diff", (200, 333, 5, 2), accumulate=accumulate, attributes=[
         f"plan = #kron.gpu_plan<kernel = pairwise, column_threads = 8, split_ctas = {ctas}>"])
       for accumulate, ctas in (("max", 1), ("logsumexp", 7))),

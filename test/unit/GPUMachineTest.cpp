@@ -110,6 +110,15 @@ TEST(GPUMachine, RatesInANameReplaceThoseOfTheTable) {
 TEST(GPUMachine, ErrorsSayWhatWasExpected) {
   EXPECT_EQ(getError("sm_75"), "expects a GPU architecture of sm_80 or newer, "
                                "e.g. sm_90a, but got 'sm_75'");
+  EXPECT_EQ(getError("sm_95"),
+            "expects one of the GPU architectures sm_80, sm_86, sm_87, sm_88, "
+            "sm_89, sm_90, sm_100, sm_101, sm_103, sm_110, sm_120, sm_121, but "
+            "got 'sm_95'");
+  EXPECT_EQ(getError("sm_130a").find("expects one of the GPU"), 0u);
+  EXPECT_EQ(getError("sm_80a"), "expects 'a' behind architectures from sm_90 "
+                                "on, but got 'sm_80a'");
+  EXPECT_EQ(getError("sm_90f"), "expects 'f' behind architectures from sm_100 "
+                                "on, but got 'sm_90f'");
   for (const char *name : {"", "h20", "sm_", "sm_90x", "sm_9000", "H200", "90"})
     EXPECT_NE(getError(name).find(", h200, "), std::string::npos) << name;
   EXPECT_EQ(getError("h200:smx=3"),
@@ -161,6 +170,11 @@ TEST(GPUMachine, DriversNamesAreRecognised) {
   // Not in the table: by its architecture, with what the driver tells.
   EXPECT_EQ(identify("NVIDIA A40", 86, 84, 1740, 44),
             "sm_86:sms=84:clock=1740:copy=2883:l2=50");
+  // Newer than what is known: code for all that come behind the newest.
+  EXPECT_EQ(identify("Thing", 130, 84, 1740, 44),
+            "sm_121:sms=84:clock=1740:copy=2883:l2=50");
+  EXPECT_EQ(identify("Thing", 95, 84, 1740, 44),
+            "sm_90:sms=84:clock=1740:copy=2883:l2=50");
   for (const char *model : {"NVIDIA A40", "NVIDIA H100 PCIe", "Thing"})
     EXPECT_EQ(getError(identify(model, 90, 7, 1000, 1)), "none");
 }

@@ -115,11 +115,10 @@ def ConvertPairwiseToVector
 def ConvertKronToNVVM : Pass<"convert-kron-to-nvvm", "::mlir::ModuleOp"> {
   let summary = "Generate CUDA kernels from kron.fused";
   let description = [{
-    Replaces every `kron.fused` on memrefs by the launch of a kernel, and every
-    `kron.ksmm_grad` that `--kron-decompose` left by one or two, as their
+    Replaces every `kron.fused` on memrefs by the launch of a kernel, as its
     `#kron.gpu_plan` says. Plans have to be complete, as `--kron-plan` leaves
     them: one that lacks a field, or that does not fit the operation or the
-    chip, is an error. Nothing is chosen here.
+    chip, is an error. Nothing is chosen here. Gradients are `--kron-tile`'s.
 
     Of a `#kron.dispatch` every plan becomes a kernel, and host code launches the
     first one whose requirements hold (`min_rows`, `alignment`, `packed`, and
@@ -149,7 +148,8 @@ def ConvertKronToNVVM : Pass<"convert-kron-to-nvvm", "::mlir::ModuleOp"> {
 def KronTile : Pass<"kron-tile", "::mlir::ModuleOp"> {
   let summary = "Make kernels of tile operations from kron.fused";
   let description = [{
-    Replaces every `kron.fused` on memrefs that has a plan for kernel `batched`,
+    Replaces every `kron.ksmm_grad` on memrefs that has a plan, by the launch of a kernel, or
+    of two if the sums of pieces are added up, and every `kron.fused` that has one for kernel `batched`,
     `dmma`, `ffma`, `mma`, `simt` or `small_groups`, or for `wgmma` with `k_piece`, by
     the launch of a `gpu.func` of
     `tile` operations (`simt`: one per launch of the plan), as the complete plan says;

@@ -95,8 +95,6 @@ struct CPURates {
   /// Of kron.pairwise_grad: positions of K that are packed for all register
   /// tiles whose values are in scratch.
   int64_t pairGradPositions = 128;
-  /// Multiply-adds below which a range of tiles is not worth a thread.
-  int64_t threadFmas = 1 << 16;
 
   // Tiles.
   /// Bytes of every row that tiles of columns take, at least: one cache line at
@@ -195,6 +193,9 @@ struct CPURates {
   int64_t groupedSlots = 15, groupedSlotsOf = 16;
   /// Bytes of a store that takes one of two slots of a cycle, less take both.
   int64_t wholeStoreBytes = 8;
+  /// Rows of X that a register tile follows at once where lanes run over q, and
+  /// issue slots of a load from the second-level cache beside one.
+  int64_t mostFibreRows = 12, secondLevelLoadSlots = 2;
   /// Rows of a register tile that has all q, so that X is read only once.
   int64_t leastRowsOfAll = 3, mostRowsOfAll = 6;
   /// Vectors that share a shuffle which repeats a group, and accumulators

@@ -7,8 +7,9 @@
 //
 // Sizes of products by sparse factors from which on copies of their arrays, or
 // several launches, are faster than one kernel on arrays as they lie, and how
-// large the parts are. Measured on an H200 (docs/notes, 0063 and 0064), for
-// every GPU. Sides are rows and columns of a group's weights, t is the position
+// large the parts are. Measured on an H200 (docs/notes, 0063 and 0064); those
+// that follow from SMs, bandwidth or the time of a launch are scaled to other
+// GPUs. Sides are rows and columns of a group's weights, t is the position
 // along the innermost axis that they vary on.
 //
 //===----------------------------------------------------------------------===//
@@ -16,7 +17,7 @@
 #ifndef KRON_MACHINE_GPUSPLITS_H
 #define KRON_MACHINE_GPUSPLITS_H
 
-#include <cstdint>
+#include "kron/Machine/GPUMachine.h"
 
 namespace mlir::kron {
 
@@ -52,7 +53,6 @@ struct WeightSplits {
   int64_t mostSlices = 16, mostOfSlice = 256, leastOfSlice = 192;
   int64_t rowsOfSlice = 16384;
 };
-inline constexpr WeightSplits kWeightSplits;
 
 /// Products of several t side by side, each on copies of its own.
 struct ProductSplits {
@@ -66,7 +66,6 @@ struct ProductSplits {
   /// many places empty.
   int64_t unevenResults = 96, evenResults = 128;
 };
-inline constexpr ProductSplits kProductSplits;
 
 /// From how many t, multiply-adds for each element of X and Y, and size K on
 /// copies are worth it: as one kernel, operands of many products leave room for
@@ -104,7 +103,6 @@ struct RowSplits {
   double gainFactor = 1.2;
   int64_t fewestRaggedRows = 1024;
 };
-inline constexpr RowSplits kRowSplits;
 
 /// Sums over the batch in pieces, which a second kernel adds up.
 struct BatchSplits {
@@ -116,7 +114,16 @@ struct BatchSplits {
   int64_t biasBusyThreads = int64_t(1) << 17;
   int64_t biasLeastPieces = 32, biasMostPieces = 1024;
 };
-inline constexpr BatchSplits kBatchSplits;
+
+struct GPUSplits {
+  WeightSplits weights;
+  ProductSplits products;
+  RowSplits rows;
+  BatchSplits batch;
+};
+
+/// What is faster in several launches on `machine`.
+GPUSplits getGPUSplits(const GPUMachine &machine);
 
 } // namespace mlir::kron
 

@@ -25,6 +25,8 @@ struct SimtTiles {
   /// times as many as the one before; and threads of a CTA.
   int64_t leastElements = 1024, mostElements = 16384;
   int64_t leastThreads = 128, mostThreads = 512;
+  /// Bytes of factors in shared memory; larger ones stay where they are.
+  int64_t factorBytes = 32 * 1024;
 };
 
 /// `ffma`.
@@ -163,6 +165,15 @@ struct PairwiseTiles {
   /// a function has many.
   int64_t mathInstructions = 20, unitInstructions = 8, valueInstructions = 4,
           manyInstructions = 8;
+  /// Results that the special-function unit of an SM has in a clock, and
+  /// instructions of a polynomial that takes the place of one.
+  double unitResults = 16, polynomialInstructions = 8;
+  /// Where rows stay in registers: registers that they take at most, rows of a
+  /// thread at least, pipeline stages, threads of an SM, and how many times as
+  /// many CTAs as an SM holds there are, so that the last ones leave few SMs
+  /// idle. Where K is not known, it is so many positions at most.
+  int64_t keptWords = 32, keptRows = 4, keptStages = 4, keptThreadsPerSM = 512,
+          keptWaves = 16, openKeptK = 4;
   /// What an element of a row that is loaded counts as, and a size that is not
   /// known.
   int64_t loadInstructions = 1, openSize = 32768;
@@ -233,11 +244,6 @@ struct GPUForms {
   int64_t transposeThreads = 256, transposeThreadsPerSM = 1536;
   /// What is left of linalg: threads of a CTA, and CTAs of an SM.
   int64_t linalgThreads = 256, linalgCtasPerSM = 8;
-  /// `simt`: bytes of factors in shared memory; larger ones stay where they
-  /// are.
-  int64_t simtFactorBytes = 32 * 1024;
-  /// `mma`: what rounding sizes of a tile to powers of two may cost.
-  double mostRounding = 1.26;
   /// `sparse`: bytes of a group of results from which on whole sectors are
   /// stored, of which a warp stores so many bytes at a time.
   int64_t longGroupBytes = 512, shiftBytes = 64;

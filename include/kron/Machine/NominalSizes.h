@@ -19,6 +19,8 @@ inline constexpr double kNominalElements = 1 << 26;
 /// The same on one thread of a CPU: enough for what begins and ends to count
 /// little.
 inline constexpr int64_t kNominalCPURows = 1024;
+/// Bytes of the last cache of a CPU, unless it says that it has more.
+inline constexpr long kNominalCacheBytes = 32 << 20;
 
 } // namespace mlir::kron
 

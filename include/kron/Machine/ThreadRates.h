@@ -18,6 +18,8 @@
 namespace mlir::kron {
 
 struct ThreadRates {
+  /// Multiply-adds below which a range of tiles is not worth a thread.
+  int64_t leastFmas = 1 << 16;
   /// Elements that are worth a thread: memory delivers them in about the time
   /// of as many multiply-adds as are.
   int64_t leastElements = 1 << 13;
@@ -30,6 +32,8 @@ struct ThreadRates {
   int64_t mostSharedRows = 2;
   /// Tiles of columns that may be too few for all threads.
   int64_t mostSharedTiles = 8;
+  /// Threads for each tile from which on tiles are too few.
+  int64_t idleThreads = 2;
   /// Linalg: iterations of which each of some threads gets one, and the fewest
   /// of a loop that neighbours in memory belong to, two lines of the cache.
   int64_t longLoop = 16, leastNeighbours = 32;

@@ -13,13 +13,11 @@
 #include "PairwiseBuilder.h"
 #include "Captures.h"
 #include "FusedBuilder.h"
+#include "kron/Machine/ThreadRates.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::kron;
-
-/// Multiply-adds that are worth a thread, as kronRtParallelFor counts them.
-static constexpr int64_t kThreadFmas = 1 << 16;
 
 PairwiseBuilder::PairwiseBuilder(OpBuilder &builder, SymbolTable &symbols,
                                  PairOpInterface op, PairwisePlanAttr plan,
@@ -315,8 +313,9 @@ void PairwiseBuilder::emitBody(func::FuncOp body, PairwiseArrays arrays,
 
 Int PairwiseBuilder::getGrain(Emitter &emitter, Int fmas) {
   if (fmas.isConstant())
-    return RuntimeCalls::getGrain(fmas.getConstant(), kThreadFmas);
-  return emitter.max(emitter.floorDiv(kThreadFmas, emitter.max(fmas, 1)), 1);
+    return RuntimeCalls::getGrain(fmas.getConstant(), kThreadRates.leastFmas);
+  return emitter.max(
+      emitter.floorDiv(kThreadRates.leastFmas, emitter.max(fmas, 1)), 1);
 }
 
 WorkspaceBytes PairwiseBuilder::emit() {

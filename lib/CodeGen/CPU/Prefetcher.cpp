@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Prefetcher.h"
+#include "kron/Machine/CPUForms.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -14,9 +15,6 @@
 
 using namespace mlir;
 using namespace mlir::kron;
-
-/// So many lines of short segments may be prefetched at once.
-static constexpr int64_t kFewLines = 8;
 
 Prefetcher::Prefetcher(Emitter &emitter, const PrefetchStream &stream,
                        int64_t fmas)
@@ -80,7 +78,7 @@ int64_t Prefetcher::countKept(int64_t turns) const {
   int64_t kept = numStarts ? countLines() / (turns * numStarts) : 0;
   if (!linesOfSegment)
     return kept;
-  if (countLines() <= kFewLines)
+  if (countLines() <= kCPUForms.linesAtOnce)
     return 0;
   // Every turn takes the same part of a segment, or whole ones.
   auto fits = [&](int64_t ofTurn) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StageEmitter.h"
+#include "kron/Machine/CPUForms.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -116,9 +117,9 @@ void StageEmitter::emitSharingBlocks(
     function_ref<void(Int, int64_t)> emitOwn) {
   // As many accumulators as let a register tile be unrolled, if these hide the
   // latency.
-  constexpr int64_t kUnrolled = 128, kFew = 8, kMany = 20;
+  constexpr int64_t kUnrolled = 128, kMany = 20;
   int64_t most = kUnrolled / stage.sizeK;
-  if (most < kFew)
+  if (most < kCPUForms.latencyAccumulators)
     most = kMany;
   int64_t perSharing = stage.sizeN / getMaxLanes(stage) * sharing + 1;
   int64_t block = std::max<int64_t>(most / perSharing, 1) * sharing;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PackedOperand.h"
-#include "WgmmaSums.h"
+#include "kron/CodeGen/GPU/PackedOperand.h"
+#include "kron/CodeGen/GPU/WgmmaSums.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;

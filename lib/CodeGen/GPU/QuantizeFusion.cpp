@@ -128,6 +128,11 @@ QuantizeOp kron::takeQuantize(FusedOp fused,
     fused.emitOpError("cannot quantize its rows: ") << *reason;
     return {};
   }
+  if (quantize.getPlanAttr()) {
+    quantize.emitOpError("has a plan for a kernel of its own, but the plan of "
+                         "its product has quantize = 1");
+    return {};
+  }
   quantizes.erase(llvm::find(quantizes, quantize));
   return quantize;
 }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SparseChunks.h"
+#include "kron/CodeGen/GPU/SparseChunks.h"
 
 using namespace mlir;
 using namespace mlir::kron;

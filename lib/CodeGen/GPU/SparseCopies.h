@@ -14,8 +14,8 @@
 #ifndef KRON_LIB_CODEGEN_GPU_SPARSECOPIES_H
 #define KRON_LIB_CODEGEN_GPU_SPARSECOPIES_H
 
-#include "SparseChunks.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
+#include "kron/CodeGen/GPU/SparseChunks.h"
 #include "kron/Plan/GPU/SparsePlan.h"
 
 namespace mlir::kron {

@@ -13,10 +13,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PackedOperand.h"
 #include "SparseCopies.h"
 #include "SparseProducts.h"
-#include "WgmmaSums.h"
+#include "kron/CodeGen/GPU/PackedOperand.h"
+#include "kron/CodeGen/GPU/WgmmaSums.h"
 
 using namespace mlir;
 using namespace mlir::kron;

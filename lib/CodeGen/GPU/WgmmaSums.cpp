@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "WgmmaSums.h"
+#include "kron/CodeGen/GPU/WgmmaSums.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;

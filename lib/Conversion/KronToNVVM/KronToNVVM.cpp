@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A thin layer over CodeGen/GPU: it finds the fused ops and gradients, and
+// A thin layer over CodeGen/GPU: it finds the fused ops, and
 // checks what every emitter relies on.
 //
 //===----------------------------------------------------------------------===//
@@ -16,11 +16,9 @@
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/CodeGen/GPU/Quantize.h"
 #include "kron/CodeGen/GPU/Sparse.h"
-#include "kron/CodeGen/GPU/SparseGrad.h"
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Plan/GPU/QuantizePlan.h"
-#include "kron/Plan/GPU/SparseGradPlan.h"
 #include "kron/Plan/GPU/Support.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -65,9 +63,16 @@ struct ConvertKronToNVVMPass
       return signalPassFailure();
     OpBuilder builder(&getContext());
     SmallVector<FusedOp> passes = collect<FusedOp>(module);
-    SmallVector<KsmmGradOp> gradients = collect<KsmmGradOp>(module);
     SmallVector<QuantizeOp> quantizes = collect<QuantizeOp>(module);
-    if (passes.empty() && gradients.empty() && quantizes.empty())
+    SmallVector<KsmmGradOp> gradients = collect<KsmmGradOp>(module);
+    if (!gradients.empty()) {
+      gradients.front().emitOpError("cannot become a GPU kernel: run "
+                                    "--kron-decompose=target=cuda, "
+                                    "--kron-plan=target=cuda and --kron-tile "
+                                    "first");
+      return signalPassFailure();
+    }
+    if (passes.empty() && quantizes.empty())
       return;
     gpu::GPUModuleOp gpuModule = getOrCreateGPUModule(module);
     for (FusedOp fused : passes) {
@@ -90,20 +95,6 @@ struct ConvertKronToNVVMPass
       if (failed(emitGPUKernels(builder, gpuModule, fused, plans, *machine)))
         return signalPassFailure();
       fused.erase();
-    }
-    for (KsmmGradOp gradient : gradients) {
-      if (failed(checkPlace(gradient, gradient.getInit())))
-        return signalPassFailure();
-      if (!hasGradientKernels(gradient)) {
-        gradient.emitOpError("cannot become a GPU kernel: run "
-                             "--kron-decompose=target=cuda first");
-        return signalPassFailure();
-      }
-      SmallVector<GPUPlanAttr> plans = getCompletePlans(gradient);
-      if (plans.size() != 1 || failed(emitGradient(builder, gpuModule, gradient,
-                                                   plans.front(), *machine)))
-        return signalPassFailure();
-      gradient.erase();
     }
     if (!quantizes.empty()) {
       quantizes.front().emitOpError("cannot become a GPU kernel: ")

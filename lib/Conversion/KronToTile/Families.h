@@ -61,6 +61,11 @@ LogicalResult tileSimt(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
 LogicalResult tilePairwise(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                            PairOpInterface op, const GPUMachine &machine);
 
+/// Builds the kernels of `gradient`, which carries a plan of kind `gradient`,
+/// and in front of it their launches.
+LogicalResult tileGradient(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                           KsmmGradOp gradient, const GPUMachine &machine);
+
 /// The same of `op`, which carries a plan of kind `quantize`.
 LogicalResult tileQuantize(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                            QuantizeOp op, const GPUMachine &machine);

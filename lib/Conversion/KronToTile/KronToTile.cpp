@@ -80,6 +80,11 @@ struct KronTilePass : kron::impl::KronTileBase<KronTilePass> {
       if (!getGPUPlans(op).empty())
         pairs.push_back(op);
     });
+    SmallVector<KsmmGradOp> gradients;
+    module.walk([&](KsmmGradOp gradient) {
+      if (gradient.getPlanAttr())
+        gradients.push_back(gradient);
+    });
     auto collect = [&] {
       all.clear();
       quantizes.clear();
@@ -109,6 +114,13 @@ struct KronTilePass : kron::impl::KronTileBase<KronTilePass> {
                               *machine)))
         return signalPassFailure();
       op->erase();
+    }
+    for (KsmmGradOp gradient : gradients) {
+      if (failed(checkPlace(gradient, gradient.getInit())) ||
+          failed(tileGradient(builder, getOrCreateGPUModule(module), gradient,
+                              *machine)))
+        return signalPassFailure();
+      gradient.erase();
     }
     // Others are computed by the kernel of what they read.
     for (QuantizeOp op : quantizes) {

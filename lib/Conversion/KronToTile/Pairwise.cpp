@@ -15,6 +15,7 @@
 #include "Families.h"
 #include "PackedRows.h"
 #include "TileKernel.h"
+#include "kron/CodeGen/GPU/Dispatch.h"
 #include "kron/Dialect/Kron/Utils/PairScalars.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "kron/Plan/GPU/PairwisePlan.h"
@@ -50,7 +51,9 @@ private:
   Value allocateProductRing(int64_t rows);
   tile::MultiplyRowsOp multiplyRows(Value place, Value block);
   SmallVector<Value> loadParams(Value place);
-  Value buildPairs(Value place, Value block, ValueRange params);
+  Value buildPairs(Value place, Value block, Value rows, ValueRange params);
+  Value mapPairs(Value pairs, ValueRange params);
+  void buildInner(Region &region, size_t params);
   void buildTile(Value tile);
   void reduceParts();
   void emitLoop(ArrayRef<Value> inputs, Value output, bool overParts,
@@ -268,12 +271,6 @@ buildFunction(Region &region, Location loc, Type type, unsigned count,
   tile::YieldOp::create(inside, loc, result);
 }
 
-/// Whether positions of zeros change nothing of what is reduced.
-static bool ignoresZeros(PairOpInterface op) {
-  return op.getInner() &&
-         (op.isDistance() || op.getReduction() == PairReduction::Sum);
-}
-
 /// Whether neighbouring rows of `view` are next to each other, and not
 /// positions of K; if strides do not tell, those of what is transposed are.
 static bool liesAlongRows(Value view, Transpose transpose) {
@@ -285,10 +282,6 @@ static bool liesAlongRows(Value view, Transpose transpose) {
     return strides[1] != 1;
   return transpose != Transpose::N;
 }
-
-/// Roundings of `|x|^2 + |y|^2` that squares made of products of split f32 are
-/// off by at most; those of other types are off by fewer.
-static constexpr double kRoundings = 16;
 
 tile::MultiplyRowsOp PairTiles::multiplyRows(Value place, Value block) {
   auto get = [&](const std::array<SmallVector<unsigned>, 2> &numbers) {
@@ -304,28 +297,15 @@ tile::MultiplyRowsOp PairTiles::multiplyRows(Value place, Value block) {
       ArrayRef(rows).take_front(rows.size() / 2),
       ArrayRef(rows).take_back(rows.size() / 2), place, block, leftProducts,
       rightProducts, get(norms), get(scales), plan.lanes,
-      llvm::APFloat(kRoundings));
+      llvm::APFloat(double(kProductRoundings)));
 }
 
-/// The matrix at `place`, or its block.
-Value PairTiles::buildPairs(Value place, Value block, ValueRange params) {
-  auto start = cast<FloatAttr>(getReductionStart(op)).getValueAsDouble();
+/// Fills `region` with what is reduced along K.
+void PairTiles::buildInner(Region &region, size_t params) {
   bool isSum = op.getReduction() == PairReduction::Sum;
   std::optional<PairFunction> inner = op.getInner();
-  Value products, held;
-  if (plan.products) {
-    tile::MultiplyRowsOp rows = multiplyRows(place, block);
-    products = rows.getProducts();
-    held = rows.getHeld();
-  }
-  auto pairs = tile::PairsOp::create(
-      b, loc, getFragment(plan.columns), kernel.getArgument(lhs),
-      kernel.getArgument(rhs), place, block, left, right, products, held,
-      params, plan.lanes, llvm::APFloat(start), ignoresZeros(op),
-      liesAlongRows(kernel.getArgument(lhs), op.getTransLhs()),
-      liesAlongRows(kernel.getArgument(rhs), op.getTransRhs()));
   buildFunction(
-      pairs.getInner(), loc, sum, 3, params.size(),
+      region, loc, sum, 3, params,
       [&](OpBuilder &inside, ValueRange args, ValueRange own) -> Value {
         if (isSum && inner == PairFunction::Dot)
           return math::FmaOp::create(inside, loc, args[0], args[1], args[2]);
@@ -338,10 +318,41 @@ Value PairTiles::buildPairs(Value place, Value block, ValueRange params) {
         Value value = emitPair(inside, loc, op, args[0], args[1], own);
         return emitReduction(inside, loc, op, args[2], value);
       });
+}
+
+/// The matrix at `place`, or its block, of `rows` if they are in registers.
+Value PairTiles::buildPairs(Value place, Value block, Value rows,
+                            ValueRange params) {
+  llvm::APFloat start(
+      cast<FloatAttr>(getReductionStart(op)).getValueAsDouble());
+  bool rhsRows = liesAlongRows(kernel.getArgument(rhs), op.getTransRhs());
+  if (rows) {
+    auto pairs = tile::PairsOfRowsOp::create(
+        b, loc, getFragment(plan.columns), rows, kernel.getArgument(rhs), place,
+        block, right, params, plan.lanes, start, plan.polynomials, rhsRows);
+    buildInner(pairs.getInner(), params.size());
+    return mapPairs(pairs.getFragment(), params);
+  }
+  Value products, held;
+  if (plan.products) {
+    tile::MultiplyRowsOp rows = multiplyRows(place, block);
+    products = rows.getProducts();
+    held = rows.getHeld();
+  }
+  auto pairs = tile::PairsOp::create(
+      b, loc, getFragment(plan.columns), kernel.getArgument(lhs),
+      kernel.getArgument(rhs), place, block, left, right, products, held,
+      params, plan.lanes, start, plan.polynomials, ignoresZeros(op),
+      liesAlongRows(kernel.getArgument(lhs), op.getTransLhs()), rhsRows);
+  buildInner(pairs.getInner(), params.size());
+  return mapPairs(pairs.getFragment(), params);
+}
+
+/// The epilogue's values of `pairs`.
+Value PairTiles::mapPairs(Value pairs, ValueRange params) {
   if (op.getEpilogue().empty())
-    return pairs.getFragment();
-  auto map = tile::MapOp::create(b, loc, pairs.getFragment().getType(),
-                                 pairs.getFragment(), params);
+    return pairs;
+  auto map = tile::MapOp::create(b, loc, pairs.getType(), pairs, params);
   buildFunction(map.getFunction(), loc, sum, 1, params.size(),
                 [&](OpBuilder &inside, ValueRange args, ValueRange own) {
                   return emitPairEpilogue(inside, loc, op, args[0], own);
@@ -370,7 +381,16 @@ void PairTiles::buildTile(Value tile) {
                                place, plan.lanes, bool(apply));
   };
   if (!apply)
-    return store(buildPairs(place, Value(), scalars), results.front());
+    return store(buildPairs(place, Value(), Value(), scalars), results.front());
+  Value rows;
+  if (plan.keepsRows) {
+    Value view = kernel.getArgument(lhs);
+    int64_t sizeK = cast<tile::ViewType>(view.getType()).getShape().back();
+    if (ShapedType::isDynamic(sizeK))
+      sizeK = plan.maxK;
+    rows = tile::KeepRowsOp::create(b, loc, getFragment(sizeK), view, place,
+                                    plan.lanes);
+  }
   SmallVector<Type> types(results.size(), getFragment(plan.valueColumns));
   auto loop = tile::ForPairsOp::create(
       b, loc, types, kernel.getArgument(blocks), plan.getTileColumns(), place,
@@ -378,7 +398,7 @@ void PairTiles::buildTile(Value tile) {
   {
     OpBuilder::InsertionGuard guard(b);
     kernel.beginBody(loop);
-    Value matrix = buildPairs(place, loop.getBlockNumber(), scalars);
+    Value matrix = buildPairs(place, loop.getBlockNumber(), rows, scalars);
     loop.getBody()->getTerminator()->setOperands(matrix);
   }
   for (auto [fragment, number] : llvm::zip_equal(loop.getSums(), results))
@@ -483,7 +503,8 @@ void PairTiles::build(gpu::GPUModuleOp gpuModule) {
     leftProducts = allocateProductRing(plan.getTileRows());
     rightProducts = allocateProductRing(plan.getTileColumns());
   }
-  left = allocateRing(plan.getTileRows());
+  if (!plan.keepsRows)
+    left = allocateRing(plan.getTileRows());
   right = allocateRing(plan.getTileColumns());
   kernel.forTiles(kernel.getArgument(tileCount),
                   [&](Value tile) { buildTile(tile); });
@@ -512,27 +533,60 @@ static Value hasRows(OpBuilder &builder, PairOpInterface op) {
   return result;
 }
 
-LogicalResult kron::tilePairwise(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                                 PairOpInterface op,
-                                 const GPUMachine &machine) {
-  auto attr = cast<GPUPlanAttr>(
-      op->getInherentAttr(kPlanAttrName).value_or(Attribute()));
-  if (!attr.isComplete())
-    return op->emitOpError("expects a complete plan: run --kron-plan first; "
-                           "found ")
-           << attr;
-  auto plan = readPairwisePlan(op, attr, machine);
-  if (auto *reason = std::get_if<std::string>(&plan))
-    return op->emitOpError("cannot become a pairwise kernel: ") << *reason;
+/// Makes the kernel that `attr` says, and its launch where `builder` is.
+static void tilePlan(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                     PairOpInterface op, const GPUMachine &machine,
+                     const PairwisePlan &plan) {
   // What is packed of B is less the first row of A. Without that there is
   // nothing to compute.
   OpBuilder::InsertionGuard guard(builder);
-  if (std::get<PairwisePlan>(plan).products)
+  if (plan.products)
     if (Value exists = hasRows(builder, op)) {
       auto branch = scf::IfOp::create(builder, op.getLoc(), exists);
       builder.setInsertionPointToStart(branch.thenBlock());
     }
-  PairTiles(builder, op, std::get<PairwisePlan>(plan), machine)
-      .build(gpuModule);
-  return success();
+  PairTiles(builder, op, plan, machine).build(gpuModule);
+}
+
+LogicalResult kron::tilePairwise(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                                 PairOpInterface op,
+                                 const GPUMachine &machine) {
+  OpBuilder::InsertionGuard guard(builder);
+  Emitter host(builder, op.getLoc(), getElementType(op.getInit()));
+  Int sizeK = getArraySizes(host, op.getLhs())[op.getReducedDim(0)];
+  SmallVector<GPUPlanAttr> plans = getCompletePlans(op);
+  for (GPUPlanAttr attr : plans) {
+    auto read = readPairwisePlan(op, attr, machine);
+    if (auto *reason = std::get_if<std::string>(&read))
+      return op->emitOpError("cannot become a pairwise kernel: ") << *reason;
+    const auto &plan = std::get<PairwisePlan>(read);
+    Value fits;
+    if (sizeK.isConstant()) {
+      int64_t size = sizeK.getConstant();
+      if (size < plan.minK || (plan.maxK && size > plan.maxK))
+        continue;
+    } else {
+      if (plan.minK)
+        fits = host.less(plan.minK - 1, sizeK);
+      if (plan.maxK) {
+        Value isShort = host.less(sizeK, plan.maxK + 1);
+        fits = fits ? arith::AndIOp::create(builder, op.getLoc(), fits, isShort)
+                    : isShort;
+      }
+    }
+    if (!fits) {
+      tilePlan(builder, gpuModule, op, machine, plan);
+      return success();
+    }
+    auto branch = scf::IfOp::create(builder, op.getLoc(), fits,
+                                    /*withElseRegion=*/true);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    tilePlan(builder, gpuModule, op, machine, plan);
+    builder.setInsertionPointToStart(branch.elseBlock());
+  }
+  if (plans.empty())
+    return failure();
+  return op->emitOpError("has no plan that requires nothing of what is known "
+                         "at launch only: ")
+         << plans.back();
 }

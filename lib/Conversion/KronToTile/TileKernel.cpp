@@ -46,6 +46,13 @@ Value TileKernel::makeView(const StageFactor &factor, int64_t sizeK,
                   {factor.strideK, factor.resultStride}, element);
 }
 
+Value kron::makeWorkspace(Emitter &host, ModuleOp module, Int elements,
+                          Type element) {
+  Int bytes = host.mul(elements, getElementBytes(element));
+  return buildCudaWorkspace(host.builder, host.loc, module,
+                            host.materialize(bytes, 64));
+}
+
 unsigned TileKernel::enter(Value hostValue) {
   hostValues.push_back(hostValue);
   return hostValues.size() - 1;

@@ -102,6 +102,10 @@ private:
   SmallVector<Value> hostValues;
 };
 
+/// Takes room for `elements` of type `element` in the launch's workspace, on
+/// the host.
+Value makeWorkspace(Emitter &host, ModuleOp module, Int elements, Type element);
+
 /// Whether a plan could be read, and what it takes of shared memory is there;
 /// says of `fused` why it cannot become a kernel of this kind if not.
 template <typename Plan>

@@ -16,6 +16,15 @@ static int64_t getAlignment(BufferType type) {
   return type.getTileLayout().swizzles.empty() ? 16 : 128;
 }
 
+/// The same of a ring: what warpgroups read of steps of a batch is swizzled in
+/// eight lines of 128 bytes.
+static int64_t getAlignment(Value ring, RingType type) {
+  bool isOfBatch = llvm::any_of(ring.getUsers(), [](Operation *user) {
+    return isa<ContractBatchOp>(user);
+  });
+  return isOfBatch ? 1024 : getAlignment(type.getBuffer());
+}
+
 void tile::lowerAlloc(Lowering &lowering, AllocOp op) {
   if (op.getReuses()) {
     lowering.buffers[op.getMemory()] = lowering.buffers.at(op.getReuses());
@@ -26,7 +35,7 @@ void tile::lowerAlloc(Lowering &lowering, AllocOp op) {
     ring.slotBytes = type.getSlotBytes();
     ring.stages = type.getStages();
     ring.begin = lowering.k.allocateShared(lowering.groups * type.getBytes(),
-                                           getAlignment(type.getBuffer()));
+                                           getAlignment(op.getMemory(), type));
     ring.full = ring.begin;
     if (type.getAlong()) {
       ring.along = *type.getAlong();

@@ -94,9 +94,9 @@ struct GlobalTile {
 GlobalTile locateTile(Lowering &lowering, Value view, ArrayRef<int64_t> sizes,
                       ArrayRef<int64_t> axes, Int tile, int64_t split = -1);
 
-/// Whether addresses and strides of `views` that are only known now, and the
-/// size of the first one's axis `axis`, if it is one, are multiples of `bytes`:
-/// tested once, in front of the loop over tiles. Null: they are.
+/// Whether addresses, strides and, if `axis` is one, sizes along that axis of
+/// `views` that are only known now are multiples of `bytes`: tested once, in
+/// front of the loop over tiles. Null: they are.
 Value isAligned(Lowering &lowering, ArrayRef<Value> views, int64_t bytes,
                 int64_t axis = -1);
 

@@ -101,7 +101,8 @@ bool FibresProduct::repeatsFibres() {
   return last != 0 && last <= kWarpgroupFibres - 16 &&
          llvm::any_of(op.getSums().getUsers(), [&](Operation *user) {
            auto exchange = dyn_cast<ExchangeOp>(user);
-           return exchange && exchange.getBuffer() == op.getSource();
+           return exchange &&
+                  getOrigin(exchange.getBuffer()) == getOrigin(op.getSource());
          });
 }
 

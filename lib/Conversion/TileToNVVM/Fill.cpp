@@ -114,22 +114,22 @@ Value tile::isAligned(Lowering &lowering, ArrayRef<Value> views, int64_t bytes,
         test.axis == axis)
       return test.holds;
   Int bits = 0;
-  int64_t elementBytes = 1;
-  auto addNumber = [&](Int number) {
-    if (!number.isConstant())
-      bits = k.bitOr(bits, k.mul(number, elementBytes));
-  };
   for (Value view : views) {
     const StageArray &array = lowering.views.at(view).array;
-    elementBytes = getBytesOf(cast<ViewType>(view.getType()).getElementType());
+    int64_t elementBytes =
+        getBytesOf(cast<ViewType>(view.getType()).getElementType());
+    auto addNumber = [&](Int number) {
+      if (!number.isConstant())
+        bits = k.bitOr(bits, k.mul(number, elementBytes));
+    };
     Value address = LLVM::PtrToIntOp::create(
         k.builder, k.loc, k.builder.getI64Type(), array.base);
     bits = k.bitOr(bits, Int(address));
     for (Int stride : array.strides)
       addNumber(stride);
+    if (axis >= 0)
+      addNumber(lowering.views.at(view).sizes[axis]);
   }
-  if (axis >= 0)
-    addNumber(lowering.views.at(views.front()).sizes[axis]);
   Value holds = k.equal(k.bitAnd(bits, bytes - 1), 0);
   lowering.alignmentTests.push_back(
       {SmallVector<Value>(views), bytes, axis, holds});

@@ -84,6 +84,7 @@ void tile::lowerFor(Lowering &lowering, ForOp op) {
         (isOfWarpgroup && !store->getParentOfType<IfAlignedOp>()))
       testStore(lowering, store);
   });
+  op.walk([&](ContractBatchOp product) { startBatch(lowering, product); });
   op.walk([&](QuantizeRowsOp rows) { testQuantizedRows(lowering, rows); });
   setValues(k.rolledLoop(first, count, lowering.step, getValues(op.getInits()),
                          [&](Int tile, ValueRange carried) {

@@ -214,21 +214,28 @@ void PairProducts::addLanes(Sums &sums) {
     }
 }
 
+std::pair<Int, Int> tile::getBlocks(Lowering &lowering, ForPairsOp op) {
+  KernelBuilder &k = lowering.k;
+  const LoweredView &values = lowering.views.at(op.getValues());
+  Int sizeN = values.sizes[values.sizes.size() - 2];
+  Int part = lowering.places.at(op.getPlace()).starts.front();
+  Int perPart = lowering.numbers.at(op.getBlocks());
+  Int first = k.mul(k.extend(part), perPart);
+  Int end = k.min(k.add(first, perPart), k.ceilDiv(sizeN, int64_t(op.getBy())));
+  return {k.truncate(first), k.truncate(end)};
+}
+
 void PairProducts::lower() {
   int64_t count = rows * results;
   Sums sums(count, constant(kind == Accumulation::Sum ? 0 : -INFINITY));
   if (kind == Accumulation::LogSumExp)
     sums.append(count, constant(0));
-  Int part = lowering.places.at(op.getPlace()).starts.front();
-  Int perPart = lowering.numbers.at(op.getBlocks());
-  Int first = k.mul(k.extend(part), perPart);
-  Int end = k.min(k.add(first, perPart), k.ceilDiv(sizeN, int64_t(op.getBy())));
-  sums = k.rolledLoop(k.truncate(first), k.truncate(end), 1, sums,
-                      [&](Int block, ValueRange carried) {
-                        Sums next(carried);
-                        addBlock(block, next);
-                        return next;
-                      });
+  auto [first, end] = getBlocks(lowering, op);
+  sums = k.rolledLoop(first, end, 1, sums, [&](Int block, ValueRange carried) {
+    Sums next(carried);
+    addBlock(block, next);
+    return next;
+  });
   addLanes(sums);
   for (auto [number, result] : llvm::enumerate(op.getSums()))
     setBox(lowering, cast<TypedValue<FragmentType>>(result),

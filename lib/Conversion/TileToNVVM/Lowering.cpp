@@ -123,13 +123,19 @@ void Lowering::lower(Block &block) {
         .Case([&](PlaceOp place) { lowerPlace(*this, place); })
         .Case([&](LoadScalarOp load) { lowerLoadScalar(*this, load); })
         .Case([&](PairsOp pairs) { lowerPairs(*this, pairs); })
+        .Case([&](KeepRowsOp rows) { lowerKeepRows(*this, rows); })
+        .Case([&](PairsOfRowsOp pairs) { lowerPairsOfRows(*this, pairs); })
         .Case(
             [&](MultiplyRowsOp product) { lowerMultiplyRows(*this, product); })
         .Case([&](MapOp map) { lowerMap(*this, map); })
         .Case([&](ForPairsOp loop) { lowerForPairs(*this, loop); })
         .Case([&](StorePairsOp store) { lowerStorePairs(*this, store); })
-        // What stores rows loads and reduces them.
-        .Case<LoadRowsOp, ReduceRowsOp>([](auto) {})
+        .Case([&](ContractBatchOp product) {
+          lowerContractBatch(*this, product);
+        })
+        // What stores rows loads and reduces them, and what stores totals adds
+        // up the pieces.
+        .Case<LoadRowsOp, ReduceRowsOp, AddPiecesOp>([](auto) {})
         .Case([&](QuantizeRowsOp rows) { lowerQuantizeRows(*this, rows); });
   // Others that are behind the block do not see what is in there.
   alignmentTests.resize(tests);

@@ -159,6 +159,7 @@ private:
   SmallVector<int64_t> box, strides;
 };
 
+class BatchProduct;
 class Lowering;
 struct BlockProduct;
 struct PackedFactor;
@@ -237,6 +238,8 @@ public:
   /// Of warpgroups: operands, and sums of a tile.
   DenseMap<Value, std::shared_ptr<PackedFactor>> packed;
   DenseMap<Value, std::shared_ptr<WarpgroupSums>> warpgroupSums;
+  /// Products of tile.contract_batch, by their sums.
+  DenseMap<Value, std::shared_ptr<BatchProduct>> batches;
   /// What was tested where this operation is; and the first parts of what such
   /// tests choose that it is in.
   SmallVector<AlignmentTest> alignmentTests;
@@ -367,6 +370,12 @@ void storeBufferAlong(Lowering &lowering, StoreOp op);
 /// Whether bytes of rows can be stored as words, tested in front of the loop
 /// over tiles.
 void testQuantize(Lowering &lowering, tile::QuantizeOp op);
+/// Of sums over a batch: what is found in front of the loop over tiles, and the
+/// rest.
+void startBatch(Lowering &lowering, ContractBatchOp op);
+void lowerContractBatch(Lowering &lowering, ContractBatchOp op);
+void storeBatch(Lowering &lowering, StoreOp op);
+void storeTotals(Lowering &lowering, StoreOp op);
 void packFactor(Lowering &lowering, PrepareOp op);
 void storeWarpgroupSums(Lowering &lowering, StoreOp op);
 
@@ -382,6 +391,8 @@ KernelScale getScale(Lowering &lowering, Value scale);
 void lowerPlace(Lowering &lowering, PlaceOp op);
 void lowerLoadScalar(Lowering &lowering, LoadScalarOp op);
 void lowerPairs(Lowering &lowering, PairsOp op);
+void lowerKeepRows(Lowering &lowering, KeepRowsOp op);
+void lowerPairsOfRows(Lowering &lowering, PairsOfRowsOp op);
 void lowerMultiplyRows(Lowering &lowering, MultiplyRowsOp op);
 void lowerMap(Lowering &lowering, MapOp op);
 void lowerForPairs(Lowering &lowering, ForPairsOp op);

@@ -5,10 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A lane loads 16 bytes of a row at once, those of its slot of 64: which
+// Operands of 16 bits are loaded by ldmatrix, whose registers are those that an
+// instruction takes together: put together of several loads, they would be
+// copied. It reads 16 bytes of each of eight rows, which the copies exchange
+// within rows of 64 bytes so that eight rows fill all banks, without gaps.
+//
+// Of f64 a lane loads 16 bytes of a row at once, those of its slot of 64: which
 // positions along K an instruction takes together makes no difference to a sum,
-// if both operands agree. Two rows fill all banks, so that rows of 64 bytes
-// need no gaps in between.
+// if both operands agree.
 //
 // Matrix instructions cut off what they add up instead of rounding it, so that
 // long sums would all be too small. Those of a step start from zero, and are
@@ -31,8 +35,8 @@ static constexpr int64_t kTogether = 4;
 
 namespace {
 
-/// What a lane has of 64 bytes of a row, in each part: of f64 two values, else
-/// four pairs.
+/// What a lane has of 64 bytes of a column, or of rows of 16, in each part: the
+/// operands of one instruction behind those of another.
 using RowParts = SmallVector<SmallVector<Value>, 2>;
 
 class RowProducts {
@@ -62,8 +66,14 @@ private:
   Value add(Value lhs, Value rhs) {
     return arith::AddFOp::create(k.builder, k.loc, lhs, rhs);
   }
-  RowParts loadRow(const PairSide &side, Int start, int64_t row);
-  void multiply(ArrayRef<RowParts> left, ArrayRef<RowParts> right,
+  SmallVector<Value> load(const PairSide &side, Int start, int64_t part,
+                          int64_t row);
+  SmallVector<Value> loadMatrices(const PairSide &side, Int start, int64_t part,
+                                  int64_t row);
+  RowParts loadRows(int64_t row);
+  RowParts loadColumn(int64_t column);
+  void findStarts(Int slot);
+  void multiply(const RowParts &left, ArrayRef<RowParts> right,
                 MutableArrayRef<MmaC> sums);
   SmallVector<Value> reduceStep(Int slot, ValueRange sums);
   Value loadOfRow(ValueRange views, bool ofColumn, int64_t behind);
@@ -81,24 +91,89 @@ private:
   Int sizeK, firstRow, firstColumn;
   /// Of each part.
   SmallVector<PairSide> left, right;
+  /// Where this lane loads rows, for either instruction, and columns of a step.
+  Int rowStarts[2], columnStart;
 };
 
 } // namespace
 
-RowParts RowProducts::loadRow(const PairSide &side, Int start, int64_t row) {
-  Type vector = element.isF64() ? VectorType::get({2}, element)
-                                : VectorType::get({4}, k.builder.getI32Type());
+/// Of f64: what this lane has of row `row` and part `part`.
+SmallVector<Value> RowProducts::load(const PairSide &side, Int start,
+                                     int64_t part, int64_t row) {
+  int64_t behind = (part * side.rows + row) * side.pitch;
+  return k.unpack(k.load(VectorType::get({2}, element),
+                         k.offsetBytes(k.shared(start), behind)));
+}
+
+/// Of 16 bits: four matrices of eight rows and 16 bytes, from row `row` of part
+/// `part` on.
+SmallVector<Value> RowProducts::loadMatrices(const PairSide &side, Int start,
+                                             int64_t part, int64_t row) {
+  int64_t behind = (part * side.rows + row) * side.pitch;
+  return k.inlinePTX(
+      SmallVector<Type>(4, k.builder.getI32Type()),
+      "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {$0,$1,$2,$3}, [$4];",
+      "=r,=r,=r,=r,l,~{memory}", {k.offsetBytes(k.shared(start), behind)});
+}
+
+/// The operands of 16 rows from `row` on.
+RowParts RowProducts::loadRows(int64_t row) {
+  const PairSide &side = left.front();
   RowParts loaded;
   for (int64_t part = 0; part < parts; ++part) {
-    int64_t behind = (part * side.rows + row) * side.pitch;
-    loaded.push_back(
-        k.unpack(k.load(vector, k.offsetBytes(k.shared(start), behind))));
+    SmallVector<Value> &values = loaded.emplace_back();
+    if (!element.isF64()) {
+      for (Int start : rowStarts)
+        values.append(loadMatrices(side, start, part, row));
+      continue;
+    }
+    SmallVector<Value> upper = load(side, rowStarts[0], part, row);
+    SmallVector<Value> lower = load(side, rowStarts[0], part, row + 8);
+    values = {upper[0], lower[0], upper[1], lower[1]};
   }
   return loaded;
 }
 
-/// Adds products of two rows, eight apart, with several columns.
-void RowProducts::multiply(ArrayRef<RowParts> left, ArrayRef<RowParts> right,
+/// The operands of eight columns from `column` on.
+RowParts RowProducts::loadColumn(int64_t column) {
+  const PairSide &side = right.front();
+  RowParts loaded;
+  for (int64_t part = 0; part < parts; ++part)
+    loaded.push_back(element.isF64()
+                         ? load(side, columnStart, part, column)
+                         : loadMatrices(side, columnStart, part, column));
+  return loaded;
+}
+
+/// Finds where this lane loads what is in slot number `slot`.
+void RowProducts::findStarts(Int slot) {
+  Int lane = k.laneId();
+  // Group g of f64 has row g of eight. Of 16 bits each lane names a row of one
+  // of four matrices: of rows those of an instruction, eight rows behind each
+  // other and then 16 bytes, of columns 64 bytes.
+  Int group = k.floorDiv(lane, 4), place = k.rem(lane, 4), row = k.rem(lane, 8);
+  auto getStart = [&](const PairSide &side, Int first, Int own, Int chunk) {
+    if (!element.isF64())
+      chunk = getRowChunk(k, own, chunk);
+    return k.add(
+        k.add(k.mul(slot, side.slotBytes), side.begin),
+        k.add(k.mul(chunk, kLoadBytes), k.mul(k.add(first, own), side.pitch)));
+  };
+  Int firstRow = k.sub(grid.row, group);
+  Int firstColumn = k.sub(grid.column, k.mul(place, 2));
+  if (element.isF64()) {
+    rowStarts[0] = getStart(left.front(), firstRow, group, place);
+    columnStart = getStart(right.front(), firstColumn, group, place);
+    return;
+  }
+  for (int64_t half : {0, 1})
+    rowStarts[half] = getStart(left.front(), firstRow, k.rem(lane, 16),
+                               k.add(k.floorDiv(lane, 16), 2 * half));
+  columnStart = getStart(right.front(), firstColumn, row, k.floorDiv(lane, 8));
+}
+
+/// Adds products of 16 rows with several columns.
+void RowProducts::multiply(const RowParts &left, ArrayRef<RowParts> right,
                            MutableArrayRef<MmaC> sums) {
   // Small products first.
   SmallVector<std::pair<unsigned, unsigned>> pairs{{0, 0}};
@@ -106,20 +181,19 @@ void RowProducts::multiply(ArrayRef<RowParts> left, ArrayRef<RowParts> right,
     pairs = {{1, 0}, {0, 1}, {0, 0}};
   auto getOperand = [](Value value) { return MmaOperand{value, nullptr}; };
   for (auto [first, second] : pairs) {
-    const SmallVector<Value> &upper = left[0][first], &lower = left[1][first];
-    for (size_t half = 0; half < upper.size(); half += 2) {
-      Value a[] = {upper[half], lower[half], upper[half + 1], lower[half + 1]};
+    size_t instructions = left[first].size() / 4;
+    for (size_t number = 0; number < instructions; ++number) {
+      ArrayRef<Value> a = ArrayRef(left[first]).slice(4 * number, 4);
       for (auto [sum, column] : llvm::zip_equal(sums, right)) {
-        const SmallVector<Value> &b = column[second];
+        ArrayRef<Value> b = ArrayRef(column[second]).slice(2 * number, 2);
         if (element.isF64()) {
           MmaA wide = {getOperand(a[0]), getOperand(a[1]), getOperand(a[2]),
                        getOperand(a[3])};
-          MmaB other = {getOperand(b[half]), getOperand(b[half + 1])};
+          MmaB other = {getOperand(b[0]), getOperand(b[1])};
           math.multiply({{&sum, &wide, &other}});
           continue;
         }
-        SmallVector<Value> next =
-            k.mmaHalf(a, {b[half], b[half + 1]}, sum, element.isBF16());
+        SmallVector<Value> next = k.mmaHalf(a, b, sum, element.isBF16());
         llvm::copy(next, sum.begin());
       }
     }
@@ -128,41 +202,25 @@ void RowProducts::multiply(ArrayRef<RowParts> left, ArrayRef<RowParts> right,
 
 SmallVector<Value> RowProducts::reduceStep(Int slot, ValueRange sums) {
   SmallVector<Value> next(sums);
-  Int lane = k.laneId(), group = k.floorDiv(lane, 4);
-  Int behind = k.mul(k.rem(lane, 4), kLoadBytes);
-  // Lanes load rows and columns that are theirs as operands: group g has row g
-  // of eight.
-  auto getStart = [&](const PairSide &side, Int first) {
-    return k.add(k.add(k.add(k.mul(slot, side.slotBytes), side.begin), behind),
-                 k.mul(k.add(first, group), side.pitch));
-  };
-  Int firstOfRows = k.sub(grid.row, group);
-  Int firstOfColumns = k.sub(grid.column, k.mul(k.rem(lane, 4), 2));
-  Int leftStart = getStart(left.front(), firstOfRows);
-  Int rightStart = getStart(right.front(), firstOfColumns);
-  auto loadColumn = [&](int64_t column) {
-    return loadRow(right.front(), rightStart, 8 * column);
-  };
+  findStarts(slot);
   // What takes fewer registers is loaded once.
   bool keepsRows = rows + kTogether < columns / 2 + 2;
   SmallVector<RowParts> rowParts, columnParts;
-  for (int64_t row = 0; keepsRows && row < rows; ++row)
-    rowParts.push_back(loadRow(left.front(), leftStart, 8 * row));
+  for (int64_t row = 0; keepsRows && row < rows; row += 2)
+    rowParts.push_back(loadRows(8 * row));
   for (int64_t column = 0; !keepsRows && column < columns / 2; ++column)
-    columnParts.push_back(loadColumn(column));
-  auto multiplyBlock = [&](int64_t row, int64_t begin) {
-    int64_t count = std::min(columns / 2 - begin, kTogether);
+    columnParts.push_back(loadColumn(8 * column));
+  auto multiplyBlock = [&](const RowParts &left, ArrayRef<RowParts> right,
+                           int64_t row, int64_t begin) {
     Value zero = constant(0);
-    SmallVector<MmaC> products(count, MmaC{zero, zero, zero, zero});
-    multiply(keepsRows ? ArrayRef(rowParts).slice(row, 2) : rowParts,
-             keepsRows ? columnParts
-                       : ArrayRef(columnParts).slice(begin, count),
-             products);
-    for (int64_t column = 0; column < count; ++column)
+    SmallVector<MmaC> products(right.size(), MmaC{zero, zero, zero, zero});
+    multiply(left, right, products);
+    for (auto [column, values] : llvm::enumerate(products))
       for (int64_t number = 0; number < 4; ++number) {
-        Value &sum = next[(row + number / 2) * columns + 2 * (begin + column) +
-                          number % 2];
-        sum = add(sum, products[column][number]);
+        int64_t place = begin + static_cast<int64_t>(column);
+        Value &sum =
+            next[(row + number / 2) * columns + 2 * place + number % 2];
+        sum = add(sum, values[number]);
       }
   };
   if (keepsRows) {
@@ -170,17 +228,19 @@ SmallVector<Value> RowProducts::reduceStep(Int slot, ValueRange sums) {
       columnParts.clear();
       for (int64_t column = begin;
            column < std::min(begin + kTogether, columns / 2); ++column)
-        columnParts.push_back(loadColumn(column));
+        columnParts.push_back(loadColumn(8 * column));
       for (int64_t row = 0; row < rows; row += 2)
-        multiplyBlock(row, begin);
+        multiplyBlock(rowParts[row / 2], columnParts, row, begin);
     }
     return next;
   }
   for (int64_t row = 0; row < rows; row += 2) {
-    rowParts = {loadRow(left.front(), leftStart, 8 * row),
-                loadRow(left.front(), leftStart, 8 * row + 8)};
+    RowParts left = loadRows(8 * row);
     for (int64_t begin = 0; begin < columns / 2; begin += kTogether)
-      multiplyBlock(row, begin);
+      multiplyBlock(left,
+                    ArrayRef(columnParts)
+                        .slice(begin, std::min(columns / 2 - begin, kTogether)),
+                    row, begin);
   }
   return next;
 }
@@ -299,7 +359,8 @@ void RowProducts::lower() {
       for (auto [part, side] : llvm::enumerate(sides)) {
         int64_t behind = static_cast<int64_t>(part) * side.rows * side.pitch;
         Int place = k.add(k.mul(slot, side.slotBytes), side.begin + behind);
-        copyRowChunks(lowering, side, thread, position, place, sizeK, stepK);
+        copyRowChunks(lowering, side, thread, position, place, sizeK, stepK,
+                      /*exchanges=*/!element.isF64());
       }
     };
     k.ifThen(copiesRows, [&] { copySides(left); });

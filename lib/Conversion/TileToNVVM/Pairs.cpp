@@ -13,11 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Pairs.h"
-#include "kron/CodeGen/GPU/KernelEpilogue.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -119,8 +115,13 @@ Value tile::needsRows(Lowering &lowering, Value place, Value block, Int steps,
   return k.equal(k.extend(lowering.numbers.at(block)), first);
 }
 
+Int tile::getRowChunk(KernelBuilder &k, Int row, Int chunk) {
+  return k.bitXor(chunk, k.bitAnd(k.floorDiv(row, 2), 3));
+}
+
 void tile::copyRowChunks(Lowering &lowering, const PairSide &side, Int thread,
-                         Int position, Int slot, Int sizeK, int64_t stepK) {
+                         Int position, Int slot, Int sizeK, int64_t stepK,
+                         bool exchanges) {
   KernelBuilder &k = lowering.k;
   int64_t bytes = kron::getElementBytes(side.element);
   int64_t perRow = stepK * bytes / 16, chunk = 16 / bytes;
@@ -135,6 +136,8 @@ void tile::copyRowChunks(Lowering &lowering, const PairSide &side, Int thread,
     // No address beyond the array, even where nothing is read.
     Value safe =
         k.select(exists, k.materialize(offset, 64), k.materialize(0, 64));
+    if (exchanges)
+      piece = getRowChunk(k, row, piece);
     Int place = k.add(k.add(slot, k.mul(row, side.pitch)), k.mul(piece, 16));
     k.copyAsync(k.shared(place),
                 k.offsetElements(side.base, side.element, Int(safe)), 16,
@@ -183,71 +186,7 @@ SmallVector<Value> tile::reduceThroughRing(
 // Functions
 //===----------------------------------------------------------------------===//
 
-Value tile::emitExp(KernelBuilder &k, Value value) {
-  Type type = value.getType();
-  if (!type.isF32())
-    return math::ExpOp::create(k.builder, k.loc, value);
-  return emitExp2(
-      k, arith::MulFOp::create(k.builder, k.loc, value,
-                               k.constant(type, llvm::numbers::log2e)));
-}
-
-/// The exponent of `op` if it is known, positive and that of a magnitude.
-static std::optional<double> getMagnitudeExponent(math::PowFOp op) {
-  APFloat exponent(0.0);
-  if (!op.getLhs().getDefiningOp<math::AbsFOp>() ||
-      !matchPattern(op.getRhs(), m_ConstantFloat(&exponent)))
-    return std::nullopt;
-  double value = exponent.convertToDouble();
-  return value > 0 ? std::optional(value) : std::nullopt;
-}
-
-/// What `op`, of operands that `mapping` has, becomes where the machine has
-/// instructions that are good enough; null: there are none.
-static Value lowerFunction(KernelBuilder &k, Operation &op,
-                           const IRMapping &mapping) {
-  if (op.getNumResults() != 1 || !op.getResult(0).getType().isF32())
-    return nullptr;
-  auto apply = [&](StringRef text, Value operand) {
-    return k.inlinePTX({operand.getType()}, text, "=f,f", {operand},
-                       /*hasSideEffects=*/false)[0];
-  };
-  if (isa<math::ExpOp>(op))
-    return emitExp(k, mapping.lookup(op.getOperand(0)));
-  // To one unit in the last place.
-  if (isa<math::SqrtOp>(op))
-    return apply("sqrt.approx.f32 $0, $1;", mapping.lookup(op.getOperand(0)));
-  // The logarithm is exact to 2^-22, of itself or of 1: four units in the last
-  // place for each doubling of the power.
-  auto power = dyn_cast<math::PowFOp>(op);
-  if (std::optional<double> exponent =
-          power ? getMagnitudeExponent(power) : std::nullopt) {
-    Value logarithm =
-        apply("lg2.approx.f32 $0, $1;", mapping.lookup(power.getLhs()));
-    return emitExp2(
-        k, arith::MulFOp::create(k.builder, k.loc, logarithm,
-                                 k.constant(logarithm.getType(), *exponent)));
-  }
-  return nullptr;
-}
-
-/// What `region` yields for `args` and the hyper-parameters.
-static Value applyFunction(KernelBuilder &k, Region &region, ValueRange args,
-                           ValueRange params) {
-  IRMapping mapping;
-  SmallVector<Value> all(args);
-  llvm::append_range(all, params);
-  mapping.map(region.getArguments(), all);
-  for (Operation &op : region.front().without_terminator()) {
-    if (Value result = lowerFunction(k, op, mapping))
-      mapping.map(op.getResult(0), result);
-    else
-      k.builder.clone(op, mapping);
-  }
-  return mapping.lookup(region.front().getTerminator()->getOperand(0));
-}
-
-static SmallVector<Value> getParams(Lowering &lowering, ValueRange params) {
+SmallVector<Value> tile::getParams(Lowering &lowering, ValueRange params) {
   return llvm::map_to_vector(
       params, [&](Value param) { return lowering.scalars.at(param); });
 }
@@ -287,78 +226,57 @@ void tile::lowerMap(Lowering &lowering, MapOp op) {
 // Pairs
 //===----------------------------------------------------------------------===//
 
+RowCopies::RowCopies(Lowering &lowering, BufferType buffer, Int sizeK)
+    : lowering(lowering), k(lowering.k), bytes(buffer.getElementBytes()),
+      stepK(buffer.getShape()[1]), width(std::min<int64_t>(16 / bytes, 4)),
+      sizeK(sizeK), usedK(stepK) {
+  if (sizeK.isConstant())
+    usedK = std::min<int64_t>(
+        stepK, llvm::alignTo(sizeK.getConstant(), uint64_t(width)));
+}
+
 namespace {
 
-/// One of the two arrays.
-struct Side : PairSide {
-  /// Whether threads copy neighbouring rows, where they do it element by
-  /// element.
-  bool alongRows;
-  /// Whether rows may be copied by 16 bytes; null: they may not.
-  Value isAligned;
-};
-
-class PairsLowering {
+class PairsLowering : RowCopies {
 public:
   PairsLowering(Lowering &lowering, PairsOp op)
-      : lowering(lowering), k(lowering.k), op(op),
-        grid(lowering, op.getLanes(), op.getFragment().getType()),
-        bytes(op.getLeft().getType().getBuffer().getElementBytes()),
-        stepK(op.getLeft().getType().getBuffer().getShape()[1]),
-        width(std::min<int64_t>(16 / bytes, 4)),
+      : RowCopies(
+            lowering, op.getLeft().getType().getBuffer(),
+            lowering.k.truncate(lowering.views.at(op.getLhs()).sizes.back())),
+        op(op), grid(lowering, op.getLanes(), op.getFragment().getType()),
         rows(op.getFragment().getType().getShape()[1]),
         columns(op.getFragment().getType().getShape()[2]),
         stages(op.getLeft().getType().getStages()),
-        params(getParams(lowering, op.getParams())) {
-    sizeK = k.truncate(lowering.views.at(op.getLhs()).sizes.back());
-    usedK = stepK;
-    if (sizeK.isConstant())
-      usedK = std::min<int64_t>(
-          stepK, llvm::alignTo(sizeK.getConstant(), uint64_t(width)));
-  }
+        params(getParams(lowering, op.getParams())) {}
 
   void lower();
 
 private:
-  Side getSide(Value view, TypedValue<RingType> ring, Int firstRow,
-               bool alongRows);
-  Value getAlignment(const Side &side);
   SmallVector<Value> reduceAll();
-  void copyElements(const Side &side, Int position, Int slot);
-  void copySide(const Side &side, Int position, Int slot);
   void copy(Int step, Int slot);
-  SmallVector<Value> loadRow(const Side &side, Int start, int64_t behind);
   SmallVector<Value> reduceChunk(Int position, Int left, Int right,
                                  ValueRange sums, bool isGuarded);
   SmallVector<Value> reduceStep(Int step, Int slot, ValueRange sums);
 
-  Lowering &lowering;
-  KernelBuilder &k;
   PairsOp op;
   ThreadGrid grid;
-  /// Bytes of an element, positions of K of a buffer and of a load.
-  const int64_t bytes, stepK, width;
   /// Of a thread.
   const int64_t rows, columns;
   const int64_t stages;
   SmallVector<Value> params;
-  Int sizeK;
-  /// Positions of a step that may be read.
-  int64_t usedK;
-  SmallVector<Side> sides;
+  SmallVector<CopiedSide> sides;
   /// Whether rows of A are to be copied; null: they are.
   Value copiesRows;
-  /// The number of the thread, for what a turn copies.
-  Int copying;
 };
 
 } // namespace
 
-Side PairsLowering::getSide(Value view, TypedValue<RingType> ring, Int firstRow,
-                            bool alongRows) {
-  Side side;
+CopiedSide RowCopies::getSide(Value view, Value place,
+                              TypedValue<RingType> ring, Int firstRow,
+                              bool alongRows) {
+  CopiedSide side;
   static_cast<PairSide &>(side) =
-      getPairSide(lowering, view, op.getPlace(), ring, firstRow,
+      getPairSide(lowering, view, place, ring, firstRow,
                   ring.getType().getBuffer().getShape()[0]);
   side.alongRows = alongRows;
   side.isAligned = getAlignment(side);
@@ -366,7 +284,7 @@ Side PairsLowering::getSide(Value view, TypedValue<RingType> ring, Int firstRow,
 }
 
 /// Whether the rows of `side` may be copied by 16 bytes; null if they may not.
-Value PairsLowering::getAlignment(const Side &side) {
+Value RowCopies::getAlignment(const CopiedSide &side) {
   if (side.strideK.isConstant() && !side.strideK.is(1))
     return nullptr;
   Type type = k.builder.getI64Type();
@@ -381,9 +299,9 @@ Value PairsLowering::getAlignment(const Side &side) {
 }
 
 /// Copies what copyRowChunks does, element by element.
-void PairsLowering::copyElements(const Side &side, Int position, Int slot) {
+void RowCopies::copyElements(const CopiedSide &side, Int position, Int slot) {
   int64_t count = side.rows * usedK;
-  k.rolledLoop(copying, count, lowering.threads, [&](Int item) {
+  k.rolledLoop(readThreadId(k), count, lowering.threads, [&](Int item) {
     Int row = side.alongRows ? k.rem(item, side.rows) : k.floorDiv(item, usedK);
     Int piece =
         side.alongRows ? k.floorDiv(item, side.rows) : k.rem(item, usedK);
@@ -414,33 +332,36 @@ void PairsLowering::copyElements(const Side &side, Int position, Int slot) {
 /// Starts to copy what step `step` needs to slot number `slot`.
 void PairsLowering::copy(Int step, Int slot) {
   Int position = k.mul(step, stepK);
-  copying = readThreadId(k);
   for (auto [number, side] : llvm::enumerate(sides)) {
     k.ifThen(number == 0 ? copiesRows : Value(),
              [&, &side = side] { copySide(side, position, slot); });
   }
 }
 
-void PairsLowering::copySide(const Side &side, Int position, Int slot) {
+void RowCopies::copySide(const CopiedSide &side, Int position, Int slot) {
   Int place = k.add(k.mul(slot, side.slotBytes), side.begin);
   if (side.isAligned)
     k.choose(
         side.isAligned,
         [&] {
-          copyRowChunks(lowering, side, copying, position, place, sizeK, stepK);
+          copyRowChunks(lowering, side, readThreadId(k), position, place, sizeK,
+                        stepK);
         },
         [&] { copyElements(side, position, place); });
   else
     copyElements(side, position, place);
 }
 
-/// `width` positions of the row that is `behind` bytes behind `start`.
-SmallVector<Value> PairsLowering::loadRow(const Side &side, Int start,
-                                          int64_t behind) {
+SmallVector<Value> RowCopies::loadRow(const CopiedSide &side, Int start,
+                                      int64_t behind) {
   Type type = VectorType::get({width}, side.element);
   Value pointer = k.offsetBytes(k.shared(start), behind);
   return llvm::map_to_vector(k.unpack(k.load(type, pointer)),
                              [&](Value value) { return toSum(k, value); });
+}
+
+bool tile::usesPolynomials(int64_t number, int64_t share) {
+  return (number + 1) * share / 16 > number * share / 16;
 }
 
 /// Reduces `width` positions from `position` on, of which, if `isGuarded`, not
@@ -466,7 +387,8 @@ SmallVector<Value> PairsLowering::reduceChunk(Int position, Int left, Int right,
       for (int64_t row = 0; row < rows; ++row) {
         Value &sum = next[row * columns + column];
         Value reduced = applyFunction(
-            k, op.getInner(), {lhs[row][number], rhs[number], sum}, params);
+            k, op.getInner(), {lhs[row][number], rhs[number], sum}, params,
+            usesPolynomials(row * columns + column, op.getPolynomials()));
         sum = exists ? k.select(exists, reduced, sum) : reduced;
       }
     }
@@ -479,7 +401,7 @@ SmallVector<Value> PairsLowering::reduceStep(Int step, Int slot,
                                              ValueRange sums) {
   Int position = k.mul(step, stepK);
   Int count = k.min(k.sub(sizeK, position), stepK);
-  auto getStart = [&](const Side &side, Int row) {
+  auto getStart = [&](const CopiedSide &side, Int row) {
     return k.add(k.add(k.mul(slot, side.slotBytes), side.begin),
                  k.mul(row, side.pitch));
   };
@@ -522,10 +444,10 @@ void PairsLowering::lower() {
   Int firstColumn =
       getFirstColumn(lowering, op.getPlace(), op.getBlock(),
                      op.getRight().getType().getBuffer().getShape()[0]);
-  sides.push_back(
-      getSide(op.getLhs(), op.getLeft(), starts[0], op.getLhsRows()));
-  sides.push_back(
-      getSide(op.getRhs(), op.getRight(), firstColumn, op.getRhsRows()));
+  sides.push_back(getSide(op.getLhs(), op.getPlace(), op.getLeft(), starts[0],
+                          op.getLhsRows()));
+  sides.push_back(getSide(op.getRhs(), op.getPlace(), op.getRight(),
+                          firstColumn, op.getRhsRows()));
   if (!op.getProducts()) {
     copiesRows = needsRows(lowering, op.getPlace(), op.getBlock(),
                            k.ceilDiv(sizeK, stepK), stages);

@@ -57,9 +57,49 @@ Value needsRows(Lowering &lowering, Value place, Value block, Int steps,
 
 /// Copies `stepK` positions of K, of `sizeK` that exist, from `position` on to
 /// the slot at `slot`, by 16 bytes: thread `thread` its part. What does not
-/// exist becomes 0.
+/// exist becomes 0. With `exchanges`, the 16 bytes of rows of 64 are where
+/// getRowChunk says.
 void copyRowChunks(Lowering &lowering, const PairSide &side, Int thread,
-                   Int position, Int slot, Int sizeK, int64_t stepK);
+                   Int position, Int slot, Int sizeK, int64_t stepK,
+                   bool exchanges = false);
+
+/// Where the 16 bytes `chunk` of row `row`, of 64 bytes, are among these: those
+/// with one number of eight rows are in different banks.
+Int getRowChunk(KernelBuilder &k, Int row, Int chunk);
+
+/// One of two arrays whose elements are as the user has them.
+struct CopiedSide : PairSide {
+  /// Whether threads copy neighbouring rows, where they do it element by
+  /// element.
+  bool alongRows;
+  /// Whether rows may be copied by 16 bytes; null: they may not.
+  Value isAligned;
+};
+
+/// Copies rows to buffers of a ring, and loads them from there.
+class RowCopies {
+public:
+  RowCopies(Lowering &lowering, BufferType buffer, Int sizeK);
+
+  CopiedSide getSide(Value view, Value place, TypedValue<RingType> ring,
+                     Int firstRow, bool alongRows);
+  /// Copies the positions from `position` on to slot number `slot`.
+  void copySide(const CopiedSide &side, Int position, Int slot);
+  /// `width` positions of the row that is `behind` bytes behind `start`.
+  SmallVector<Value> loadRow(const CopiedSide &side, Int start, int64_t behind);
+
+protected:
+  Value getAlignment(const CopiedSide &side);
+  void copyElements(const CopiedSide &side, Int position, Int slot);
+
+  Lowering &lowering;
+  KernelBuilder &k;
+  /// Bytes of an element, positions of K of a buffer and of a load.
+  const int64_t bytes, stepK, width;
+  Int sizeK;
+  /// Positions of a step that may be read.
+  int64_t usedK;
+};
 
 /// The number of this thread, read anew: addresses that follow from it take no
 /// registers from what is in a loop.
@@ -75,6 +115,9 @@ SmallVector<Value> reduceThroughRing(
     function_ref<SmallVector<Value>(Int step, Int slot, ValueRange sums)>
         reduce);
 
+/// The first block of `op` that is this CTA's, and the one behind its last one.
+std::pair<Int, Int> getBlocks(Lowering &lowering, ForPairsOp op);
+
 /// The element of `view` at the batch of `place`, the first one along its
 /// `innerRank` last axes.
 Value getBatch(Lowering &lowering, Value view, Value place, size_t innerRank);
@@ -87,6 +130,18 @@ SmallVector<Value> getBox(Lowering &lowering, Value fragment);
 /// e^value: of f32 by the machine's 2^x, so that the rounding of the product
 /// with log2(e) adds |value| / 2 units in the last place.
 Value emitExp(KernelBuilder &k, Value value);
+
+/// Whether element `number` of a thread is one of those, `share` of 16 that are
+/// spread evenly, whose roots and powers are polynomials.
+bool usesPolynomials(int64_t number, int64_t share);
+
+/// Values of hyper-parameters.
+SmallVector<Value> getParams(Lowering &lowering, ValueRange params);
+
+/// What `region` yields for `args` and the hyper-parameters. Roots and powers
+/// of f32 are those of the machine, or `byPolynomials` on the FMA pipe.
+Value applyFunction(KernelBuilder &k, Region &region, ValueRange args,
+                    ValueRange params, bool byPolynomials = false);
 
 /// `value` in its accumulation type.
 Value toSum(KernelBuilder &k, Value value);

@@ -440,6 +440,10 @@ void tile::lowerStore(Lowering &lowering, StoreOp op) {
   if (op.getSource().getDefiningOp<ContractPiecesOp>() ||
       getFibres(op.getBoxes()))
     return storeWarpgroupSums(lowering, op);
+  if (op.getSource().getDefiningOp<ContractBatchOp>())
+    return storeBatch(lowering, op);
+  if (op.getSource().getDefiningOp<AddPiecesOp>())
+    return storeTotals(lowering, op);
   if (op.getAxes())
     return storeBufferAlong(lowering, op);
   TileStore store(lowering, op);

@@ -24,13 +24,15 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
-/// Whether `kernel` multiplies blocks, computes functions of pairs, or
-/// quantizes rows, whose elements are converted to those that it computes with.
+/// Whether `kernel` multiplies blocks, computes functions of pairs, sums up
+/// over a batch, or quantizes rows, whose elements are converted to those that
+/// it computes with.
 static bool converts(gpu::GPUFuncOp kernel) {
   return kernel
       .walk([](Operation *op) {
-        return isa<ForBlocksOp, ForPiecesOp, PairsOp, ContractPiecesOp,
-                   ForFibresOp, QuantizeRowsOp>(op)
+        return isa<ForBlocksOp, ForPiecesOp, PairsOp, PairsOfRowsOp,
+                   ContractPiecesOp, ForFibresOp, QuantizeRowsOp,
+                   ContractBatchOp, AddPiecesOp>(op)
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })
@@ -138,7 +140,7 @@ static Type getElement(gpu::GPUFuncOp kernel, Type sums, bool isConverted) {
     }
   Type element = isConverted ? sums : views;
   WalkResult result = kernel.getBody().walk([&](Operation *op) {
-    if (isa<PairsOp, MapOp>(op->getParentOp())) {
+    if (isa<PairsOp, PairsOfRowsOp, MapOp>(op->getParentOp())) {
       StringRef dialect = op->getName().getDialectNamespace();
       if (isa<tile::YieldOp>(op) || dialect == "arith" || dialect == "math")
         return WalkResult::advance();

@@ -169,7 +169,8 @@ static double getChainCost(ArrayRef<StageGroup> groups, FusedOp fused,
   return cost;
 }
 
-/// Bytes of the rows that a vector has lanes for, inputs or results.
+/// Bytes of the rows that a vector has lanes for, inputs or results; of a
+/// transposed input at least those of a cache line.
 static int64_t countLaneBytes(const CPUPlan &plan, FusedOp fused,
                               int64_t vectorBits) {
   ShapedType init = getArrayType(fused.getInit());
@@ -177,7 +178,7 @@ static int64_t countLaneBytes(const CPUPlan &plan, FusedOp fused,
   for (int axis = plan.tiledAxis + 1, rank = plan.roles.size(); axis < rank;
        ++axis)
     rowElements *= std::max(plan.getWholeSize(axis, 0), init.getDimSize(axis));
-  return rowElements * vectorBits / 8;
+  return rowElements * (plan.transposesInput ? kLineBytes : vectorBits / 8);
 }
 
 /// Multiply-adds of vectors that two transpositions of an element take as long
@@ -187,12 +188,16 @@ static double getTransposingCost(int64_t lanes) {
 }
 
 /// Whether factors that are no powers of two are cheaper with lanes over rows,
-/// two transpositions included.
+/// two transpositions included; of a transposed input, which takes one of them
+/// either way, only the other one.
 static bool putsRowsInLanes(const CPUPlan &plan, FusedOp fused,
                             int64_t vectorBits, const CacheBudget &caches) {
   int64_t lanes = vectorBits / 8 / getComputedBytes(fused);
   int64_t bytes = countLaneBytes(plan, fused, vectorBits);
   int64_t rows = getArrayType(fused.getInit()).getDimSize(plan.tiledAxis);
+  // A single factor broadcasts what is transposed.
+  if (plan.transposesInput && plan.groups.size() == 1)
+    return false;
   // Rows of a last tile that are not there are computed, too, and threads are
   // to have tiles.
   bool isMany =
@@ -202,13 +207,16 @@ static bool putsRowsInLanes(const CPUPlan &plan, FusedOp fused,
     return false;
   SmallVector<StageGroup> groups = chooseGroups(fused, lanes, /*isFull=*/true);
   double others = getTransposingCost(lanes);
-  if (bytes > caches.l1Bytes)
+  double input = plan.transposesInput ? others / 2 : 0;
+  others -= input;
+  // So does a tile of a transposed input either way.
+  if (bytes > caches.l1Bytes && !plan.transposesInput)
     others += kCPURates.secondLevelSlots * groups.size();
   double gain =
       bytes > kCPURates.mostBytesOfRowsInLanes ? kCPURates.rowsInLanesGain : 1;
   return gain *
              (getChainCost(groups, fused, vectorBits, caches, true) + others) <
-         getChainCost(plan.groups, fused, vectorBits, caches, false);
+         getChainCost(plan.groups, fused, vectorBits, caches, false) + input;
 }
 
 /// The share of a vector that loads and stores of `group` fill, with `inside`
@@ -402,13 +410,16 @@ void kron::chooseConversions(const CPUPlan &plan, FusedOp fused,
 }
 
 SmallVector<int64_t> kron::chooseSliceCuts(const CPUPlan &plan, FusedOp fused,
-                                           const CPUChoices &choices) {
+                                           const CPUChoices &choices,
+                                           const CacheBudget &caches) {
   SmallVector<Section> sections = getSections(plan, choices);
   if (sections.front().sliceAxis < 0)
     return {};
   int64_t bytes = getComputedBytes(fused);
+  int64_t lanes = choices.vectorBits / 8 / bytes;
+  int64_t tile = getTileSize(fused, plan, choices);
   if (plan.tiledAxis > sections.front().sliceAxis || plan.slicesWholeTile())
-    bytes *= getTileSize(fused, plan, choices);
+    bytes *= tile;
   auto isLarge = [&] {
     const Section &first = sections.front();
     return bytes * first.sliceSize *
@@ -418,9 +429,12 @@ SmallVector<int64_t> kron::chooseSliceCuts(const CPUPlan &plan, FusedOp fused,
   };
   SmallVector<int64_t> cuts;
   while (isLarge() &&
-         cutSlices(plan, sections, [&](int64_t size, int64_t elements) {
-           return getDivisor(size,
-                             kCPURates.cutSliceBytes / (bytes * elements));
+         cutSlices(plan, sections, [&](const Section &inner, int64_t elements) {
+           int64_t size = getDivisor(inner.sliceSize, kCPURates.cutSliceBytes /
+                                                          (bytes * elements));
+           int64_t least =
+               getLeastSlice(plan, fused, inner, tile, lanes, caches);
+           return size < least ? 0 : size;
          }))
     cuts.push_back(sections.front().sliceSize);
   return cuts;

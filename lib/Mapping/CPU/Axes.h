@@ -37,7 +37,8 @@ int64_t chooseVectorBits(FusedOp fused, CPUPlanAttr given,
 /// Sizes of the slices within slices that `choices` asks for, each of which
 /// leaves less of the first-level cache to what is sliced no further.
 SmallVector<int64_t> chooseSliceCuts(const CPUPlan &plan, FusedOp fused,
-                                     const CPUChoices &choices);
+                                     const CPUChoices &choices,
+                                     const CacheBudget &caches);
 
 /// Marks the steps that read what smaller slices left from beyond the
 /// second-level cache.

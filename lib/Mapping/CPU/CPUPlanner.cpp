@@ -117,7 +117,8 @@ static std::string complete(FusedOp fused, CPUPlanAttr given,
     if (choices.matrixTiles == kMatrixTiles)
       choices.tile = widenForMatrixTiles(plan, fused, choices.tile);
   }
-  takeGiven(choices.slice, chooseSlice(plan, fused, choices.tile, caches));
+  takeGiven(choices.slice,
+            chooseSlice(plan, fused, bits, choices.tile, caches));
   takeGiven(choices.streamBytes, chooseStreamBytes(plan, fused, bits, options));
   takeGiven(choices.prefetch, choosePrefetch(plan, fused, bits, caches));
   takeGiven(choices.keptFibres,
@@ -125,7 +126,7 @@ static std::string complete(FusedOp fused, CPUPlanAttr given,
   auto isGiven = [&](StringRef name) { return given && given.has(name); };
   chooseConversions(plan, fused, given, choices);
   if (!isGiven("slice_cuts"))
-    choices.sliceCuts = chooseSliceCuts(plan, fused, choices);
+    choices.sliceCuts = chooseSliceCuts(plan, fused, choices, caches);
   if (!isGiven("blocks"))
     choices.blocks = chooseBlocks(plan, fused, choices, caches);
   chosen = describeCPUPlan(fused, choices);

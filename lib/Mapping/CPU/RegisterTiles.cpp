@@ -19,12 +19,17 @@ struct BlockCosts {
   int64_t parts;
   /// Multiply-adds that hide each other's latency.
   int64_t inFlight;
+  /// Vectors side by side of which the input for all of a sum stays in the
+  /// first-level cache.
+  int64_t nearVectors;
 
   /// Issue slots of one step of p, a multiply-add or a load each: FMAs, loads,
   /// or the FMA latency, whichever is most.
   int64_t getBlockCost(int64_t rows, int64_t vectors) const {
-    return std::max(
-               {parts * rows * vectors, parts * rows + vectors, inFlight}) +
+    int64_t loads = vectors > nearVectors
+                        ? kCPURates.secondLevelLoadSlots * vectors
+                        : vectors;
+    return std::max({parts * rows * vectors, parts * rows + loads, inFlight}) +
            1;
   }
   int64_t getCoverCost(int64_t total, int64_t vectorTotal, int64_t rows,
@@ -53,7 +58,7 @@ int64_t BlockCosts::getCoverCost(int64_t total, int64_t vectorTotal,
 
 TileShape kron::chooseTileShape(int64_t rows, int64_t vectors,
                                 const TileChoice &choice, int64_t parts,
-                                bool prefersRows) {
+                                int64_t inputVectors) {
   int64_t maxAccumulators = getMaxAccumulators(choice.vectorBits) / parts;
   // "Many" is a number that all small block sizes divide.
   constexpr int64_t kMany = 5040;
@@ -61,7 +66,10 @@ TileShape kron::chooseTileShape(int64_t rows, int64_t vectors,
   int64_t vectorTotal = vectors < 0 ? kMany : std::min(vectors, kMany);
   auto [fixedRows, fixedVectors] = choice.fixed;
 
-  BlockCosts costs{parts, choice.fmasInFlight};
+  BlockCosts costs{parts, choice.fmasInFlight, vectorTotal};
+  if (inputVectors)
+    costs.nearVectors =
+        choice.l1Bytes / 2 / (inputVectors * choice.vectorBits / 8);
   TileShape best{fixedRows ? std::min(fixedRows, rowTotal) : 1,
                  fixedVectors ? std::min(fixedVectors, vectorTotal) : 1};
   int64_t bestCost = std::numeric_limits<int64_t>::max();
@@ -75,7 +83,7 @@ TileShape kron::chooseTileShape(int64_t rows, int64_t vectors,
       if (r * s > maxAccumulators && !fixed)
         continue;
       int64_t cost = costs.getCoverCost(rowTotal, vectorTotal, r, s);
-      if (cost < bestCost || (prefersRows && cost == bestCost)) {
+      if (cost < bestCost || (inputVectors && cost == bestCost)) {
         bestCost = cost;
         best = {r, s};
       }
@@ -127,7 +135,7 @@ TileShape kron::chooseInnerShape(const StageLayout &stage, const LoopNest &nest,
     return {std::min(stage.sizeN, choosePanelRows(stage, 1, -1, budget)),
             std::min(vectorTotal, getPanelVectors(stage))};
   return chooseTileShape(stage.sizeN, vectorTotal, choice, stage.elementParts,
-                         /*prefersRows=*/true);
+                         /*inputVectors=*/stage.sizeK);
 }
 
 TileShape kron::chooseVaryingShape(const StageLayout &stage,
@@ -181,6 +189,13 @@ TileShape kron::chooseFibreShape(const StageLayout &stage, const LoopNest &nest,
                             stage.elementParts);
     shape.rows = getDividingRows(shape.rows, stage.usualRows);
   }
+  // Each row of an array in memory is a stream that the processor has to
+  // follow.
+  if (!stage.isSourceBuffer && !choice.isFixed() &&
+      shape.rows > kCPURates.mostFibreRows)
+    shape.rows = isOpen
+                     ? getDividingRows(kCPURates.mostFibreRows, stage.usualRows)
+                     : limitRows(shape.rows, kCPURates.mostFibreRows, rowTotal);
   // Groups that a shuffle repeats are used for several vectors. It takes a
   // register less, which says how they are repeated.
   if (!llvm::isPowerOf2_64(group) && stage.vectorBits == 512 &&

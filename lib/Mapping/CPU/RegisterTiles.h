@@ -18,6 +18,7 @@ namespace mlir::kron {
 struct TileChoice {
   int64_t vectorBits;
   int64_t fmasInFlight;
+  int64_t l1Bytes;
   TileShape fixed;
 
   bool isFixed() const { return fixed.rows || fixed.vectors; }
@@ -26,11 +27,12 @@ struct TileChoice {
 /// The cheapest shape for a problem of `rows` x `vectors` in total (-1: many):
 /// fewest issue slots, counting loads, FMA latency and the left-over blocks. Of
 /// equally cheap ones it is that with the fewest rows or, if the input is what
-/// is loaded as vectors (`prefersRows`), with the most: every block of rows
-/// reads all of it. `parts` is 2 for complex numbers.
+/// is loaded as vectors, of which a sum takes `inputVectors` (0: it is not),
+/// with the most: every block of rows reads all of it, from the second-level
+/// cache if it is large. `parts` is 2 for complex numbers.
 TileShape chooseTileShape(int64_t rows, int64_t vectors,
                           const TileChoice &choice, int64_t parts = 1,
-                          bool prefersRows = false);
+                          int64_t inputVectors = 0);
 
 /// The register tile of a step with the inner mapping whose innermost axis has
 /// `size` elements; with the varying one; with the fibre mapping, `segmented`

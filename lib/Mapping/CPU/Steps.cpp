@@ -72,7 +72,7 @@ TileChoice StepPlanner::getTileChoice(unsigned index,
     shape.rows = given.get("register_rows");
   if (given && !shape.vectors)
     shape.vectors = given.get("register_vectors");
-  return {vectorBits, budget.fmasInFlight, shape};
+  return {vectorBits, budget.fmasInFlight, budget.l1Bytes, shape};
 }
 
 void StepPlanner::setShape(unsigned index, TileShape shape) {

@@ -43,7 +43,37 @@ static const Section *getSeparatingSlices(const CPUPlan &plan,
   return first.sliceAxis >= 0 && isAliased ? &first : nullptr;
 }
 
-int64_t kron::chooseSlice(const CPUPlan &plan, FusedOp fused, int64_t tile,
+int64_t kron::getLeastSlice(const CPUPlan &plan, FusedOp fused,
+                            const Section &section, int64_t tile, int64_t lanes,
+                            const CacheBudget &caches) {
+  if (plan.isTiledInnermost() || plan.rowsInLanes)
+    return 1;
+  int64_t least = 1;
+  for (unsigned index = section.begin; index < section.end; ++index) {
+    const StageGroup &group = plan.groups[index];
+    int64_t rows = plan.slicesWholeTile() ? tile : 1, inside = 1;
+    for (unsigned axis = section.sliceAxis + 1; axis < plan.roles.size();
+         ++axis) {
+      if (axis >= group.axis && axis < group.axis + group.products.size())
+        continue;
+      int64_t size = plan.roles[axis] == AxisRole::Whole
+                         ? plan.getWholeSize(axis, index)
+                         : plan.getStep(axis, tile);
+      (axis < group.axis ? rows : inside) *= std::max<int64_t>(size, 1);
+    }
+    // Lanes that run over q, or over short axes inside with it, load the factor
+    // for every register tile anew.
+    int64_t bytes = group.sizeK * llvm::alignTo(group.sizeN * inside, lanes) *
+                    getComputedBytes(fused);
+    if (inside < lanes && bytes > caches.l1Bytes)
+      least = std::max<int64_t>(
+          least, llvm::divideCeil(kCPURates.leastTileRows, rows));
+  }
+  return least;
+}
+
+int64_t kron::chooseSlice(const CPUPlan &plan, FusedOp fused,
+                          int64_t vectorBits, int64_t tile,
                           const CacheBudget &caches) {
   const Section *section = getUsefulSlices(plan);
   if (!section)
@@ -59,6 +89,11 @@ int64_t kron::chooseSlice(const CPUPlan &plan, FusedOp fused, int64_t tile,
   if (plan.tiledAxis > section->sliceAxis || plan.slicesWholeTile())
     bytes *= tile;
   int64_t slice = getDivisor(plan.sliceAxisSize, caches.l1Bytes / 4 / bytes);
+  int64_t lanes = vectorBits / 8 / getComputedBytes(fused);
+  int64_t least = getLeastSlice(plan, fused, *section, tile, lanes, caches);
+  while (slice < plan.sliceAxisSize &&
+         (slice < least || plan.sliceAxisSize % slice))
+    ++slice;
   return slice == plan.sliceAxisSize ? 0 : slice;
 }
 
@@ -271,11 +306,18 @@ static int64_t chooseRows(const CPUPlan &plan, FusedOp fused,
   ModeProductOp product = plan.groups.front().products.front();
   for (int64_t size : getArrayType(product.getFactor()).getShape())
     factorBytes *= size;
-  if (plan.groups.size() > 1 || factorBytes > caches.l2Bytes / 2)
+  if (factorBytes > caches.l2Bytes / 2)
     return kCPURates.mostTileRows;
   int64_t elements = countElements(fused.getInputs().front(), plan.roles) +
                      countElements(fused.getInit(), plan.roles);
-  return chooseRowsBeside(elements * elementBytes, caches);
+  int64_t rows = chooseRowsBeside(elements * elementBytes, caches);
+  if (!plan.numBuffers)
+    return rows;
+  // What is converted stays in the first-level cache, unless whole register
+  // tiles take more.
+  int64_t most = caches.l1Bytes / (plan.elementsPerPosition * elementBytes);
+  return std::clamp<int64_t>(llvm::alignDown(most, kCPURates.leastTileRows),
+                             kCPURates.leastTileRows, rows);
 }
 
 /// Rows per tile of a transposed input, at least, that all of a factor goes by
@@ -346,6 +388,27 @@ static int64_t chooseEvenRows(int64_t size, int64_t rows) {
   return 2 * even >= rows ? even : rows;
 }
 
+/// Rows that lanes run over: a vector, a second one only as long as all is in
+/// the first-level cache. Of a transposed input a cache line, or, where these
+/// do not start at lines, segments that share few with the next ones if the
+/// second-level cache holds them.
+static int64_t chooseRowsInLanes(const CPUPlan &plan, FusedOp fused,
+                                 int64_t bytesPerPosition, int64_t elementBytes,
+                                 int64_t lanes, const CacheBudget &caches) {
+  if (!plan.transposesInput)
+    return 4 * lanes * bytesPerPosition <= caches.l1Bytes ? 2 * lanes : lanes;
+  SmallVector<int64_t> strides = getInputStrides(fused);
+  bool isAligned = llvm::all_of(llvm::enumerate(strides), [&](auto stride) {
+    return static_cast<int>(stride.index()) == plan.tiledAxis ||
+           (!ShapedType::isDynamic(stride.value()) &&
+            stride.value() * elementBytes % kLineBytes == 0);
+  });
+  int64_t rows = kCPURates.columnSegmentBytes / elementBytes;
+  return isAligned || 2 * rows * bytesPerPosition > caches.l2Bytes
+             ? kLineBytes / elementBytes
+             : rows;
+}
+
 /// Elements of the axes inside of the tiled one that no factor contracts, if
 /// there are no others there, else 1.
 static int64_t countInside(const CPUPlan &plan, FusedOp fused) {
@@ -377,8 +440,8 @@ int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
     tile = chooseColumns(plan, size, bytesPerPosition, lanes, elementBytes,
                          caches);
   else if (plan.rowsInLanes)
-    // A second vector only as long as all is in the first-level cache.
-    tile = 4 * lanes * bytesPerPosition <= caches.l1Bytes ? 2 * lanes : lanes;
+    tile = chooseRowsInLanes(plan, fused, bytesPerPosition, elementBytes, lanes,
+                             caches);
   else if (plan.transposesInput) {
     // Two cache lines of the input, even where the second-level cache does not
     // hold the rows that they belong to: fetching parts of lines costs more.
@@ -397,7 +460,7 @@ int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
            bytesPerPosition <= kCPURates.mostSmallRowBytes)
     tile = chooseSmallRows(size, bytesPerPosition,
                            getRowStep(plan, fused, elementBytes), caches);
-  else if (plan.numBuffers)
+  else if (plan.groups.size() > 1)
     tile = chooseLargeRows(plan, size, bytesPerPosition, caches);
   else
     tile = chooseRows(plan, fused, elementBytes, caches);

@@ -24,8 +24,15 @@ int64_t widenForMatrixTiles(const CPUPlan &plan, FusedOp fused, int64_t tile);
 /// Positions of the slice axis that keep what lies between factors within half
 /// of the first-level cache; 0 if that is the whole axis, or if slices bring
 /// nothing.
-int64_t chooseSlice(const CPUPlan &plan, FusedOp fused, int64_t tile,
-                    const CacheBudget &caches);
+int64_t chooseSlice(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
+                    int64_t tile, const CacheBudget &caches);
+
+/// Positions of the slice axis of `section` that a slice takes at least, of
+/// `tile` positions of the tiled axis: so many that a factor which leaves the
+/// first-level cache goes by for as many rows as register tiles want.
+int64_t getLeastSlice(const CPUPlan &plan, FusedOp fused,
+                      const Section &section, int64_t tile, int64_t lanes,
+                      const CacheBudget &caches);
 
 /// Whether rows, the tiled axis outside, go through a single factor that varies
 /// along them, so that results are stored in short segments (of values that are

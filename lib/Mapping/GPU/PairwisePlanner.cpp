@@ -14,6 +14,7 @@
 
 #include "kron/Mapping/GPU/PairwisePlanner.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Dialect/Kron/Utils/PairScalars.h"
 #include "kron/Machine/GPUTiles.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/PairwisePlan.h"
@@ -24,6 +25,10 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+/// Instructions of a thread for a block of columns that rows in registers wait
+/// for, and for each element of it that is copied.
+static constexpr double kBlockInstructions = 40, kCopyInstructions = 20;
+
 namespace {
 
 /// What the cost model knows of an operation.
@@ -31,10 +36,15 @@ struct PairProblem {
   double batch = 1, rows = 1, columns = 1, sizeK = 1;
   /// Instructions per position of K and per pair.
   double inner = 1, outer = 1;
+  /// Of those, roots and powers of the special-function unit; and of 16
+  /// elements those that compute one of them by a polynomial.
+  int64_t units = 0, polynomials = 0;
   /// Columns of the values of a product; 0 if there are none.
   double results = 0;
   /// Whether how many they are is not known; what is accumulated of each.
   bool hasOpenResults = false;
+  /// Whether K is known.
+  bool hasKnownK = false;
   int64_t accumulations = 1;
   int64_t elementBytes = 0;
   /// Matrix products that it can be made of; 0 if it cannot.
@@ -71,6 +81,39 @@ static double countInstructions(Region &region, Type sum,
   return count;
 }
 
+/// Counts a power of a difference: products, of which a sum takes one, and
+/// roots, or a logarithm and a power of two.
+static void countPower(PairProblem &problem, double exponent) {
+  bool isRoot = isProductOfRoots(exponent);
+  auto whole = static_cast<uint64_t>(exponent);
+  bool hasFraction = static_cast<double>(whole) != exponent;
+  problem.units = !hasFraction ? 0 : isRoot ? 1 : 2;
+  int64_t products =
+      whole ? llvm::Log2_64(whole) + llvm::popcount(whole) - 1 : 0;
+  problem.inner = static_cast<double>(2 + products + (isRoot ? 0 : 1));
+}
+
+/// Divides roots and powers among the special-function unit and the FMA pipe
+/// such that neither waits for the other, and counts what they take.
+static void shareUnits(PairProblem &problem, double exponent,
+                       const GPUMachine &machine) {
+  const PairwiseTiles &tiles = getGPUTiles(machine).pairwise;
+  // Instructions in the time of one of the unit.
+  double perUnit = machine.ffma / 2 /
+                   (static_cast<double>(machine.numSMs * machine.clockMHz) *
+                    1e6 * tiles.unitResults);
+  auto units = static_cast<double>(problem.units);
+  double issued = problem.inner + units;
+  if (exponent > 1) {
+    double share = (perUnit * units - issued) /
+                   (perUnit + tiles.polynomialInstructions - 1);
+    problem.polynomials = std::clamp<int64_t>(std::lround(16 * share), 0, 16);
+  }
+  double share = static_cast<double>(problem.polynomials) / 16;
+  problem.inner = std::max(perUnit * (units - share),
+                           issued + share * (tiles.polynomialInstructions - 1));
+}
+
 static double countInner(PairOpInterface op, const PairwiseTiles &tiles) {
   if (!op.getInner())
     return 1 +
@@ -84,15 +127,13 @@ static double countInner(PairOpInterface op, const PairwiseTiles &tiles) {
   case PairFunction::NotEqual:
     return 4;
   case PairFunction::PowDiff:
-    // A logarithm and a power of two.
-    return 2 + static_cast<double>(op.getAccumulatorType().isF32()
-                                       ? 2 * tiles.unitInstructions
-                                       : tiles.mathInstructions);
+    return 2 + static_cast<double>(tiles.mathInstructions);
   }
   llvm_unreachable("all functions are handled");
 }
 
-static PairProblem describe(PairOpInterface op, const PairwiseTiles &tiles) {
+static PairProblem describe(PairOpInterface op, const GPUMachine &machine) {
+  const PairwiseTiles &tiles = getGPUTiles(machine).pairwise;
   PairProblem problem;
   unsigned rank = cast<ShapedType>(op.getInit().getType()).getRank();
   for (unsigned dim = 0; dim + 2 < rank; ++dim)
@@ -102,7 +143,16 @@ static PairProblem describe(PairOpInterface op, const PairwiseTiles &tiles) {
   problem.rows = getSize(op.getLhs(), op.getRowsDim(0), tiles);
   problem.columns = getSize(op.getRhs(), op.getRowsDim(1), tiles);
   problem.sizeK = getSize(op.getLhs(), op.getReducedDim(0), tiles);
+  problem.hasKnownK = !cast<ShapedType>(op.getLhs().getType())
+                           .isDynamicDim(op.getReducedDim(0));
   problem.inner = countInner(op, tiles);
+  if (op.getInner() == PairFunction::PowDiff &&
+      op.getAccumulatorType().isF32()) {
+    double exponent = op.getExponentAttr().getValueAsDouble();
+    countPower(problem, exponent);
+    if (problem.units)
+      shareUnits(problem, exponent, machine);
+  }
   problem.outer =
       1 + countInstructions(op.getEpilogue(), op.getAccumulatorType(), tiles);
   problem.elementBytes = getElementBytes(getElementType(op.getInit()));
@@ -125,7 +175,9 @@ static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
     return std::ceil(size / static_cast<double>(by));
   };
   auto elements = static_cast<double>(plan.rows * plan.columns);
-  double threads = plan.threads, loads = plan.rows + plan.columns;
+  double threads = plan.threads, loads = plan.columns;
+  if (!plan.keepsRows)
+    loads += static_cast<double>(plan.rows);
   double perTile = elements * problem.outer;
   double rate = (problem.elementBytes == 8 ? machine.dfma : machine.ffma) / 2;
   if (plan.products) {
@@ -144,6 +196,11 @@ static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
     perTile +=
         problem.sizeK * (elements * problem.inner +
                          loads * static_cast<double>(tiles.loadInstructions));
+  }
+  if (plan.keepsRows) {
+    double copied = static_cast<double>(plan.columns * plan.lanes) *
+                    problem.sizeK / threads;
+    perTile += kBlockInstructions + std::ceil(copied) * kCopyInstructions;
   }
   double passes = 1;
   if (problem.results > 0) {
@@ -208,6 +265,7 @@ public:
 private:
   void consider(PairwisePlan plan);
   void considerFunction();
+  void considerKeptRows();
   void considerProducts();
   void chooseStep();
 
@@ -233,7 +291,9 @@ void PlanSearch::consider(PairwisePlan plan) {
   plan.rows = take("thread_rows", plan.rows);
   plan.columns = take("thread_columns", plan.columns);
   if (isProduct) {
-    plan.splitCTAs = take("split_ctas", machine.numSMs * plan.ctasPerSM);
+    plan.splitCTAs =
+        take("split_ctas", machine.numSMs * plan.ctasPerSM *
+                               (plan.keepsRows ? tiles.keptWaves : 1));
     plan.valueColumns = take("value_columns", plan.valueColumns);
   }
   PairTime time = estimate(problem, plan, machine);
@@ -245,7 +305,8 @@ void PlanSearch::consider(PairwisePlan plan) {
 }
 
 void PlanSearch::considerFunction() {
-  bool isLong = problem.inner > static_cast<double>(tiles.manyInstructions);
+  bool isLong = problem.units ||
+                problem.inner > static_cast<double>(tiles.manyInstructions);
   PairwisePlan plan;
   plan.elementBytes = problem.elementBytes;
   plan.threads = isLong ? tiles.longThreads : tiles.threads;
@@ -253,6 +314,7 @@ void PlanSearch::considerFunction() {
   plan.ctasPerSM = resident / take("threads", plan.threads);
   plan.stages = tiles.stages;
   plan.lanes = tiles.lanes;
+  plan.polynomials = take("polynomials", problem.polynomials);
   int64_t mostWords = isProduct ? tiles.productWords : tiles.words;
   if (isLong)
     mostWords = (isProduct ? tiles.longProductWords : tiles.longWords) *
@@ -270,6 +332,33 @@ void PlanSearch::considerFunction() {
     for (int64_t columns = tiles.most; columns >= tiles.least; columns /= 2)
       for (int64_t results = mostResults; results > 0; results /= 2)
         considerTile(rows, columns, results);
+}
+
+/// Functions of rows that stay in registers: threads have all columns, or share
+/// them where rows are few.
+void PlanSearch::considerKeptRows() {
+  int64_t words = problem.elementBytes == 8 ? 2 : 1;
+  PairwisePlan plan;
+  plan.elementBytes = problem.elementBytes;
+  plan.keepsRows = true;
+  plan.threads = tiles.threads;
+  plan.ctasPerSM = tiles.keptThreadsPerSM / take("threads", plan.threads);
+  plan.products = take("products", 0);
+  plan.stages = tiles.keptStages;
+  plan.polynomials = take("polynomials", problem.polynomials);
+  auto sizeK = static_cast<int64_t>(problem.sizeK);
+  for (int64_t lanes = tiles.lanes; lanes > 0; lanes /= 4)
+    for (int64_t rows = tiles.most; rows >= tiles.keptRows; rows /= 2)
+      for (int64_t columns = tiles.most; columns >= tiles.least; columns /= 2)
+        for (int64_t results = mostResults; results > 0; results /= 2) {
+          plan.lanes = lanes;
+          plan.rows = rows;
+          plan.columns = columns;
+          plan.valueColumns = results;
+          if (rows * sizeK * words <= tiles.keptWords &&
+              countWords(problem, plan) <= tiles.productWords)
+            consider(plan);
+        }
 }
 
 /// Registers of 32 bits that sums and operands of matrix products take.
@@ -321,6 +410,11 @@ void PlanSearch::considerProducts() {
 /// As long a part of K as there is, and shared memory for.
 void PlanSearch::chooseStep() {
   int64_t rowBytes = static_cast<int64_t>(problem.sizeK) * problem.elementBytes;
+  if (best.keepsRows) {
+    best.stepK = take("k_step", llvm::alignTo(rowBytes, tiles.leastStepBytes) /
+                                    problem.elementBytes);
+    return;
+  }
   int64_t stepBytes = tiles.stepBytes;
   auto fits = [&] {
     if (!best.products)
@@ -337,39 +431,80 @@ void PlanSearch::chooseStep() {
 PairwisePlan PlanSearch::choose() {
   // A number by hand that is not possible is refused as a plan is read.
   int64_t none = take("products", 0), some = take("products", problem.products);
-  if (none == 0)
+  int64_t keeps =
+      take("keeps_rows", isProduct && problem.hasKnownK && none == 0);
+  if (keeps)
+    considerKeptRows();
+  if (none == 0 && best.rows == 0)
     considerFunction();
-  if (some != 0)
+  if (some != 0 && !best.keepsRows)
     considerProducts();
   if (best.rows == 0) {
     considerFunction();
     best.products = some;
   }
+  best.keepsRows = take("keeps_rows", best.keepsRows);
   chooseStep();
   return best;
 }
 
-LogicalResult kron::planForGPU(PairOpInterface op, const GPUMachine &machine) {
-  if (getPairwiseReason(op))
-    return success();
-  StringAttr name = StringAttr::get(op.getContext(), kPlanAttrName);
-  auto given = dyn_cast_if_present<GPUPlanAttr>(
-      op->getInherentAttr(name).value_or(Attribute()));
-  auto refuse = [&](const std::string &reason) {
+/// The fewest positions of K at which squares are made of products. Of rows of
+/// independent normal elements, squares of distances are K with a deviation of
+/// sqrt(2 K), in parts of the mean, and nearly all are larger than what four of
+/// these leave: the function would be computed beside the products if that were
+/// not enough for these to be exact.
+static int64_t getExactK(bool isF64) {
+  int64_t sizeK = 1;
+  for (;; ++sizeK) {
+    auto size = static_cast<double>(sizeK);
+    if (1 - 4 * std::sqrt(2 / size) >= getExactPart(size, isF64))
+      return sizeK;
+  }
+}
+
+namespace {
+
+/// Plans an operation as far as no plan is given.
+class PairPlanner {
+public:
+  PairPlanner(PairOpInterface op, GPUPlanAttr given, const GPUMachine &machine)
+      : op(op), given(given), machine(machine), problem(describe(op, machine)) {
+  }
+
+  LogicalResult plan();
+
+private:
+  int64_t take(StringRef field, int64_t chosen) const;
+  FailureOr<GPUPlanAttr> write(PairwisePlan plan);
+  FailureOr<GPUPlanAttr> choose();
+  LogicalResult refuse(const std::string &reason) {
     return op->emitOpError("has no GPU kernel; pairwise: ") << reason;
-  };
-  if (given && given.getKernel() != GPUKernel::Auto &&
-      given.getKernel() != GPUKernel::Pairwise)
-    return refuse("no other kernel takes functions of pairs, but got " +
-                  stringifyGPUKernel(given.getKernel()).str());
-  PairProblem problem = describe(op, getGPUTiles(machine).pairwise);
-  auto take = [&](StringRef field, int64_t chosen) {
-    if (given && given.has(field))
-      return given.get(field);
-    // A complete plan that says nothing of products has none.
-    return given && given.isComplete() && field == "products" ? 0 : chosen;
-  };
-  PairwisePlan plan = PlanSearch(problem, machine, take).choose();
+  }
+
+  PairOpInterface op;
+  GPUPlanAttr given;
+  const GPUMachine &machine;
+  PairProblem problem;
+  /// What the plans require of K, where a launch decides: products so many
+  /// positions at least, rows in registers so many at most.
+  int64_t minK = 0, maxK = 0;
+};
+
+} // namespace
+
+int64_t PairPlanner::take(StringRef field, int64_t chosen) const {
+  if (given && given.has(field))
+    return given.get(field);
+  // A complete plan that says nothing of these has none.
+  bool isOption =
+      field == "products" || field == "keeps_rows" || field == "polynomials";
+  return given && given.isComplete() && isOption ? 0 : chosen;
+}
+
+/// `plan` as an attribute, with a remark.
+FailureOr<GPUPlanAttr> PairPlanner::write(PairwisePlan plan) {
+  plan.minK = plan.products ? minK : 0;
+  plan.maxK = plan.keepsRows ? maxK : 0;
   PlanWriter writer(op.getContext(), GPUKernel::Pairwise);
   PairwiseChoices::visitFields(writer, plan);
   GPUPlanAttr attr = writer.getPlan();
@@ -379,7 +514,6 @@ LogicalResult kron::planForGPU(PairOpInterface op, const GPUMachine &machine) {
   if (given)
     if (std::string unmet = findContradiction(given, attr); !unmet.empty())
       return refuse(unmet);
-  op->setInherentAttr(name, attr);
   PairTime time = estimate(problem, plan, machine);
   auto microseconds = static_cast<int64_t>(time.total * 1e6 + 0.5);
   remark::analysis(op.getLoc(),
@@ -389,5 +523,81 @@ LogicalResult kron::planForGPU(PairOpInterface op, const GPUMachine &machine) {
       << remark::add(", estimated {0} us", microseconds)
       << remark::add("; {0}", attr)
       << remark::metric("Microseconds", microseconds);
+  return attr;
+}
+
+FailureOr<GPUPlanAttr> PairPlanner::choose() {
+  return write(
+      PlanSearch(problem, machine, [&](StringRef field, int64_t chosen) {
+        return take(field, chosen);
+      }).choose());
+}
+
+LogicalResult PairPlanner::plan() {
+  StringAttr name = StringAttr::get(op.getContext(), kPlanAttrName);
+  int64_t sizeK =
+      cast<ShapedType>(op.getLhs().getType()).getDimSize(op.getReducedDim(0));
+  bool isOpen = ShapedType::isDynamic(sizeK);
+  auto isFree = [&](StringRef field) {
+    return !given || (!given.has(field) && !given.isComplete());
+  };
+  SmallVector<GPUPlanAttr> plans;
+  auto add = [&] {
+    FailureOr<GPUPlanAttr> plan = choose();
+    if (succeeded(plan))
+      plans.push_back(*plan);
+    return success(succeeded(plan));
+  };
+  // Squares are products where rows are long, unless a plan says what to do.
+  if (isFree("products") && problem.products &&
+      op.getInner() == PairFunction::SquareDiff) {
+    int64_t exactK = getExactK(op.getAccumulatorType().isF64());
+    if (isOpen) {
+      minK = exactK;
+      if (failed(add()))
+        return failure();
+      if (!plans.front().get("products")) {
+        op->setInherentAttr(name, plans.front());
+        return success();
+      }
+      problem.products = 0;
+      problem.sizeK = static_cast<double>(minK - 1);
+    } else if (sizeK < exactK) {
+      problem.products = 0;
+    }
+  }
+  // Few positions of K are as many as there is room for, zeros behind them.
+  if (isOpen && problem.results > 0 && isFree("keeps_rows") &&
+      isFree("products") && ignoresZeros(op)) {
+    PairProblem open = problem;
+    maxK = getGPUTiles(machine).pairwise.openKeptK;
+    problem.sizeK = static_cast<double>(maxK);
+    problem.hasKnownK = true;
+    problem.products = 0;
+    if (failed(add()))
+      return failure();
+    problem = open;
+    // Without room for a row it is the plan of any K.
+    if (!plans.back().get("keeps_rows"))
+      plans.pop_back();
+  }
+  if (failed(add()))
+    return failure();
+  op->setInherentAttr(name, plans.size() == 1
+                                ? Attribute(plans.front())
+                                : DispatchAttr::get(op.getContext(), plans));
   return success();
+}
+
+LogicalResult kron::planForGPU(PairOpInterface op, const GPUMachine &machine) {
+  Attribute plan = op->getInherentAttr(kPlanAttrName).value_or(Attribute());
+  if (getPairwiseReason(op) || isa_and_present<DispatchAttr>(plan))
+    return success();
+  auto given = dyn_cast_if_present<GPUPlanAttr>(plan);
+  if (given && given.getKernel() != GPUKernel::Auto &&
+      given.getKernel() != GPUKernel::Pairwise)
+    return op->emitOpError("has no GPU kernel; pairwise: no other kernel takes "
+                           "functions of pairs, but got ")
+           << stringifyGPUKernel(given.getKernel());
+  return PairPlanner(op, given, machine).plan();
 }

@@ -26,6 +26,7 @@ static GPUPlanAttr writePlan(MLIRContext *context, const SimtPlan &plan) {
     choices.extents = launch.extents.front();
     choices.ctasPerSM = launch.ctasPerSM;
     choices.directStore = launch.directStore;
+    choices.factorBytes = launch.factorBytes;
     // Of all factors, or of none where they are what a plan without them has.
     auto write = [&](auto getValue, auto getDefault) {
       SmallVector<int64_t> values =
@@ -161,7 +162,8 @@ std::optional<TimedLaunch> Planner::planLaunch(unsigned first, unsigned end,
   for (bool direct : {false, true})
     for (int64_t elements = tiles.leastElements; elements <= tiles.mostElements;
          elements *= 2) {
-      SimtLaunch launch = describeSimtLaunch(chain, first, end);
+      SimtLaunch launch =
+          describeSimtLaunch(chain, first, end, tiles.factorBytes);
       launch.directStore = direct;
       if (chooseTile(launch, elements))
         chooseResident(launch, threads, best);
@@ -206,7 +208,8 @@ std::string Planner::getReason() const {
   int64_t threads = getGiven("threads"), ctas = getGiven("ctas_per_sm");
   threads = threads ? threads : tiles.leastThreads;
   for (unsigned number = 0; number < chain.products.size(); ++number) {
-    SimtLaunch launch = describeSimtLaunch(chain, number, number + 1);
+    SimtLaunch launch =
+        describeSimtLaunch(chain, number, number + 1, tiles.factorBytes);
     launch.directStore = true;
     launch.ctasPerSM = std::max<int64_t>(ctas, 1);
     if (fits(launch, SmallVector<int64_t>(launch.after.size(), 1)) &&

@@ -192,8 +192,8 @@ double Planner::getLoadedBytes() const {
   if (plan.usesPackedOperands) {
     // Warpgroups load their rows of the left side and read whole packed
     // operands.
-    double chunks = 16.0 * plan.getWarps() + plan.getPackedOperand().columns;
-    double packedOperands = double(plan.getPackedBytes()) / plan.batchStep;
+    double chunks = 16.0 * plan.getWarps() + getPackedOperand(plan).columns;
+    double packedOperands = double(getPackedBytes(plan)) / plan.batchStep;
     return chunks * chunk +
            packedOperands * (1 + plan.left.warps / kGroupWarps);
   }
@@ -229,7 +229,7 @@ double Planner::getSecondsPerRow() const {
   if (plan.math == MmaMath::SplitTF32) {
     double perWarp = 16.0 * plan.left.tiles + 8.0 * plan.right.tiles;
     double rows = plan.usesPackedOperands
-                      ? 16.0 * plan.getWarps() + plan.getPackedOperand().columns
+                      ? 16.0 * plan.getWarps() + getPackedOperand(plan).columns
                       : plan.getWarps() * perWarp;
     split = kSplitInstructions * rows * plan.getParts() / loadsPerSecond;
   }
@@ -316,7 +316,7 @@ void Planner::tryTile() {
 /// Tries all shares of rows among warps and instructions.
 void Planner::tryWarps(int64_t laneWarps) {
   plan.laneWarps = laneWarps;
-  auto isLarger = [&](const SparseGradSide &side, int64_t tiles,
+  auto isLarger = [&](const tile::BatchSide &side, int64_t tiles,
                       int64_t warps) {
     return (tiles > 1 || warps > 1) &&
            side.unit * plan.rowsPerChunk * tiles * warps >=
@@ -349,7 +349,7 @@ void Planner::tryWarpgroups() {
     for (int64_t tiles = 32; tiles > 0; --tiles) {
       plan.left.warps = kGroupWarps * groups;
       plan.right.tiles = tiles;
-      auto isLarger = [](const SparseGradSide &side, int64_t rows,
+      auto isLarger = [](const tile::BatchSide &side, int64_t rows,
                          int64_t unit) {
         return rows >= int64_t(llvm::alignTo(side.size, unit)) + unit;
       };
@@ -372,7 +372,7 @@ void Planner::tryPackedOperands() {
   SparseGradPlan other = plan;
   plan.usesPackedOperands = true;
   plan.left.tiles = plan.right.warps = plan.laneWarps = 1;
-  auto isLarger = [&](const SparseGradSide &side, int64_t unit) {
+  auto isLarger = [&](const tile::BatchSide &side, int64_t unit) {
     int64_t rows = plan.getRows(side), least = unit * plan.rowsPerChunk;
     return rows > least && rows >= 2 * int64_t(llvm::alignTo(side.size, least));
   };

@@ -28,8 +28,6 @@ using namespace mlir::kron;
 
 /// Shares of lanes are counted in these.
 static constexpr int64_t kFullLanes = 1024;
-/// Threads for each tile from which on tiles are too few.
-static constexpr int64_t kIdleThreads = 2;
 
 namespace {
 /// When columns had better lie outside.
@@ -139,9 +137,9 @@ planColumns(FusedOp fused, const FusionPlan &inside, int64_t vectorBits) {
                      shape.back() <= kThreadRates.mostSharedTiles * plan.tile;
   bool isOneTile = inside.regions.size() == 1 &&
                    static_cast<int64_t>(contracted.size()) == columns;
-  plan.areShared = areTilesFew && isOneTile &&
-                   work >= kThreadRates.leastRowWork &&
-                   outside * kCPURates.columnsOutsideGain < kIdleThreads * work;
+  plan.areShared =
+      areTilesFew && isOneTile && work >= kThreadRates.leastRowWork &&
+      outside * kCPURates.columnsOutsideGain < kThreadRates.idleThreads * work;
   return plan;
 }
 
@@ -191,10 +189,10 @@ static Value createCondition(OpBuilder &builder, FusedOp fused,
         multiply(count(plan.lanes), plan.lanes * plan.fullLanes));
   if (!plan.areShared)
     return condition;
-  Value areIdle =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
-                            NumThreadsOp::create(builder, loc),
-                            multiply(count(plan.tile), kIdleThreads));
+  Value areIdle = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::sge,
+      NumThreadsOp::create(builder, loc),
+      multiply(count(plan.tile), kThreadRates.idleThreads));
   return condition ? arith::OrIOp::create(builder, loc, condition, areIdle)
                    : areIdle;
 }

@@ -222,9 +222,12 @@ std::string kron::getRowsInLanesReason(FusedOp fused, const CPUPlan &plan,
   Value input = fused.getInputs().front();
   ShapedType init = getArrayType(fused.getInit());
   Type element = init.getElementType();
-  if (plan.transposesInput || fused.getInputPermutation() ||
-      !isContiguousInside(input) || !isContiguousInside(fused.getInit()))
-    return "arrays are not contiguous along their innermost axis";
+  bool isInputContiguous =
+      !fused.getInputPermutation() && isContiguousInside(input);
+  if (!(plan.transposesInput || isInputContiguous) ||
+      !isContiguousInside(fused.getInit()))
+    return "arrays are not contiguous along the tiled axis or the innermost "
+           "one";
   if (lanes < 4)
     return "vectors have fewer than 4 lanes";
   if (!element.isIntOrFloat() || getAccumulatorType(element) != element ||
@@ -235,14 +238,21 @@ std::string kron::getRowsInLanesReason(FusedOp fused, const CPUPlan &plan,
     return "the tiled axis does not fill a vector";
   if (!plan.views.empty())
     return "";
-  auto getInner = [&](Value array) {
-    return getArrayType(array).getShape().drop_front(plan.tiledAxis + 1);
+  SmallVector<int64_t> inputShape(getArrayType(input).getShape());
+  if (std::optional<ArrayRef<int64_t>> order = fused.getInputPermutation())
+    inputShape = llvm::map_to_vector(*order, [&](int64_t axis) {
+      return getArrayType(input).getDimSize(axis);
+    });
+  auto getInner = [&](ArrayRef<int64_t> shape) {
+    return shape.drop_front(plan.tiledAxis + 1);
   };
   auto isMatrix = [](ModeProductOp product) {
     return getArrayType(product.getFactor()).getRank() == 2;
   };
   if (!init.hasStaticShape() ||
-      getInner(input) != getInner(fused.getModeProducts().front().getInput()) ||
+      getInner(inputShape) !=
+          getInner(getArrayType(fused.getModeProducts().front().getInput())
+                       .getShape()) ||
       llvm::any_of(ArrayRef(plan.roles).drop_front(plan.tiledAxis + 1),
                    [](AxisRole role) { return role != AxisRole::Whole; }))
     return "axes inside of it are not whole";

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Plan/CPU/LoopNest.h"
+#include "kron/Machine/CPUForms.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -79,11 +80,11 @@ int64_t kron::getGroupSize(const LoopNest &nest) {
 }
 
 int kron::findSharedAxis(const LoopNest &nest) {
-  // Fewer rows leave register tiles small.
-  constexpr int64_t kLeastRows = 6;
   int best = -1;
+  // Fewer rows leave register tiles small.
   auto isTiny = [](const LoopAxis &axis) {
-    return axis.size.isConstant() && axis.size.getConstant() < kLeastRows;
+    return axis.size.isConstant() &&
+           axis.size.getConstant() < kCPUForms.latencyRows;
   };
   for (int index = nest.outer.size() - 1; index >= 0; --index) {
     const LoopAxis &axis = nest.outer[index];

@@ -20,8 +20,9 @@ int64_t kron::getDivisor(int64_t total, int64_t most) {
 
 /// Moves groups from the end of the first section, which is sliced, to one of
 /// their own with larger slices, so that those of the others can be smaller.
-bool kron::cutSlices(const CPUPlan &plan, SmallVectorImpl<Section> &sections,
-                     function_ref<int64_t(int64_t, int64_t)> chooseSize) {
+bool kron::cutSlices(
+    const CPUPlan &plan, SmallVectorImpl<Section> &sections,
+    function_ref<int64_t(const Section &, int64_t)> chooseSize) {
   Section &outer = sections.front();
   ArrayRef<StageGroup> groups(plan.groups);
   for (unsigned split = outer.end - 1;
@@ -35,13 +36,13 @@ bool kron::cutSlices(const CPUPlan &plan, SmallVectorImpl<Section> &sections,
       --axis;
     if (axis <= outer.sliceAxis)
       return false;
-    int64_t size =
-        chooseSize(plan.getWholeSize(axis, 0),
-                   countSliceElements(plan, /*begin=*/0, split, axis));
-    if (!size)
+    Section inner{0, split, axis, plan.getWholeSize(axis, 0)};
+    inner.sliceSize =
+        chooseSize(inner, countSliceElements(plan, /*begin=*/0, split, axis));
+    if (!inner.sliceSize)
       return false;
     outer.begin = split;
-    sections.insert(sections.begin(), {0, split, axis, size});
+    sections.insert(sections.begin(), inner);
     return true;
   }
   return false;
@@ -58,8 +59,8 @@ SmallVector<Section> kron::getSections(const CPUPlan &plan,
   if (sections.front().sliceAxis < 0)
     return sections;
   for (int64_t size : choices.sliceCuts)
-    cutSlices(plan, sections, [&](int64_t axisSize, int64_t) {
-      return axisSize % size ? 0 : size;
+    cutSlices(plan, sections, [&](const Section &inner, int64_t) {
+      return inner.sliceSize % size ? 0 : size;
     });
   return sections;
 }

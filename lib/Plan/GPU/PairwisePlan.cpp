@@ -36,10 +36,20 @@ std::optional<std::string> kron::getPairwiseReason(PairOpInterface op) {
   return std::nullopt;
 }
 
+bool kron::ignoresZeros(PairOpInterface op) {
+  return op.getInner() &&
+         (op.isDistance() || op.getReduction() == PairReduction::Sum);
+}
+
 bool kron::hasMatrixProducts(PairOpInterface op) {
   return op.getReduction() == PairReduction::Sum &&
          (op.getInner() == PairFunction::Dot ||
           op.getInner() == PairFunction::SquareDiff);
+}
+
+double kron::getExactPart(double sizeK, bool isF64) {
+  double roundings = kProductRoundings + (isF64 ? sizeK / 8 : 0);
+  return roundings / (sizeK + 24);
 }
 
 /// Why `op` has no matrix products as `plan` says, or nothing.
@@ -68,6 +78,30 @@ static std::optional<std::string> getProductsReason(PairOpInterface op,
   return std::nullopt;
 }
 
+/// Why rows of `op` cannot stay in registers as `plan` says, or nothing.
+static std::optional<std::string> getKeptRowsReason(PairOpInterface op,
+                                                    const PairwisePlan &plan) {
+  constexpr int64_t kMostKept = 64;
+  if (!isa<PairwiseApplyOp>(op.getOperation()) || plan.products)
+    return expects("keeps_rows to be 0 without values or with products", 1);
+  int64_t sizeK =
+      cast<ShapedType>(op.getLhs().getType()).getDimSize(op.getReducedDim(0));
+  if (ShapedType::isDynamic(sizeK)) {
+    sizeK = plan.maxK;
+    if (!sizeK || !ignoresZeros(op))
+      return std::string("expects a K that is known, or max_k and a function "
+                         "that zeros do not change, with keeps_rows");
+  }
+  if (plan.stepK < sizeK)
+    return expects("k_step to be all of K, " + Twine(sizeK) +
+                       ", with keeps_rows",
+                   plan.stepK);
+  if (plan.rows * sizeK > kMostKept)
+    return expects("thread_rows * K to be at most 64 with keeps_rows",
+                   plan.rows * sizeK);
+  return std::nullopt;
+}
+
 /// Why no kernel of `op` is as `plan` says, or nothing.
 static std::optional<std::string> getReason(PairOpInterface op,
                                             const PairwisePlan &plan,
@@ -83,6 +117,9 @@ static std::optional<std::string> getReason(PairOpInterface op,
     return expects("column_threads to be a power of two up to 32", plan.lanes);
   if (plan.products)
     if (std::optional<std::string> reason = getProductsReason(op, plan))
+      return reason;
+  if (plan.keepsRows)
+    if (std::optional<std::string> reason = getKeptRowsReason(op, plan))
       return reason;
   // Rows in shared memory lie an odd number of 16 bytes apart.
   if (plan.stepK * plan.elementBytes % kStepBytes != 0)

@@ -8,7 +8,6 @@
 #include "kron/Plan/GPU/SimtPlan.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
-#include "kron/Machine/GPUTiles.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "llvm/ADT/Twine.h"
@@ -123,7 +122,7 @@ static int64_t placeFactors(SimtLaunch &launch) {
   for (SimtStage &stage : launch.stages) {
     int64_t row = stage.getPaddedResults() * launch.elementBytes;
     int64_t size = stage.sizeK * llvm::alignTo(row, 16);
-    stage.isShared = !stage.varies && bytes + size <= kGPUForms.simtFactorBytes;
+    stage.isShared = !stage.varies && bytes + size <= launch.factorBytes;
     if (stage.isShared)
       bytes += size;
   }
@@ -131,8 +130,9 @@ static int64_t placeFactors(SimtLaunch &launch) {
 }
 
 SimtLaunch kron::describeSimtLaunch(const SimtChain &chain, unsigned first,
-                                    unsigned end) {
+                                    unsigned end, int64_t factorBytes) {
   SimtLaunch launch;
+  launch.factorBytes = factorBytes;
   launch.before = chain.shapes[first];
   launch.after = chain.shapes[end];
   launch.elementBytes = chain.elementBytes;
@@ -256,8 +256,8 @@ std::variant<SimtPlan, std::string> kron::readSimtPlan(FusedOp fused,
       return expects("factors of launch " + Twine(read.launches.size() + 1) +
                          " to be in [1, " + Twine(count - first) + "]",
                      choices.factors);
-    SimtLaunch launch =
-        describeSimtLaunch(*chain, first, first + choices.factors);
+    SimtLaunch launch = describeSimtLaunch(
+        *chain, first, first + choices.factors, choices.factorBytes);
     std::string reason = findWrongExtent(launch, choices);
     if (!reason.empty())
       return reason;

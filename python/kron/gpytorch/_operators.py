@@ -75,7 +75,9 @@ class KroneckerProductLinearOperator(_Original):
         return kt.mkm(other, self._matrices())
 
     def __add__(self, other):
-        return _with_spectrum(super().__add__(other))
+        if isinstance(other, (KroneckerProductDiagLinearOperator, ConstantDiagLinearOperator)):
+            return _AddedDiag(self, other)
+        return super().__add__(other)
 
     def add_diagonal(self, diag):
         return _with_spectrum(super().add_diagonal(diag))

@@ -130,26 +130,31 @@ class _InvQuadLogdet(torch.autograd.Function):
             by_noise = by_noise - forms * scale
             by_noise = by_noise.sum_to_size(noise.shape).to(noise.dtype)
         by_factors = [None] * count
-        for k in range(count):
+        by_form, by_logdet = -scale.unsqueeze(-1), by_logdet.unsqueeze(-1)
+        for k, sides in enumerate(_sides(values)):
             if ctx.needs_input_grad[3 + k]:
-                middle = _diagonal(k, values, inverse) * by_logdet.unsqueeze(-1)
-                products = _products(k, values, weighted, solved) * scale.unsqueeze(-1)
-                middle = torch.diag_embed(middle) - products
+                size = values[k].size(-1)
+                middle = _products(size, *sides, weighted, solved) * by_form
+                middle.diagonal(dim1=-2, dim2=-1).addcmul_(_diagonal(size, *sides, inverse),
+                                                           by_logdet)
                 by_factor = rows[k].mT @ middle @ rows[k]
                 by_factors[k] = by_factor.sum_to_size(factors[k].shape).to(factors[k].dtype)
         return None, by_right, by_noise, *by_factors
 
 
-def _sides(k, values):
-    """Eigenvalues of the factors before and behind factor k, None where there are none."""
-    return (outer(values[:k]) if k else None,
-            outer(values[k + 1:]) if k + 1 < len(values) else None)
+def _sides(values):
+    """For each factor, the eigenvalues of the factors before and behind it, None where there
+    are none."""
+    before, behind = [None], [None]
+    for value in values[:-1]:
+        before.append(value if before[-1] is None else outer([before[-1], value]))
+    for value in values[:0:-1]:
+        behind.append(value if behind[-1] is None else outer([value, behind[-1]]))
+    return zip(before, behind[::-1])
 
 
-def _diagonal(k, values, inverse):
+def _diagonal(size, before, behind, inverse):
     """sum over rest of w[rest] * inverse[i, rest]."""
-    before, behind = _sides(k, values)
-    size = values[k].size(-1)
     if behind is not None:
         inverse = (inverse.unflatten(-1, (-1, behind.size(-1))) @ behind.unsqueeze(-1)).squeeze(-1)
     if before is not None:
@@ -157,10 +162,8 @@ def _diagonal(k, values, inverse):
     return inverse
 
 
-def _products(k, values, left, right):
+def _products(size, before, behind, left, right):
     """sum over rest and columns of w[rest] * left[i, rest] * right[j, rest]."""
-    before, behind = _sides(k, values)
-    size = values[k].size(-1)
     outside = 1 if before is None else before.size(-1)
     inside = left.size(-2) // (outside * size)
     # [batch, outside, size, inside, columns]

@@ -113,6 +113,7 @@ _core.set_node("product", super(torch.autograd.Function, KronProduct).apply, pro
                _programs.product_kernel)
 _core.set_node("sparse", super(torch.autograd.Function, KronSparse).apply, sparse_backward,
                _programs.chain_kernel)
+_core.set_cast_kernels(_programs.cast_kernel)
 
 
 def is_wanted(*arrays):

@@ -52,9 +52,9 @@ class _Function:
         result = self.argument(name, shape, "f32" if is_wide else None)
         return (self.memory(shape) if is_wide else result), result
 
-    def finish(self, gradients):
-        """Writes the wide ones of such pairs."""
-        for written, result in gradients:
+    def finish(self, pairs):
+        """Writes the first array of each pair into the second one, if they differ."""
+        for written, result in pairs:
             if written != result:
                 self.program.convert(written, result)
 
@@ -69,6 +69,16 @@ def _adjoint(letter):
 
 def _flip(letters):
     return "".join(map(_adjoint, letters))
+
+
+def cast_kernel(count, element, device):
+    """The function that writes `count` f32 arrays into as many others of the type `element`,
+    each as one axis of any size. Its arguments: these, then the others."""
+    function = _Function(element, "full")
+    sources = [function.argument(f"x{i}", (None,), "f32") for i in range(count)]
+    targets = [function.argument(f"y{i}", (None,)) for i in range(count)]
+    function.finish(zip(sources, targets))
+    return function.compile(device)
 
 
 # ----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ import kron
 import kron.torch as kt
 from kron import _core
 from kron import nn as knn
-from kron.torch import _kernels
+from kron.torch import _kernels, _programs
 
 REAL = torch.float64
 
@@ -525,6 +525,40 @@ def test_autocast_sums_gradients_of_biases_in_f32(dtype, bs_last):
     y.backward(torch.ones_like(y))
     assert y.dtype == dtype and layer.bias.grad.dtype == torch.float32
     assert torch.equal(layer.bias.grad, torch.full((8,), 5001.0))
+
+
+# Verify that small arrays are cast in one launch, compiled once, and to what casts one by one
+# give, and that the others are cast one by one: large ones, and those with gaps. No other test
+# has calls of as many factors.
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_autocast_casts_in_one_launch(dtype):
+    compiled = []
+
+    def compile_casts(*arguments):
+        compiled.append(arguments)
+        return _programs.cast_kernel(*arguments)
+
+    def check(x, weights):
+        with torch.autocast("cpu", dtype=dtype):
+            y = kt.ksmm_chain(x, weights)
+        assert is_node(y)
+        assert torch.equal(y, kt.ksmm_chain(x.to(dtype), [w.to(dtype) for w in weights]))
+
+    weights = [array(1, 2, 2, 1, dtype=torch.float32) for _ in range(17)]
+    gaps = torch.randn(1, 2, 2, 2)[..., ::2].requires_grad_()
+    _core.set_cast_kernels(compile_casts)
+    try:
+        check(array(3000, 2, dtype=torch.float32), weights)
+        check(array(3, 2, dtype=torch.float32), [*weights[:-1], gaps])
+        assert not compiled
+        for rows in (3, 5):
+            check(array(rows, 2, dtype=torch.float32), weights)
+        # What is of the type already is left as it is.
+        check(array(3, 2, dtype=torch.float32).to(dtype), weights)
+        name = {torch.bfloat16: "bf16", torch.float16: "f16"}[dtype]
+        assert compiled == [(18, name, -1), (17, name, -1)]
+    finally:
+        _core.set_cast_kernels(_programs.cast_kernel)
 
 
 # Verify that the node's kernels write gradients by f32 factors in f32, so that nothing has to

@@ -154,6 +154,8 @@ def test_autocast(dtype):
     with torch.autocast("cuda", dtype=dtype):
         y = layer(x)
     assert is_node(y) and y.dtype == dtype
+    # What is cast in one launch is what PyTorch would cast.
+    assert torch.equal(y, copy.deepcopy(layer).to(dtype)(x.to(dtype)))
     upstream = torch.randn_like(y)
     actual = torch.autograd.grad(y, [x, *layer.parameters()], upstream)
     expected = torch.autograd.grad(layer(x), [x, *layer.parameters()], upstream.float())

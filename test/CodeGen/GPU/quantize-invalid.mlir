@@ -68,3 +68,26 @@ func.func @both(%x: memref<25088x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref<
   memref.dealloc %t : memref<25088x384xf16>
   return
 }
+
+// -----
+
+func.func @both_wgmma(%x: memref<?x64x64xf16>, %f: memref<64x64xf16>, %q: memref<?x4096xi8>, %s: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %d = memref.dim %x, %c0 : memref<?x64x64xf16>
+  %t = memref.alloc(%d) : memref<?x4096xf16>
+  %v = memref.expand_shape %t [[0], [1, 2]] output_shape [%d, 64, 64] : memref<?x4096xf16> into memref<?x64x64xf16>
+  kron.fused ins(%x, %f : memref<?x64x64xf16>, memref<64x64xf16>) outs(%v : memref<?x64x64xf16>)
+      attributes {plan = #kron.gpu_plan<kernel = wgmma, quantize = 1>} {
+  ^bb0(%tx: tensor<?x64x64xf16>, %tf: tensor<64x64xf16>, %out: tensor<?x64x64xf16>):
+    %1 = kron.mode_product axis(2) ins(%tx : tensor<?x64x64xf16>) factor(%tf [p, q] : tensor<64x64xf16>)
+         outs(%out : tensor<?x64x64xf16>) -> tensor<?x64x64xf16>
+    %2 = kron.mode_product axis(1) ins(%1 : tensor<?x64x64xf16>) factor(%tf [p, q] : tensor<64x64xf16>)
+         outs(%out : tensor<?x64x64xf16>) -> tensor<?x64x64xf16>
+    kron.yield %2 : tensor<?x64x64xf16>
+  }
+  // expected-error @+1 {{'kron.quantize' op has a plan for a kernel of its own, but the plan of its product has quantize = 1}}
+  kron.quantize ins(%t : memref<?x4096xf16>) outs(%q, %s : memref<?x4096xi8>, memref<?xf32>)
+      {plan = #kron.gpu_plan<kernel = quantize, threads = 256, ctas_per_sm = 2, row_threads = 8>}
+  memref.dealloc %t : memref<?x4096xf16>
+  return
+}

@@ -1,5 +1,5 @@
-// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --convert-kron-to-nvvm=chip=sm_90a --remarks-filter=kron-gpu -o /dev/null 2>&1 | FileCheck %s
-// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_80 cublas=false" --convert-kron-to-nvvm=chip=sm_80 --remarks-filter=kron-gpu -o /dev/null 2>&1 | FileCheck %s --check-prefix=SM80
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --remarks-filter=kron-gpu -o /dev/null 2>&1 | FileCheck %s
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_80 cublas=false" --remarks-filter=kron-gpu -o /dev/null 2>&1 | FileCheck %s --check-prefix=SM80
 
 // Verify that a gradient's kernel says which instruction and which tile it takes, how many
 // pieces of the batch, and how long that is expected to last.

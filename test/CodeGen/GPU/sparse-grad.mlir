@@ -1,6 +1,6 @@
-// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --convert-kron-to-nvvm=chip=sm_90a --canonicalize --cse | FileCheck %s
-// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --convert-kron-to-nvvm=chip=sm_90a --canonicalize --cse | FileCheck %s --check-prefix=HOST
-// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_80 cublas=false" --convert-kron-to-nvvm=chip=sm_80 --canonicalize --cse | FileCheck %s --check-prefix=SM80
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm --canonicalize --cse | FileCheck %s
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm --canonicalize --cse | FileCheck %s --check-prefix=HOST
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_80 cublas=false" --kron-tile=chip=sm_80 --convert-tile-to-nvvm --canonicalize --cse | FileCheck %s --check-prefix=SM80
 
 // Verify f32 with 16 inner positions, batch first: pieces of the batch come through a
 // ring of asynchronous copies, three TF32 products each, sums of the pieces to the

@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --convert-kron-to-nvvm -verify-diagnostics
+// RUN: kron-opt %s --convert-kron-to-nvvm -split-input-file -verify-diagnostics
 
 func.func @batched(%x: memref<8x4xf32>, %f: memref<4x4xf32>, %y: memref<8x4xf32>) {
   // expected-error @+1 {{has a plan for kernel batched: run --kron-tile first}}
@@ -9,5 +9,13 @@ func.func @batched(%x: memref<8x4xf32>, %f: memref<4x4xf32>, %y: memref<8x4xf32>
          outs(%out : tensor<8x4xf32>) -> tensor<8x4xf32>
     kron.yield %1 : tensor<8x4xf32>
   }
+  return
+}
+
+// -----
+
+func.func @gradient(%x: memref<100x6xf32>, %g: memref<100x6xf32>, %d: memref<1x3x3x2xf32>) {
+  // expected-error @+1 {{cannot become a GPU kernel: run --kron-decompose=target=cuda, --kron-plan=target=cuda and --kron-tile first}}
+  kron.ksmm_grad ins(%x : memref<100x6xf32>) grad(%g : memref<100x6xf32>) outs(%d : memref<1x3x3x2xf32>)
   return
 }

@@ -166,3 +166,51 @@ func.func @products_of_rows(%a: memref<?x?xf64>, %b: memref<?x?xbf16>, %y: memre
     {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 32, thread_rows = 2, thread_columns = 4, column_threads = 8, products = 1>}
   return
 }
+
+// -----
+
+// Verify that K decides at a launch which of two kernels it is, and that one that K excludes is not made.
+// CHECK-LABEL: func.func @by_k(
+// CHECK:         %[[K:.*]] = memref.dim %{{.*}}, %{{.*}} : memref<?x?xf32>
+// CHECK:         %[[FITS:.*]] = arith.cmpi slt, %{{.*}}, %{{.*}} : i64
+// CHECK:         scf.if %[[FITS]] {
+// CHECK:           tile.launch @kron_gpu::@by_k_0
+// CHECK:         } else {
+// CHECK:           tile.launch @kron_gpu::@by_k_1
+// CHECK-NOT:     tile.launch
+// CHECK-LABEL: func.func @short_k(
+// CHECK-NOT:     linalg
+// CHECK:         tile.launch @kron_gpu::@short_k_0
+// CHECK-NEXT:    return
+func.func @by_k(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  kron.pairwise square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+    {plan = #kron.dispatch<[<kernel = pairwise, min_k = 50, threads = 64, ctas_per_sm = 2, stages = 3, k_step = 32, thread_rows = 2, thread_columns = 4, products = 3, column_threads = 8>,
+                            <kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 8, thread_rows = 2, thread_columns = 4>]>}
+  return
+}
+func.func @short_k(%a: memref<?x49xf32>, %y: memref<?x?xf32>) {
+  kron.pairwise square_diff ins(%a, %a : memref<?x49xf32>, memref<?x49xf32>) outs(%y : memref<?x?xf32>)
+    {plan = #kron.dispatch<[<kernel = pairwise, min_k = 50, threads = 64, ctas_per_sm = 2, stages = 3, k_step = 32, thread_rows = 2, thread_columns = 4, products = 3, column_threads = 8>,
+                            <kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 8, thread_rows = 2, thread_columns = 4>]>}
+  return
+}
+
+// -----
+
+// Verify rows that stay in registers, without a ring for them.
+// CHECK-LABEL: gpu.func @kept_rows_0(
+// CHECK:         %[[L:.*]] = tile.alloc : !tile.ring<3 of <8x8xf32, #tile.layout<[12, 1]>>>
+// CHECK-NOT:     tile.alloc
+// CHECK:         %[[U:.*]] = tile.place %{{.*}} of %{{.*}} by [1, 32, 1]
+// CHECK-NEXT:    %[[R:.*]] = tile.keep_rows %{{.*}}[%[[U]]] lanes 2 : <?x3xf32, [?, ?]> -> <1x1x3xf32>
+// CHECK-NEXT:    tile.for_pairs %[[M:.*]] of %{{.*}} by 8
+// CHECK-NEXT:      %[[P:.*]] = tile.pairs_of_rows %[[R]], %{{.*}}[%[[U]], %[[M]]] through %[[L]] lanes 2 from 0.000000e+00 :
+// CHECK:           tile.map %[[P]]
+func.func @kept_rows(%a: memref<?x3xf32, strided<[?, ?]>>, %v: memref<?x1xf32>, %y: memref<?x1xf32>) {
+  kron.pairwise_apply square_diff ins(%a, %a : memref<?x3xf32, strided<[?, ?]>>, memref<?x3xf32, strided<[?, ?]>>) values(%v : memref<?x1xf32>) outs(%y : memref<?x1xf32>) epilogue {
+    ^bb0(%s: f32):
+      %r = math.exp %s : f32
+      kron.pairwise_yield %r : f32
+    } {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 3, k_step = 8, thread_rows = 1, thread_columns = 4, column_threads = 2, keeps_rows = 1>}
+  return
+}

@@ -37,6 +37,22 @@ func.func @direct(%x: memref<?x108xcomplex<f32>>, %a: memref<12x10xcomplex<f32>>
 
 // -----
 
+// Verify that factors for which a plan has no room in shared memory stay where they are: of
+// 9 x 8 numbers of 8 bytes, the first one fits, of 12 x 12 the second one does not.
+// CHECK-LABEL: gpu.func @room_0(
+// CHECK:           tile.prepare %{{.*}} : <9x7xcomplex<f32>, [7, 1]> -> <9x8xcomplex<f32>>
+// CHECK-NOT:       tile.prepare
+// CHECK:           tile.multiply {{.*}} along 2 : {{.*}}, !tile.operand<9x8xcomplex<f32>>
+// CHECK:           tile.multiply {{.*}} along 1 : {{.*}}, !tile.view<12x10xcomplex<f32>, [10, 1]>
+func.func @room(%x: memref<?x108xcomplex<f32>>, %a: memref<12x10xcomplex<f32>>, %b: memref<9x7xcomplex<f32>>, %y: memref<?x70xcomplex<f32>>) {
+  kron.mkm ins(%x : memref<?x108xcomplex<f32>>) factors(%a, %b : memref<12x10xcomplex<f32>>, memref<9x7xcomplex<f32>>)
+    outs(%y : memref<?x70xcomplex<f32>>)
+    {plan = #kron.gpu_plan<kernel = simt, threads = 96, launches = [{factors = 2, extents = [4, 12, 9], results = [4, 4], ctas_per_sm = 2, factor_bytes = 576}]>}
+  return
+}
+
+// -----
+
 // Verify that an array that is read down its columns is filled in their order, that a
 // factor which does not fit shared memory stays where it is, and that f16 is f32 between.
 // CHECK-LABEL: gpu.func @columns_0(

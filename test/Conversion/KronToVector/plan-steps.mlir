@@ -202,7 +202,7 @@ func.func @no_move(%x: memref<1000x96x6xf32>, %f: memref<96x96x6xf32>, %y: memre
 
 // Verify that products of bf16 are made in register tiles if the step says so.
 // CHECK-LABEL: func.func @no_tiles(
-// CHECK-SAME: kron.thread_bytes = 32768 : i64
+// CHECK-SAME: kron.thread_bytes = 16384 : i64
 func.func @no_tiles(%x: memref<1000x64xbf16>, %f: memref<64x64xbf16>, %y: memref<1000x64xbf16>) {
   kron.fused ins(%x, %f : memref<1000x64xbf16>, memref<64x64xbf16>) outs(%y : memref<1000x64xbf16>) attributes {plan = #kron.cpu_plan<matrix_tiles = 1, steps = [{matrix_tiles = 0}]>} {
   ^bb0(%t: tensor<1000x64xbf16>, %a: tensor<64x64xbf16>, %o: tensor<1000x64xbf16>):

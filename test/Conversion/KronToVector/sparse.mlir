@@ -385,8 +385,8 @@ func.func @odd_lanes_outside(%x: memref<256x768xf32>, %w: memref<1x256x256x3xf32
 // -----
 
 // Verify that blocks of rows of a number that is not known divide what a tile has of them in
-// general, if it would leave a quarter of them over otherwise: 12 with one vector of q each, 16
-// where 64 are not a multiple of 24, but six with four vectors, of 32. What is left over are
+// general, if it would leave a quarter of them over otherwise: 12 with one vector of q each, 8
+// where 64 are not a multiple of 12, but six with four vectors, of 32. What is left over are
 // single rows.
 // CHECK-LABEL: func.func private @twelve_rows_fused
 // CHECK: scf.for {{.*}} step %c12_i64
@@ -394,8 +394,8 @@ func.func @odd_lanes_outside(%x: memref<256x768xf32>, %w: memref<1x256x256x3xf32
 // CHECK-NOT: vector.fma
 // CHECK: scf.for {{.*}} step %c1_i64
 // CHECK-LABEL: func.func private @sixty_four_rows_fused
-// CHECK: scf.for {{.*}} step %c16_i64
-// CHECK-COUNT-64: vector.fma
+// CHECK: scf.for {{.*}} step %c8_i64
+// CHECK-COUNT-120: vector.fma
 // CHECK-NOT: vector.fma
 // CHECK: scf.for {{.*}} step %c1_i64
 // CHECK-LABEL: func.func private @thirty_two_rows_fused

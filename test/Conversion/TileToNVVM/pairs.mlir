@@ -11,8 +11,8 @@
 // CHECK:             nvvm.cp.async.wait.group 0
 // CHECK-NEXT:        nvvm.barrier0
 // CHECK:             scf.if
-// CHECK:               llvm.inline_asm has_side_effects {{.*}}"mov.u32 $0, %tid.x;"
 // CHECK:               scf.if %[[ALIGNED]]
+// CHECK:                 llvm.inline_asm has_side_effects {{.*}}"mov.u32 $0, %tid.x;"
 // CHECK:                 nvvm.cp.async.shared.global {{.*}}, 16, cache = cg, %{{.*}}
 // CHECK:               } else {
 // CHECK:                 nvvm.cp.async.shared.global {{.*}}, 4, cache = ca, %{{.*}}
@@ -121,7 +121,7 @@ func.func @launch(%p: !llvm.ptr, %n: i64) {
 
 // -----
 
-// Verify products of parts of 64 bytes of a row, the small ones first, from zero on in each step, whose sums are added; that distances
+// Verify products of parts of 64 bytes of a row, by loads of four matrices that are operands as they are, the small ones first, from zero on in each step, whose sums are added; that distances
 // are made of them, by the inverse scales and the norms; that all warps say whether they are exact; and that the function
 // is computed where one does not.
 // CHECK-LABEL: llvm.func @products_of_rows(
@@ -130,7 +130,8 @@ func.func @launch(%p: !llvm.ptr, %n: i64) {
 // CHECK-NEXT:      nvvm.barrier0
 // CHECK-COUNT-3:   nvvm.cp.async.shared.global {{.*}}, 16, cache = cg, %{{.*}}
 // CHECK:           scf.if {{.*}} -> (f32, f32, f32, f32, f32, f32, f32, f32) {
-// CHECK-COUNT-8:     llvm.load {{.*}} !llvm.ptr<3> -> vector<4xi32>
+// CHECK:             arith.xori
+// CHECK-COUNT-8:     ldmatrix.sync.aligned.m8n8.x4.shared.b16
 // CHECK-COUNT-12:    mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 // CHECK-COUNT-8:     arith.addf
 // CHECK:         arith.divf
@@ -177,5 +178,132 @@ func.func @launch(%p: !llvm.ptr, %n: i64) {
   %e = tile.view %p sizes(%n) : !llvm.ptr -> !tile.view<?xf32, [1]>
   %y = tile.view %p sizes(%n, %n) strides(%n) : !llvm.ptr -> !tile.view<?x?xf32, [?, 1]>
   tile.launch @kron_gpu::@products_of_rows tiles(%n) args(%a, %a, %e, %y, %y, %n : !tile.view<?x?xf16, [?, 1]>, !tile.view<?x?xf16, [?, 1]>, !tile.view<?xf32, [1]>, !tile.view<?x?xf32, [?, 1]>, !tile.view<?x?xf32, [?, 1]>, i64)
+  return
+}
+
+// -----
+
+// Verify roots and powers: of the first elements by the machine, in which the whole part of an exponent is a product and only the
+// fraction a logarithm; of others by polynomials, which saturate. Both are added by a multiply-add.
+// CHECK-LABEL: llvm.func @powers(
+// CHECK:         "lg2.approx.ftz.f32 $0, $1;"
+// CHECK:         arith.mulf
+// CHECK-NEXT:    "ex2.approx.ftz.f32 $0, $1;"
+// CHECK-NEXT:    arith.mulf
+// CHECK-NEXT:    llvm.intr.fma
+// CHECK:         "fma.rm.f32 $0, $1, $2, $3;"
+// CHECK:         "fma.rn.sat.f32 $0, $1, $2, $3;"
+// CHECK-COUNT-5: llvm.intr.fma
+// CHECK:         arith.shli
+// CHECK:         arith.addi
+// CHECK-LABEL: llvm.func @roots(
+// CHECK:         "sqrt.approx.ftz.f32 $0, $1;"
+// CHECK-NEXT:    arith.mulf
+// CHECK-NEXT:    llvm.intr.fma
+// CHECK:         arith.shrui
+// CHECK:         arith.subi
+// CHECK:         "fma.rn.sat.f32 $0, $1, $2, $3;"
+// CHECK-COUNT-3: llvm.intr.fma
+gpu.module @kron_gpu {
+  llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  gpu.func @powers(%a: !tile.view<?x?xf32, [?, 1]>, %y: !tile.view<?x?xf32, [?, 1]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %l = tile.alloc : !tile.ring<2 of <8x8xf32, #tile.layout<[12, 1]>>>
+    %r = tile.alloc : !tile.ring<2 of <16x8xf32, #tile.layout<[12, 1]>>>
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [8, 16] : !tile.view<?x?xf32, [?, 1]>
+      %p = tile.pairs %a, %a[%u] through %l, %r lanes 8 from 0.0 polynomials 8 zero_tail
+          : !tile.view<?x?xf32, [?, 1]>, !tile.view<?x?xf32, [?, 1]>, !tile.ring<2 of <8x8xf32, #tile.layout<[12, 1]>>>, !tile.ring<2 of <16x8xf32, #tile.layout<[12, 1]>>> -> !tile.fragment<1x1x2xf32> {
+      ^bb0(%e: f32, %f: f32, %s: f32):
+        %exponent = arith.constant 2.3 : f32
+        %d = arith.subf %e, %f : f32
+        %m = math.absf %d : f32
+        %w = math.powf %m, %exponent : f32
+        %z = arith.addf %s, %w : f32
+        tile.yield %z : f32
+      }
+      tile.store_pairs %p to %y[%u] lanes 8 : !tile.fragment<1x1x2xf32>, !tile.view<?x?xf32, [?, 1]>
+    }
+    gpu.return
+  }
+  gpu.func @roots(%a: !tile.view<?x?xf32, [?, 1]>, %y: !tile.view<?x?xf32, [?, 1]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %l = tile.alloc : !tile.ring<2 of <8x8xf32, #tile.layout<[12, 1]>>>
+    %r = tile.alloc : !tile.ring<2 of <16x8xf32, #tile.layout<[12, 1]>>>
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [8, 16] : !tile.view<?x?xf32, [?, 1]>
+      %p = tile.pairs %a, %a[%u] through %l, %r lanes 8 from 0.0 polynomials 8 zero_tail
+          : !tile.view<?x?xf32, [?, 1]>, !tile.view<?x?xf32, [?, 1]>, !tile.ring<2 of <8x8xf32, #tile.layout<[12, 1]>>>, !tile.ring<2 of <16x8xf32, #tile.layout<[12, 1]>>> -> !tile.fragment<1x1x2xf32> {
+      ^bb0(%e: f32, %f: f32, %s: f32):
+        %d = arith.subf %e, %f : f32
+        %m = math.absf %d : f32
+        %q = math.sqrt %m : f32
+        %w = arith.mulf %q, %m : f32
+        %z = arith.addf %s, %w : f32
+        tile.yield %z : f32
+      }
+      tile.store_pairs %p to %y[%u] lanes 8 : !tile.fragment<1x1x2xf32>, !tile.view<?x?xf32, [?, 1]>
+    }
+    gpu.return
+  }
+}
+func.func @launch(%p: !llvm.ptr, %n: i64) {
+  %a = tile.view %p sizes(%n, %n) strides(%n) : !llvm.ptr -> !tile.view<?x?xf32, [?, 1]>
+  tile.launch @kron_gpu::@powers tiles(%n) args(%a, %a, %n : !tile.view<?x?xf32, [?, 1]>, !tile.view<?x?xf32, [?, 1]>, i64)
+  tile.launch @kron_gpu::@roots tiles(%n) args(%a, %a, %n : !tile.view<?x?xf32, [?, 1]>, !tile.view<?x?xf32, [?, 1]>, i64)
+  return
+}
+
+// -----
+
+// Verify rows that are loaded once, in front of the loop over blocks, whose first turn starts two copies and each another one.
+// The function has no loop along K.
+// CHECK-LABEL: llvm.func @kept_rows(
+// CHECK:         scf.for {{.*}} : i64 {
+// CHECK-COUNT-3:   llvm.load {{.*}} invariant {{.*}} !llvm.ptr<1> -> f32
+// CHECK:           scf.for {{.*}} -> (f32) : i32 {
+// CHECK:             scf.if
+// CHECK-NEXT:          nvvm.barrier0
+// CHECK:               nvvm.cp.async.shared.global {{.*}}, 4, cache = ca
+// CHECK:               nvvm.cp.async.commit.group
+// CHECK:               nvvm.cp.async.shared.global {{.*}}, 4, cache = ca
+// CHECK:               nvvm.cp.async.commit.group
+// CHECK:             nvvm.cp.async.wait.group 1
+// CHECK-NEXT:        nvvm.barrier0
+// CHECK:             nvvm.cp.async.shared.global {{.*}}, 4, cache = ca
+// CHECK:             nvvm.cp.async.commit.group
+// CHECK-NOT:         scf.for
+// CHECK:             llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
+// CHECK-COUNT-3:     arith.subf
+// CHECK-NOT:         arith.subf
+// CHECK:             llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
+gpu.module @kron_gpu {
+  llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  gpu.func @kept_rows(%a: !tile.view<?x3xf32, [3, 1]>, %v: !tile.view<?x1xf32, [1, 1]>, %y: !tile.view<?x?x1xf32, [?, 1, 1]>, %blocks: i64, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %l = tile.alloc : !tile.ring<3 of <8x8xf32, #tile.layout<[12, 1]>>>
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [1, 32, 1] : !tile.view<?x?x1xf32, [?, 1, 1]>
+      %r = tile.keep_rows %a[%u] lanes 2 : !tile.view<?x3xf32, [3, 1]> -> !tile.fragment<1x1x3xf32>
+      %s = tile.for_pairs %m of %blocks by 8 [%u] times %v accumulate sum lanes 2 : !tile.view<?x1xf32, [1, 1]> -> !tile.fragment<1x1x1xf32> {
+        %p = tile.pairs_of_rows %r, %a[%u, %m] through %l lanes 2 from 0.0
+            : !tile.fragment<1x1x3xf32>, !tile.view<?x3xf32, [3, 1]>, !tile.ring<3 of <8x8xf32, #tile.layout<[12, 1]>>> -> !tile.fragment<1x1x4xf32> {
+        ^bb0(%e: f32, %f: f32, %o: f32):
+          %d = arith.subf %e, %f : f32
+          %z = math.fma %d, %d, %o : f32
+          tile.yield %z : f32
+        }
+        tile.yield %p : !tile.fragment<1x1x4xf32>
+      }
+      tile.store_pairs %s to %y[%u] lanes 2 sums : !tile.fragment<1x1x1xf32>, !tile.view<?x?x1xf32, [?, 1, 1]>
+    }
+    gpu.return
+  }
+}
+func.func @launch(%p: !llvm.ptr, %n: i64) {
+  %a = tile.view %p sizes(%n) strides() : !llvm.ptr -> !tile.view<?x3xf32, [3, 1]>
+  %v = tile.view %p sizes(%n) strides() : !llvm.ptr -> !tile.view<?x1xf32, [1, 1]>
+  %y = tile.view %p sizes(%n, %n) strides(%n) : !llvm.ptr -> !tile.view<?x?x1xf32, [?, 1, 1]>
+  tile.launch @kron_gpu::@kept_rows tiles(%n) args(%a, %v, %y, %n, %n : !tile.view<?x3xf32, [3, 1]>, !tile.view<?x1xf32, [1, 1]>, !tile.view<?x?x1xf32, [?, 1, 1]>, i64, i64)
   return
 }

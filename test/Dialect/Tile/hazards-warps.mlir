@@ -317,3 +317,20 @@ gpu.module @kron_gpu {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @if_aligned_c3_arrive(%x: !tile.view<?x8x8x16xf64, [1024, 128, 16, 1]>, %n: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 1, cluster = 2>} {
+    tile.for %t to %n : i32 {
+      // expected-error @+1 {{expects both parts to arrive at as many barriers of a cluster as they wait for}}
+      tile.if_aligned %x bytes 16 axis 3 {
+        tile.barrier cluster arrive
+      } else {
+      } : !tile.view<?x8x8x16xf64, [1024, 128, 16, 1]>
+      tile.barrier cluster wait
+    }
+    gpu.return
+  }
+}

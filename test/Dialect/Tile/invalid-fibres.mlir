@@ -752,7 +752,7 @@ gpu.module @kron_gpu {
           tile.refill %slot[%b] with %x[%t] axes [0, 1, 2] : !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>, !tile.view<?x64x64xf32, [4096, 64, 1]>
           tile.store %s[%b] to %y[%t] along [1] box [1, 64, 64] bytes 16 axes [0, 1, 2] : !tile.fragment<1x64x64xf32, wgmma.m64k8.tf32>, !tile.view<?x64x64xf32, [4096, 64, 1]>
         } else {
-          // expected-error @+1 {{expects to be in the first part of a tile.if_aligned of its view by 16 bytes, behind whose loop only others use the buffer}}
+          // expected-error @+1 {{expects to be in the first part of a tile.if_aligned of its view by 16 bytes, behind which only other parts use the slot}}
           tile.refill %slot[%b] with %x[%t] axes [0, 1, 2] : !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>, !tile.view<?x64x64xf32, [4096, 64, 1]>
           tile.exchange %s to %slot[%b] along [1] : !tile.fragment<1x64x64xf32, wgmma.m64k8.tf32>, !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
         } : !tile.view<?x64x64xf32, [4096, 64, 1]>, !tile.view<?x64x64xf32, [4096, 64, 1]>
@@ -789,7 +789,7 @@ gpu.module @kron_gpu {
       tile.for_fibres %b of [1, 64, 64] along 1 {
         %s = tile.contract_fibres %slot[%b], %p : !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>, !tile.operand<64x64xf32, wgmma.m64k8.tf32 pairs> -> !tile.fragment<1x64x64xf32, wgmma.m64k8.tf32>
         tile.if_aligned %y, %x bytes 16 axis 2 {
-          // expected-error @+1 {{expects to be in the first part of a tile.if_aligned of its view by 16 bytes, behind whose loop only others use the buffer}}
+          // expected-error @+1 {{expects to be in the first part of a tile.if_aligned of its view by 16 bytes, behind which only other parts use the slot}}
           tile.refill %slot[%b] with %x[%t] axes [0, 1, 2] : !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>, !tile.view<?x64x64xf32, [4096, 64, 1]>
           tile.store %s[%b] to %y[%t] along [1] box [1, 64, 64] bytes 16 axes [0, 1, 2] : !tile.fragment<1x64x64xf32, wgmma.m64k8.tf32>, !tile.view<?x64x64xf32, [4096, 64, 1]>
         } else {
@@ -814,6 +814,48 @@ gpu.module @kron_gpu {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @refill_c3_again(%x: !tile.view<?x64x64xf32, [4096, 64, 1]>, %y: !tile.view<?x64x64xf32, [4096, 64, 1]>, %f: !tile.view<64x64xf32, [64, 1]>, %q: !tile.view<?x4096xi8, [4096, 1]>, %c: !tile.view<?xf32, [1]>, %n: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 256, ctas_per_sm = 1, groups = 2>} {
+    %r = tile.alloc : !tile.ring<1 of <1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>>
+    %free = tile.acquire %r : !tile.ring<1 of <1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>> -> !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+    tile.copy %x[0] to %free bytes 16 fill axes [0, 1, 2] rounded : !tile.view<?x64x64xf32, [4096, 64, 1]>, !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+    %p = tile.prepare %f residuals : !tile.view<64x64xf32, [64, 1]> -> !tile.operand<64x64xf32, wgmma.m64k8.tf32 pairs>
+    tile.barrier
+    tile.for %t to %n : i32 {
+      tile.prefetch %x[%t] box [1, 64, 64] axes [0, 1, 2] : !tile.view<?x64x64xf32, [4096, 64, 1]>
+      %slot = tile.wait %r pending 0 : !tile.ring<1 of <1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>> -> !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+      tile.barrier
+      %same = tile.resize %slot : !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>> -> !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+      tile.for_fibres %b of [1, 64, 64] along 1 {
+        %s = tile.contract_fibres %slot[%b], %p : !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>, !tile.operand<64x64xf32, wgmma.m64k8.tf32 pairs> -> !tile.fragment<1x64x64xf32, wgmma.m64k8.tf32>
+        tile.if_aligned %y, %x bytes 16 axis 2 {
+          // expected-error @+1 {{expects to be in the first part of a tile.if_aligned of its view by 16 bytes, behind which only other parts use the slot}}
+          tile.refill %slot[%b] with %x[%t] axes [0, 1, 2] : !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>, !tile.view<?x64x64xf32, [4096, 64, 1]>
+          tile.store %s[%b] to %y[%t] along [1] box [1, 64, 64] bytes 16 axes [0, 1, 2] : !tile.fragment<1x64x64xf32, wgmma.m64k8.tf32>, !tile.view<?x64x64xf32, [4096, 64, 1]>
+        } else {
+          tile.exchange %s to %slot[%b] along [1] : !tile.fragment<1x64x64xf32, wgmma.m64k8.tf32>, !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+        } : !tile.view<?x64x64xf32, [4096, 64, 1]>, !tile.view<?x64x64xf32, [4096, 64, 1]>
+        %again = tile.contract_fibres %same[%b], %p : !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>, !tile.operand<64x64xf32, wgmma.m64k8.tf32 pairs> -> !tile.fragment<1x64x64xf32, wgmma.m64k8.tf32>
+      }
+      tile.if_aligned %y, %x bytes 16 axis 2 {
+        tile.refilled %slot : !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+      } else {
+        tile.barrier
+        tile.store %slot to %y[%t] bytes 4 axes [0, 1, 2] : !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>, !tile.view<?x64x64xf32, [4096, 64, 1]>
+        tile.release %slot : !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+        tile.barrier
+        %next = tile.acquire %r : !tile.ring<1 of <1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>> -> !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+        tile.copy %x[%t + 1] to %next bytes 16 fill axes [0, 1, 2] rounded : !tile.view<?x64x64xf32, [4096, 64, 1]>, !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+      } : !tile.view<?x64x64xf32, [4096, 64, 1]>, !tile.view<?x64x64xf32, [4096, 64, 1]>
+    }
+    gpu.return
+  }
+}
+
 
 // -----
 
@@ -853,6 +895,46 @@ gpu.module @kron_gpu {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @refill_c4_short(%x: !tile.view<?x64x64xf32, [4096, 64, 1]>, %short: !tile.view<?x32x64xf32, [2048, 64, 1]>, %y: !tile.view<?x64x64xf32, [4096, 64, 1]>, %f: !tile.view<64x64xf32, [64, 1]>, %q: !tile.view<?x4096xi8, [4096, 1]>, %c: !tile.view<?xf32, [1]>, %n: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 256, ctas_per_sm = 1, groups = 2>} {
+    %r = tile.alloc : !tile.ring<1 of <1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>>
+    %free = tile.acquire %r : !tile.ring<1 of <1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>> -> !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+    tile.copy %x[0] to %free bytes 16 fill axes [0, 1, 2] rounded : !tile.view<?x64x64xf32, [4096, 64, 1]>, !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+    %p = tile.prepare %f residuals : !tile.view<64x64xf32, [64, 1]> -> !tile.operand<64x64xf32, wgmma.m64k8.tf32 pairs>
+    tile.barrier
+    tile.for %t to %n : i32 {
+      tile.prefetch %x[%t] box [1, 64, 64] axes [0, 1, 2] : !tile.view<?x64x64xf32, [4096, 64, 1]>
+      %slot = tile.wait %r pending 0 : !tile.ring<1 of <1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>> -> !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+      tile.barrier
+      tile.for_fibres %b of [1, 64, 64] along 1 {
+        %s = tile.contract_fibres %slot[%b], %p : !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>, !tile.operand<64x64xf32, wgmma.m64k8.tf32 pairs> -> !tile.fragment<1x64x64xf32, wgmma.m64k8.tf32>
+        tile.if_aligned %y, %short bytes 16 axis 2 {
+          // expected-error @+1 {{expects whole fibres of 64 positions, but got axis 1 of '!tile.view<?x32x64xf32, [2048, 64, 1]>'}}
+          tile.refill %slot[%b] with %short[%t] axes [0, 1, 2] : !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>, !tile.view<?x32x64xf32, [2048, 64, 1]>
+          tile.store %s[%b] to %y[%t] along [1] box [1, 64, 64] bytes 16 axes [0, 1, 2] : !tile.fragment<1x64x64xf32, wgmma.m64k8.tf32>, !tile.view<?x64x64xf32, [4096, 64, 1]>
+        } else {
+          tile.exchange %s to %slot[%b] along [1] : !tile.fragment<1x64x64xf32, wgmma.m64k8.tf32>, !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+        } : !tile.view<?x64x64xf32, [4096, 64, 1]>, !tile.view<?x32x64xf32, [2048, 64, 1]>
+      }
+      tile.if_aligned %y, %short bytes 16 axis 2 {
+        tile.refilled %slot : !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+      } else {
+        tile.barrier
+        tile.store %slot to %y[%t] bytes 4 axes [0, 1, 2] : !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>, !tile.view<?x64x64xf32, [4096, 64, 1]>
+        tile.release %slot : !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+        tile.barrier
+        %next = tile.acquire %r : !tile.ring<1 of <1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>> -> !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+        tile.copy %x[%t + 1] to %next bytes 16 fill axes [0, 1, 2] rounded : !tile.view<?x64x64xf32, [4096, 64, 1]>, !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
+      } : !tile.view<?x64x64xf32, [4096, 64, 1]>, !tile.view<?x32x64xf32, [2048, 64, 1]>
+    }
+    gpu.return
+  }
+}
+
 
 // -----
 

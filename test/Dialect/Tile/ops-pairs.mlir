@@ -102,3 +102,30 @@ gpu.module @kron_gpu_products {
     gpu.return
   }
 }
+
+// Verify rows that stay in registers through all blocks of columns.
+gpu.module @kron_gpu_rows {
+  // CHECK-LABEL: gpu.func @kept_rows(
+  // CHECK:         %[[R:.*]] = tile.keep_rows %{{.*}}[%[[U:.*]]] lanes 2 : <?x3xf16, [3, 1]> -> <1x1x3xf32>
+  // CHECK:         tile.for_pairs %[[M:.*]] of %{{.*}} by 8 [%[[U]]]
+  // CHECK-NEXT:      tile.pairs_of_rows %[[R]], %{{.*}}[%[[U]], %[[M]]] through %{{.*}} lanes 2 from 0.000000e+00 polynomials 5 rhs_rows params(%{{.*}} : f32) : <1x1x3xf32>, <?x3xf16, [3, 1]>, <3 of <8x8xf16, #tile.layout<[24, 1]>>> -> <1x1x4xf32> {
+  gpu.func @kept_rows(%a: !tile.view<?x3xf16, [3, 1]>, %v: !tile.view<?x1xf16, [1, 1]>, %y: !tile.view<?x?x1xf32, [?, 1, 1]>, %h: f32, %blocks: i64, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %l = tile.alloc : !tile.ring<3 of <8x8xf16, #tile.layout<[24, 1]>>>
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [1, 32, 1] : !tile.view<?x?x1xf32, [?, 1, 1]>
+      %r = tile.keep_rows %a[%u] lanes 2 : !tile.view<?x3xf16, [3, 1]> -> !tile.fragment<1x1x3xf32>
+      %s = tile.for_pairs %m of %blocks by 8 [%u] times %v accumulate sum lanes 2 : !tile.view<?x1xf16, [1, 1]> -> !tile.fragment<1x1x1xf32> {
+        %p = tile.pairs_of_rows %r, %a[%u, %m] through %l lanes 2 from 0.0 polynomials 5 rhs_rows params(%h : f32)
+            : !tile.fragment<1x1x3xf32>, !tile.view<?x3xf16, [3, 1]>, !tile.ring<3 of <8x8xf16, #tile.layout<[24, 1]>>> -> !tile.fragment<1x1x4xf32> {
+        ^bb0(%e: f32, %f: f32, %o: f32, %g: f32):
+          %z = math.fma %e, %f, %o : f32
+          tile.yield %z : f32
+        }
+        tile.yield %p : !tile.fragment<1x1x4xf32>
+      }
+      tile.store_pairs %s to %y[%u] lanes 2 sums : !tile.fragment<1x1x1xf32>, !tile.view<?x?x1xf32, [?, 1, 1]>
+    }
+    gpu.return
+  }
+}

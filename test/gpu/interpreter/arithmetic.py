@@ -87,9 +87,11 @@ def multiply(o, parts, operands):
 def multiply_add(o, parts, operands):
     form, type_ = parts[1], parts[-1]
     d, *factors = operands
+    a, b, c = (o.read(x, type_) for x in factors)
+    if parts[0] == "fma" and parts[1:] in (["rm", "f32"], ["rn", "sat", "f32"]):
+        return _put(o.view(d, type_), _helper(o, "fma_down" if form == "rm" else "fma_saturated", a, b, c))
     if (parts[0], form) not in (("mad", "lo"), ("fma", "rn")) or len(parts) != 3:
         raise Unsupported(f"modifiers {parts[1:-1]}")
-    a, b, c = (o.read(x, type_) for x in factors)
     if parts[0] == "fma":
         return _put(o.view(d, type_), _helper(o, "fma", a, b, c))
     return [f"np.add(np.multiply({a}, {b}), {c}, out={o.view(d, type_)}, where=m)"]
@@ -114,7 +116,7 @@ def reciprocal(o, parts, operands):
 
 
 def square_root(o, parts, operands):
-    if parts[1:-1] not in (["rn"], ["approx"]):
+    if parts[1:-1] not in (["rn"], ["approx"], ["approx", "ftz"]):
         raise Unsupported(f"modifiers {parts[1:-1]}")
     d, a = operands
     return [f"np.sqrt({o.read(a, parts[-1])}, out={o.view(d, parts[-1])}, where=m)"]

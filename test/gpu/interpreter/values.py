@@ -73,6 +73,18 @@ def fma(a, b, c):
     return a * b + c
 
 
+def fma_down(a, b, c):
+    """Of f32, rounded to the number below."""
+    exact = np.add(np.multiply(a, b, dtype=np.float64), c)
+    value = exact.astype(np.float32)
+    return np.where(value > exact, np.nextafter(value, np.float32(-np.inf)), value)
+
+
+def fma_saturated(a, b, c):
+    """Within [0, 1]; NaN become 0."""
+    return np.fmin(np.fmax(fma(a, b, c), np.float32(0)), np.float32(1))
+
+
 def multiply_high(a, b):
     dtype = np.result_type(a, b)
     bits = dtype.itemsize * 8

@@ -204,8 +204,9 @@ SmallVector<Section> getSections(const CPUPlan &plan,
 /// Cuts the slices of the first section, which is sliced, again, such that they
 /// take as many positions as `chooseSize` answers to the size of an axis and
 /// the elements of one position; false if that is not possible or it answers 0.
-bool cutSlices(const CPUPlan &plan, SmallVectorImpl<Section> &sections,
-               llvm::function_ref<int64_t(int64_t, int64_t)> chooseSize);
+bool cutSlices(
+    const CPUPlan &plan, SmallVectorImpl<Section> &sections,
+    llvm::function_ref<int64_t(const Section &, int64_t)> chooseSize);
 
 /// The most elements that one position of `axis` takes before any of groups
 /// [begin, end).

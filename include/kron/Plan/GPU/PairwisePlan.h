@@ -29,12 +29,21 @@ struct PairwiseChoices {
   /// Of products: columns of the values at a time, and CTAs that there shall
   /// be.
   int64_t valueColumns = 1, splitCTAs = 1;
+  /// Positions of K that the kernel is launched for at least, and at most (0:
+  /// any).
+  int64_t minK = 0, maxK = 0;
+  /// Of products: whether threads keep rows, with all of K, in registers.
+  bool keepsRows = false;
+  /// Of 16 elements, those whose roots and powers are polynomials.
+  int64_t polynomials = 0;
   /// By matrix instructions: products of parts of the elements. Tiles whose
   /// results are not exact then are computed as without.
   int64_t products = 0;
 
   template <typename Visitor>
   static void visitFields(Visitor &visit, PairwiseChoices &choices) {
+    visit("min_k", choices.minK);
+    visit("max_k", choices.maxK);
     visit("threads", choices.threads);
     visit("ctas_per_sm", choices.ctasPerSM);
     visit("stages", choices.stages);
@@ -42,6 +51,8 @@ struct PairwiseChoices {
     visit("thread_rows", choices.rows);
     visit("thread_columns", choices.columns);
     visit("column_threads", choices.lanes);
+    visit("keeps_rows", choices.keepsRows);
+    visit("polynomials", choices.polynomials);
     visit("value_columns", choices.valueColumns);
     visit("split_ctas", choices.splitCTAs);
     visit("products", choices.products);
@@ -74,7 +85,8 @@ struct PairwisePlan : PairwiseChoices {
     // A word of each warp says whether its products are exact.
     int64_t votes = products ? threads / 32 * 4 : 0;
     return getProductBytes() + votes +
-           getFunctionStages() * (getTileRows() + getTileColumns()) *
+           getFunctionStages() *
+               ((keepsRows ? 0 : getTileRows()) + getTileColumns()) *
                getPitch() * elementBytes;
   }
 
@@ -82,6 +94,19 @@ struct PairwisePlan : PairwiseChoices {
   /// row of the function beside these.
   static constexpr int64_t kPartBytes = 64, kFunctionBytes = 32;
 };
+
+/// Roundings of `|x|^2 + |y|^2` that squares made of products of split f32 are
+/// off by at most; those of other types are off by fewer. Of f64, sums of K
+/// products are off by an eighth of K beside these.
+constexpr int64_t kProductRoundings = 16;
+
+/// The part of `|x|^2 + |y|^2` from which on a square, made of products, is
+/// within K + 24 roundings of itself.
+double getExactPart(double sizeK, bool isF64);
+
+/// Whether positions of K that are 0 in both change nothing of what `op`
+/// reduces.
+bool ignoresZeros(PairOpInterface op);
 
 /// Why `op` has no kernel on a GPU, or nothing if it has.
 std::optional<std::string> getPairwiseReason(PairOpInterface op);

@@ -36,6 +36,8 @@ struct SimtChoices {
   /// Of each factor; none: what `describeSimtLaunch` sets.
   SmallVector<int64_t> fibres, results;
   int64_t ctasPerSM = 1, directStore = 0;
+  /// Of factors in shared memory.
+  int64_t factorBytes = 0;
 
   template <typename Visitor>
   static void visitFields(Visitor &visit, SimtChoices &choices) {
@@ -45,6 +47,7 @@ struct SimtChoices {
     visit("results", choices.results);
     visit("ctas_per_sm", choices.ctasPerSM);
     visit("direct_store", choices.directStore);
+    visit("factor_bytes", choices.factorBytes);
   }
 };
 
@@ -78,6 +81,8 @@ struct SimtLaunch {
   SmallVector<SmallVector<int64_t>> extents;
   /// Whether the last step's results go to memory from registers.
   bool directStore = false;
+  /// The most bytes of factors in shared memory.
+  int64_t factorBytes = 0;
   /// Bytes of factors and of both buffers in shared memory.
   int64_t sharedBytes = 0;
   int64_t ctasPerSM = 1;
@@ -115,9 +120,10 @@ int64_t getTileElements(ArrayRef<int64_t> extents);
 /// What no choice changes of `fused`; or why it cannot become general kernels.
 std::variant<SimtChain, std::string> describeSimt(FusedOp fused);
 
-/// The launch of products [first, end) of `chain`, still without a tile.
+/// The launch of products [first, end) of `chain`, still without a tile;
+/// `factorBytes`: the most of factors in shared memory.
 SimtLaunch describeSimtLaunch(const SimtChain &chain, unsigned first,
-                              unsigned end);
+                              unsigned end, int64_t factorBytes);
 
 /// Results of a thread where a plan does not say: few enough for registers, and
 /// a divisor if there is one.

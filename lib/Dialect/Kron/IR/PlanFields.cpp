@@ -83,6 +83,10 @@ static constexpr PlanField kFields[] = {
               "fewest rows that the kernel is launched for"),
     defaulted("alignment", 0, 16, 0, kFfma | kDmma,
               "bytes that pointers and strides are multiples of"),
+    defaulted("min_k", 0, kMost, 0, kPairwise,
+              "fewest positions of K that the kernel is launched for"),
+    defaulted("max_k", 0, kMost, 0, kPairwise,
+              "most positions of K that the kernel is launched for; 0: any"),
     defaulted("packed", 0, 1, 0, kBatched,
               "1: arrays have no gaps and begin at multiples of 16 bytes"),
 
@@ -117,6 +121,9 @@ static constexpr PlanField kFields[] = {
     list("results", Role::Defaulted, 1, of(kSimtLaunch),
          "neighbouring results of a fibre that a thread computes together, of "
          "each factor; none: up to 8, in equal parts"),
+    defaulted("factor_bytes", 0, kMost, 32768, of(kSimtLaunch),
+              "bytes of factors in shared memory: in the order of application, "
+              "those for which there is room"),
     required("threads", 0, 1024,
              kSimt | kFfma | kDmma | kMma | kWgmma | kBatched | kSmallGroups |
                  kPairwise | kQuantize,
@@ -285,6 +292,12 @@ static constexpr PlanField kFields[] = {
     defaulted("column_threads", 1, 32, 16, kPairwise,
               "threads next to each other along the columns of a tile, a power "
               "of two"),
+    defaulted("keeps_rows", 0, 1, 0, kPairwise,
+              "1: a thread of a product keeps its rows, with all of K, in "
+              "registers, and blocks of columns arrive while others are used"),
+    defaulted("polynomials", 0, 16, 0, kPairwise,
+              "of 16 elements, those whose roots and powers are polynomials on "
+              "the FMA pipe instead of the special-function unit's"),
     defaulted("value_columns", 1, 16, 1, kPairwise,
               "columns of the values that a product takes at a time; the "
               "function is computed anew for the next ones"),
@@ -310,7 +323,8 @@ static constexpr PlanField kFields[] = {
               "is copied before it is used"),
     defaulted("rows_in_lanes", 0, 1, 0, kCPU,
               "1: lanes run over the tiled axis although it lies outside; "
-              "tiles are transposed on the way in and out"),
+              "tiles are transposed on the way out, and on the way in unless "
+              "the input is contiguous along that axis"),
     defaulted("converts_input", 0, 1, 0, kCPU,
               "1: input of 16 bits is converted to f32 before it is used, even "
               "if vectors of it could be where they are loaded"),

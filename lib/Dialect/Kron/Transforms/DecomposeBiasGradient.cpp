@@ -7,22 +7,19 @@
 //
 // The sum over the batch reads every element once; what matters is that
 // neighbours are added up side by side. Where the batch is first these are the
-// features, and pieces of the batch are summed up apart where there are too few
-// of them for all threads. Where it is last they are positions of the batch:
-// every so-many-th one belongs to the same piece. The pieces of a feature are
-// added up in their order.
+// features, and pieces of the batch can be summed up apart. Where it is last
+// they are positions of the batch: every so-many-th one belongs to the same
+// piece. The pieces of a feature are added up in their order.
 //
-// On a GPU there are always pieces, of every so-many-th position, the remainder
-// included: one kernel sums them up, another one adds the sums up.
+// Strided pieces have every so-many-th position wherever the batch is, the
+// remainder included: one operation sums them up, another one adds the sums up.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ArrayViews.h"
-#include "DecomposeFactorGradient.h"
-#include "DecomposeGradient.h"
+#include "GradientStore.h"
+#include "kron/Dialect/Kron/Transforms/Decompose.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
-#include "kron/Machine/GPUSplits.h"
-#include "kron/Machine/ThreadRates.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 using namespace mlir;
@@ -31,8 +28,9 @@ using namespace mlir::kron;
 namespace {
 class BiasGradient {
 public:
-  BiasGradient(IRRewriter &rewriter, BiasGradOp op, bool onGPU)
-      : rewriter(rewriter), op(op), loc(op.getLoc()), onGPU(onGPU),
+  BiasGradient(IRRewriter &rewriter, BiasGradOp op,
+               const BiasGradientForm &form)
+      : rewriter(rewriter), op(op), loc(op.getLoc()), form(form),
         onTensors(isOnTensors(op.getInit())), batchFirst(op.getBatchDim() == 0),
         features(cast<ShapedType>(op.getInit().getType()).getDimSize(0)),
         accumulator(getAccumulatorType(kron::getElementType(op.getInit()))) {}
@@ -45,11 +43,10 @@ public:
   }
   /// The sum in an array of the accumulator's type.
   Value emitSum();
-  /// The sum in the destination, on a GPU.
+  /// The sum in the destination, of strided pieces.
   Value emitSumInPlace();
 
 private:
-  int64_t choosePieces();
   Value fillZeros(Value buffer);
   Value createZeros(ArrayRef<int64_t> shape);
   Value sliceBatch(OpFoldResult first, OpFoldResult count);
@@ -64,28 +61,12 @@ private:
   IRRewriter &rewriter;
   BiasGradOp op;
   Location loc;
-  bool onGPU, onTensors, batchFirst;
+  BiasGradientForm form;
+  bool onTensors, batchFirst;
   int64_t features;
   Type accumulator;
 };
 } // namespace
-
-int64_t BiasGradient::choosePieces() {
-  if (!onGPU) {
-    int64_t batch =
-        cast<ShapedType>(op.getInput().getType()).getDimSize(op.getBatchDim());
-    bool isSmall =
-        !ShapedType::isDynamic(batch) && batch < kThreadRates.biasSmallBatch;
-    return batchFirst && (features >= kThreadRates.biasManyFeatures || isSmall)
-               ? 1
-               : kThreadRates.biasPieces;
-  }
-  int64_t pieces = kBatchSplits.biasLeastPieces;
-  while (pieces < kBatchSplits.biasMostPieces &&
-         2 * pieces * features <= kBatchSplits.biasBusyThreads)
-    pieces *= 2;
-  return pieces;
-}
 
 Value BiasGradient::createZeros(ArrayRef<int64_t> shape) {
   return fillZeros(
@@ -233,7 +214,7 @@ Value BiasGradient::sumStrided(int64_t pieces) {
 
 /// The sum of the whole batch in `buffer`.
 Value BiasGradient::addStrided(Value buffer) {
-  Value sums = sumStrided(choosePieces()), sum = fillZeros(buffer);
+  Value sums = sumStrided(form.pieces), sum = fillZeros(buffer);
   sum = batchFirst ? reduce(sums, {1, 0}, /*reduced=*/1, sum)
                    : reduce(sums, {0, 1}, /*reduced=*/1, sum);
   releaseBuffer(rewriter, loc, sums);
@@ -246,10 +227,10 @@ Value BiasGradient::emitSum() {
   // Views of an array without elements do not verify.
   if (features == 0)
     return createZeros({features});
-  if (onGPU)
+  if (form.isStrided)
     return addStrided(createBuffer(rewriter, loc, {features}, /*sizes=*/{},
                                    accumulator, onTensors));
-  int64_t pieces = choosePieces();
+  int64_t pieces = form.pieces;
   int64_t known =
       cast<ShapedType>(op.getInput().getType()).getDimSize(op.getBatchDim());
   OpFoldResult whole, perPiece, rest;
@@ -277,11 +258,11 @@ Value BiasGradient::emitSum() {
 }
 
 void kron::decomposeBiasGradient(IRRewriter &rewriter, BiasGradOp op,
-                                 bool onGPU) {
+                                 const BiasGradientForm &form) {
   rewriter.setInsertionPoint(op);
-  BiasGradient gradient(rewriter, op, onGPU);
+  BiasGradient gradient(rewriter, op, form);
   Value sum, result;
-  if (onGPU && gradient.isSumItself()) {
+  if (form.isStrided && gradient.isSumItself()) {
     result = gradient.emitSumInPlace();
   } else {
     if (!kron::getAlpha(op).isZero())

@@ -16,9 +16,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "DecomposeFactorGradient.h"
 #include "ArrayViews.h"
-#include "DecomposeGradient.h"
+#include "GradientStore.h"
+#include "kron/Dialect/Kron/Transforms/Decompose.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 using namespace mlir;

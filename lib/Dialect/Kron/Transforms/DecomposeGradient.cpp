@@ -17,15 +17,15 @@
 // Weights that blocks i or inner positions t share are summed up slice by
 // slice: one block, and as many t as stay in the cache.
 //
-// What a GPU does instead is in GradientPieces.cpp.
+// The other form, of pieces of the batch side by side, is in
+// GradientPieces.cpp.
 //
 //===----------------------------------------------------------------------===//
 
-#include "DecomposeGradient.h"
 #include "ArrayViews.h"
 #include "GradientDecomposer.h"
+#include "GradientStore.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
-#include "kron/Machine/ThreadRates.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -70,13 +70,13 @@ Value kron::emitGradientStore(IRRewriter &rewriter, ScaledOpInterface op,
 }
 
 GradientDecomposer::GradientDecomposer(IRRewriter &rewriter, KsmmGradOp op,
-                                       bool onGPU)
-    : rewriter(rewriter), op(op), onGPU(onGPU),
+                                       const GradientForm &form)
+    : rewriter(rewriter), op(op), form(form), isByPieces(form.pieces > 0),
       onTensors(isOnTensors(op.getInit())), loc(op.getLoc()),
       element(kron::getElementType(op.getInit())),
       accumulator(getAccumulatorType(element)), a(op.getPattern()[0]),
       b(op.getPattern()[1]), c(op.getPattern()[2]), d(op.getPattern()[3]),
-      slicedA(a), slicedD(d), batchDim(op.getBatchDim()),
+      slicedA(form.slicedA), slicedD(form.slicedD), batchDim(op.getBatchDim()),
       batch(cast<ShapedType>(op.getInput().getType()).getDimSize(batchDim)),
       init(op.getInit()) {
   if (ShapedType::isDynamic(batch))
@@ -97,7 +97,8 @@ Value GradientDecomposer::castFeatures(Value array, int64_t middle) {
 /// beta * Z, plus `product` if there is one, in the destination.
 Value GradientDecomposer::emitStore(Value product) {
   // Blocks have alpha already.
-  return emitGradientStore(rewriter, op, product, /*scalesSum=*/onGPU, init);
+  return emitGradientStore(rewriter, op, product, /*scalesSum=*/isByPieces,
+                           init);
 }
 
 Value GradientDecomposer::createZeros(ArrayRef<int64_t> shape) {
@@ -169,17 +170,15 @@ void GradientDecomposer::run() {
   init = castToShape(rewriter, loc, init, shape);
   input = castFeatures(op.getInput(), c);
   grad = castFeatures(op.getGrad(), b);
-  if (!onGPU)
-    chooseSlices();
 
   Value result;
   SmallVector<int64_t> slice{slicedA, b, c, slicedD};
   if (kron::getAlpha(op).isZero()) {
     result = emitStore(/*product=*/nullptr);
-  } else if (accumulator == element && !onGPU && slice == shape) {
+  } else if (accumulator == element && !isByPieces && slice == shape) {
     result = emitSlices(emitStore(/*product=*/nullptr));
   } else {
-    Value sum = onGPU ? emitSumOfPieces() : emitSlices(createZeros(slice));
+    Value sum = isByPieces ? emitSumOfPieces() : emitSlices(createZeros(slice));
     buffers.push_back(sum);
     result = emitStore(sumShared(sum));
     for (Value buffer : buffers)
@@ -199,22 +198,6 @@ void GradientDecomposer::run() {
 //===----------------------------------------------------------------------===//
 // Slices of shared weights
 //===----------------------------------------------------------------------===//
-
-void GradientDecomposer::chooseSlices() {
-  if (op.sharesBlocks())
-    slicedA = 1;
-  if (!op.sharesInner() || d <= kThreadRates.gradientMostInner)
-    return;
-  int64_t best = 0;
-  for (int64_t size = kThreadRates.gradientLeastInner;
-       size <= kThreadRates.gradientMostInner; ++size) {
-    bool isWhole = size % 16 == 0, isBestWhole = best > 0 && best % 16 == 0;
-    if (d % size == 0 && isWhole >= isBestWhole)
-      best = size;
-  }
-  if (best > 0)
-    slicedD = best;
-}
 
 /// `body` of the first of every `step` numbers below `end`; of none if `step`
 /// is all.
@@ -359,11 +342,7 @@ Value GradientDecomposer::emitSum(Value sum) {
   Value size = emitBatchSize();
   Value first = constant(0);
   int64_t done = 0;
-  bool isLarge =
-      slicedA * b * c * slicedD > kThreadRates.gradientLargeElements &&
-      slicedD < kThreadRates.gradientLongNeighbours;
-  for (int64_t rows : isLarge ? kThreadRates.gradientLargeBlockRows
-                              : kThreadRates.gradientBlockRows) {
+  for (int64_t rows : form.blockRows) {
     Value end = size;
     if (!ShapedType::isDynamic(batch)) {
       if (batch - done < rows)
@@ -391,6 +370,7 @@ Value GradientDecomposer::emitSum(Value sum) {
   return onTensors ? expandView(rewriter, loc, sum, view) : whole;
 }
 
-void kron::decomposeGradient(IRRewriter &rewriter, KsmmGradOp op, bool onGPU) {
-  GradientDecomposer(rewriter, op, onGPU).run();
+void kron::decomposeGradient(IRRewriter &rewriter, KsmmGradOp op,
+                             const GradientForm &form) {
+  GradientDecomposer(rewriter, op, form).run();
 }

@@ -5,23 +5,24 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What DecomposeGradient.cpp, which sums blocks of the batch up on a CPU, and
-// GradientPieces.cpp, which sums pieces of it up on a GPU, have in common.
+// What DecomposeGradient.cpp, which sums blocks of the batch up one after the
+// other, and GradientPieces.cpp, which sums pieces of it up side by side, have
+// in common.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef KRON_LIB_DIALECT_KRON_TRANSFORMS_GRADIENTDECOMPOSER_H
 #define KRON_LIB_DIALECT_KRON_TRANSFORMS_GRADIENTDECOMPOSER_H
 
-#include "kron/Dialect/Kron/IR/KronOps.h"
-#include "mlir/IR/PatternMatch.h"
+#include "kron/Dialect/Kron/Transforms/Decompose.h"
 
 namespace mlir::kron {
 
 /// Turns one kron.ksmm_grad into what it consists of.
 class GradientDecomposer {
 public:
-  GradientDecomposer(IRRewriter &rewriter, KsmmGradOp op, bool onGPU);
+  GradientDecomposer(IRRewriter &rewriter, KsmmGradOp op,
+                     const GradientForm &form);
 
   void run();
 
@@ -32,8 +33,7 @@ private:
   Value createZeros(ArrayRef<int64_t> shape);
   Value emitBatchSize();
 
-  // On a CPU.
-  void chooseSlices();
+  // Blocks.
   Value emitLoop(int64_t end, int64_t step, Value sum,
                  function_ref<Value(Value first, Value sum)> body);
   Value emitSlices(Value sum);
@@ -44,9 +44,8 @@ private:
                   int64_t middle);
   Value emitBlock(OpBuilder &builder, Value first, int64_t rows, Value sum);
 
-  // On a GPU.
+  // Pieces.
   Value putBatchFirst(Value array);
-  int64_t choosePieces();
   Value emitPieces();
   Value emitSumOfPieces();
   Value viewRows(Value array, OpFoldResult first, OpFoldResult count,
@@ -59,11 +58,12 @@ private:
 
   IRRewriter &rewriter;
   KsmmGradOp op;
-  bool onGPU, onTensors;
+  const GradientForm &form;
+  bool isByPieces, onTensors;
   Location loc;
   Type element, accumulator;
-  /// The pattern, of which one slice at a time is summed up on a CPU: a and d
-  /// of the slice, and where it begins, if it is not all.
+  /// The pattern, of which blocks are of one slice at a time: a and d of the
+  /// slice, and where it begins, if it is not all.
   int64_t a, b, c, d, slicedA, slicedD;
   Value firstBlock, firstInner;
   /// Dimension of the batch in the input and the gradient, and its size,

@@ -1,20 +1,19 @@
-//===- GradientPieces.cpp - kron.ksmm_grad on a GPU -----------------------===//
+//===- GradientPieces.cpp - kron.ksmm_grad in pieces ----------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
 //
-// A GPU has a thread per element of D, which are too few to keep it busy:
-// pieces of the batch are summed up by threads of their own, and then in their
-// order, so that the result is the same every time.
+// Elements of D may be too few for all threads: pieces of the batch are summed
+// up by threads of their own, and then in their order, so that the result is
+// the same every time.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ArrayViews.h"
 #include "GradientDecomposer.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
-#include "kron/Machine/GPUSplits.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -31,19 +30,6 @@ Value GradientDecomposer::putBatchFirst(Value array) {
   auto transpose = linalg::TransposeOp::create(rewriter, loc, array, copy,
                                                ArrayRef<int64_t>{1, 0});
   return onTensors ? transpose->getResult(0) : copy;
-}
-
-int64_t GradientDecomposer::choosePieces() {
-  int64_t pieces = 1, threads = a * b * c * d;
-  auto fits = [&](int64_t count) {
-    return count <= kBatchSplits.mostPieces &&
-           count * threads <= kBatchSplits.busyThreads &&
-           (ShapedType::isDynamic(batch) ||
-            batch / count >= kBatchSplits.leastRows);
-  };
-  while (fits(2 * pieces))
-    pieces *= 2;
-  return pieces;
 }
 
 /// `count` rows of `array`, batch first, from `first` on, as [pieces, rows, a,
@@ -148,7 +134,7 @@ Value GradientDecomposer::emitSumOfPieces() {
 /// The sum over the batch: that of equal pieces, then of the rows behind them.
 Value GradientDecomposer::emitPieces() {
   Value sum = createZeros({a, b, c, d});
-  int64_t pieces = choosePieces();
+  int64_t pieces = form.pieces;
   OpFoldResult begin = rewriter.getIndexAttr(0), end = begin, rest;
   if (ShapedType::isDynamic(batch)) {
     Value size = emitBatchSize();

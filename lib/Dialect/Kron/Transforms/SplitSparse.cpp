@@ -6,8 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // With the batch first, the d products of a Kronecker-sparse factor are
-// interleaved: element t of every d. A factor with many multiply-adds for each
-// element of its arrays is faster if these are taken apart first, in copies:
+// interleaved: element t of every d. They can be taken apart first, in copies:
 //
 //   X[n, a, c, d] -> X'[n, a, d, c],  K[a, b, c, d] -> K'[a, d, b, c],
 //   Y'[n, a, d, b] = K' X'  (a pattern of (a d, b, c, 1)),
@@ -18,11 +17,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SplitSparse.h"
 #include "ArrayViews.h"
-#include "DecomposeSparse.h"
-#include "kron/Dialect/Kron/Utils/Scalars.h"
-#include "kron/Machine/GPUSplits.h"
+#include "kron/Dialect/Kron/Transforms/SparseRewrites.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -36,32 +32,6 @@ static ShapedType getShapedType(Value array) {
   return cast<ShapedType>(array.getType());
 }
 
-/// Bytes of memory accesses, of which rows of all copies are multiples.
-static constexpr int64_t kAccessBytes = 16;
-int64_t kron::getLeastSplitRows(KsmmOp op) {
-  if (op.getLayout() != Layout::BatchFirst || !isBareProduct(op) ||
-      !hasPlainTypes(op) || !kron::getBeta(op).isZero() || op.getPlanAttr())
-    return 0;
-  SmallVector<int64_t, 4> pattern = op.getPattern();
-  int64_t b = pattern[1], c = pattern[2], d = pattern[3];
-  bool isFull = kron::getElementType(op.getInit()).isF32();
-  int64_t access = kAccessBytes / (isFull ? 4 : 2);
-  if (b % access != 0 || c % access != 0)
-    return 0;
-  int64_t work = b * c / std::max<int64_t>(b + c, 1);
-  auto isReached = [&](const SplitThreshold &least) {
-    return d >= least.products && work >= least.work && c >= least.sizeK;
-  };
-  bool isUneven = isFull && b >= kProductSplits.unevenResults &&
-                  b < kProductSplits.evenResults;
-  bool isWorthIt = isFull ? llvm::any_of(kF32Splits, isReached)
-                          : llvm::any_of(k16BitSplits, isReached);
-  if (!isWorthIt && !(isUneven && llvm::any_of(kUnevenSplits, isReached)))
-    return 0;
-  return d >= kProductSplits.several ? kProductSplits.leastRows
-                                     : kProductSplits.leastRowsOfFew;
-}
-
 bool kron::hasDenseRows(KsmmOp op) {
   for (Value array : {op.getInput(), op.getInit()}) {
     SmallVector<int64_t> strides;
@@ -72,27 +42,6 @@ bool kron::hasDenseRows(KsmmOp op) {
       return false;
   }
   return true;
-}
-
-/// Rows of a block of `op`: the copies of X and Y have up to so many bytes,
-/// unless that would be few rows. Equal blocks if the number of rows is known.
-static int64_t getBlockRows(KsmmOp op) {
-  SmallVector<int64_t, 4> pattern = op.getPattern();
-  Type element = kron::getElementType(op.getInit());
-  int64_t rowBytes = pattern[0] * (pattern[1] + pattern[2]) * pattern[3] *
-                     (element.getIntOrFloatBitWidth() / 8);
-  int64_t most =
-      std::max(kProductSplits.blockBytes / rowBytes, kProductSplits.fewestRows);
-  int64_t rows = getShapedType(op.getInit()).getDimSize(0);
-  if (ShapedType::isDynamic(rows))
-    return most / kProductSplits.rowUnit * kProductSplits.rowUnit;
-  int64_t fewest = llvm::divideCeil(rows, most);
-  for (int64_t blocks = fewest; blocks < 2 * fewest; ++blocks)
-    if (rows % blocks == 0)
-      return rows / blocks;
-  return std::min<int64_t>(
-      llvm::alignTo(llvm::divideCeil(rows, fewest), kProductSplits.rowUnit),
-      rows);
 }
 
 namespace {
@@ -155,13 +104,12 @@ static RowBlock enterBlocks(RewriterBase &rewriter, Location loc, Value array,
   return {first, count};
 }
 
-KsmmOp kron::splitProducts(RewriterBase &rewriter, KsmmOp op) {
+KsmmOp kron::splitProducts(IRRewriter &rewriter, KsmmOp op, int64_t blockRows) {
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
   Type element = kron::getElementType(op.getInit());
   SmallVector<int64_t, 4> pattern = op.getPattern();
   int64_t a = pattern[0], b = pattern[1], c = pattern[2], d = pattern[3];
-  int64_t blockRows = getBlockRows(op);
   auto create = [&](ArrayRef<int64_t> shape) {
     return createBuffer(rewriter, loc, shape, /*sizes=*/{}, element,
                         /*onTensors=*/false);

@@ -264,13 +264,18 @@ LogicalResult tile::verifyStoredSums(StoreOp op) {
 // Tiles that come next
 //===----------------------------------------------------------------------===//
 
-/// Whether the slot of `op`, which is in the first part of `branch`, is read or
-/// written behind `loop` where arrays are aligned.
-static bool isUsedBehind(RefillOp op, ForFibresOp loop, IfAlignedOp branch) {
-  Block *block = loop->getBlock();
-  for (Operation *user : op.getBuffer().getUsers()) {
+/// Whether `buffer`, which is in the slot of a tile.refill in the first part of
+/// `branch`, is read or written behind `op` where arrays are aligned.
+static bool isUsedBehind(Value buffer, Operation *op, IfAlignedOp branch) {
+  Block *block = op->getBlock();
+  for (Operation *user : buffer.getUsers()) {
+    if (auto resize = dyn_cast<ResizeOp>(user)) {
+      if (isUsedBehind(resize.getBuffer(), op, branch))
+        return true;
+      continue;
+    }
     Operation *outer = block->findAncestorOpInBlock(*user);
-    if (!outer || outer == loop || outer->isBeforeInBlock(loop))
+    if (!outer || outer == op || outer->isBeforeInBlock(op))
       continue;
     auto other = user->getParentOfType<IfAlignedOp>();
     bool isSame = other && other->getOperands() == branch->getOperands() &&
@@ -287,13 +292,15 @@ LogicalResult RefillOp::verify() {
   auto branch = dyn_cast<IfAlignedOp>((*this)->getParentOp());
   bool isFirst = branch && loop && branch->getParentOp() == loop &&
                  (*this)->getParentRegion() == &branch->getRegion(0);
+  auto refusePlace = [&] {
+    return emitOpError("expects to be in the first part of a tile.if_aligned "
+                       "of its view by 16 bytes, behind which only other parts "
+                       "use the slot");
+  };
   // refill_c3
   if (!isFirst || !llvm::is_contained(branch->getOperands(), getView()) ||
-      !branch.getBytesAttr() || branch.getBytes() != kRefillBytes ||
-      isUsedBehind(*this, loop, branch))
-    return emitOpError("expects to be in the first part of a tile.if_aligned "
-                       "of its view by 16 bytes, behind whose loop only others "
-                       "use the buffer");
+      !branch.getBytesAttr() || branch.getBytes() != kRefillBytes)
+    return refusePlace();
   bool isRead = llvm::any_of(getBuffer().getUsers(), [&](Operation *user) {
     return isa<ContractFibresOp>(user) && user->getParentOp() == loop &&
            user->getOperand(0) == getBuffer() && user->isBeforeInBlock(branch);
@@ -302,6 +309,10 @@ LogicalResult RefillOp::verify() {
   if (!isRead)
     return emitOpError("expects a tile.contract_fibres of the same block and "
                        "buffer in front of it");
+  if (llvm::any_of(
+          ArrayRef<Operation *>{*this, branch, loop},
+          [&](Operation *op) { return isUsedBehind(getSlot(), op, branch); }))
+    return refusePlace();
   auto wait = getSlot().getDefiningOp<WaitOp>();
   ArrayRef<int64_t> sizes = loop.getSizes();
   int64_t along = loop.getAlong(), rank = sizes.size();
@@ -317,23 +328,25 @@ LogicalResult RefillOp::verify() {
                        "fibres that are not along the innermost dimension, of "
                        "a multiple of 4, but got ")
            << sizes << " along " << along;
+  ViewType view = getView().getType();
   // refill_c4
-  if (!getView().getType().getElementType().isF32() ||
+  if (!view.getElementType().isF32() ||
       !getBuffer().getType().getElementType().isF32())
     return emitOpError("expects elements of f32, but got ")
-           << getView().getType() << " and " << getBuffer().getType();
-  return failure(
-      failed(verifyAxes(*this, getView().getType(), getAxes(), sizes)) ||
-      failed(verifyBytes(*this, getView().getType(), getAxes(), sizes,
-                         kRefillBytes, /*isStored=*/false)));
+           << view << " and " << getBuffer().getType();
+  if (failed(verifyAxes(*this, view, getAxes(), sizes)))
+    return failure();
+  int64_t axis = getAxes()[along];
+  if (axis == -1 || ShapedType::isDynamic(view.getShape()[axis]) ||
+      view.getShape()[axis] % sizes[along] != 0)
+    return emitOpError("expects whole fibres of ")
+           << sizes[along] << " positions, but got axis " << axis << " of "
+           << view;
+  return verifyBytes(*this, view, getAxes(), sizes, kRefillBytes,
+                     /*isStored=*/false);
 }
 
-Value RefillOp::getSlot() {
-  Value slot = getBuffer();
-  while (auto resize = slot.getDefiningOp<ResizeOp>())
-    slot = resize->getOperand(0);
-  return slot;
-}
+Value RefillOp::getSlot() { return getOrigin(getBuffer()); }
 
 LogicalResult RefilledOp::verify() {
   auto branch = dyn_cast<IfAlignedOp>((*this)->getParentOp());

@@ -65,6 +65,9 @@ struct Meeting {
   bool isKnownTo(const Groups &others) const {
     return groups.axis == others.axis && others.isKeptBy(met);
   }
+  bool operator==(const Meeting &other) const {
+    return groups == other.groups && met == other.met;
+  }
 };
 
 /// Who reads or writes memory: a loop whose threads keep to boxes of their own
@@ -168,11 +171,6 @@ private:
       if (alloc->getNumOperands() == 1)
         value = alloc->getOperand(0);
     return memory[value];
-  }
-  static Value getOrigin(Value value) {
-    while (auto resize = value.getDefiningOp<ResizeOp>())
-      value = resize->getOperand(0);
-    return value;
   }
 
   int64_t threads;
@@ -602,13 +600,18 @@ LogicalResult HazardCheck::checkParts(IfAlignedOp op) {
   if (failed(check(op->getRegion(0).front())) ||
       failed(other.check(op->getRegion(1).front())))
     return failure();
+  // if_aligned_c3
+  if (!arrived != !other.arrived)
+    return op.emitOpError("expects both parts to arrive at as many barriers "
+                          "of a cluster as they wait for");
   numberedThreads = numberedThreads ? numberedThreads : other.numberedThreads;
-  arrived = arrived ? arrived : other.arrived;
   lastOfBoth = lastOfBoth ? lastOfBoth : other.lastOfBoth;
   for (auto &[value, end] : other.memory) {
     Memory &found = memory[value];
     found.isArriving |= end.isArriving;
     found.isApart |= end.isApart;
+    if (!(found.meeting == end.meeting))
+      found.meeting = Meeting();
     found.isLocal |= end.isLocal;
     found.isReadByOther |= end.isReadByOther;
     found.isReleased |= end.isReleased;
@@ -622,8 +625,11 @@ LogicalResult HazardCheck::checkParts(IfAlignedOp op) {
       return op.emitOpError("expects both parts to acquire, fill, wait for and "
                             "release as many slots of a ring");
     slots.free = std::min(slots.free, end.free);
-    slots.freeInGroups = std::min(slots.freeInGroups, end.freeInGroups);
+    slots.freeInGroups = slots.freeGroups == end.freeGroups
+                             ? std::min(slots.freeInGroups, end.freeInGroups)
+                             : slots.free;
     slots.isReadByOther |= end.isReadByOther;
+    llvm::append_range(slots.copyGroups, end.copyGroups);
     llvm::append_range(slots.readGroups, end.readGroups);
   }
   return success();

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Dialect/Tile/IR/TileLayout.h"
-#include "kron/Machine/GPUTiles.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -41,6 +40,10 @@ static double getConflicts(int64_t strideBytes, int64_t accessBytes) {
   return double(cycles) / (32 / lanesPerCycle);
 }
 
+/// What a layout may take more of shared memory since sizes are rounded to
+/// powers of two.
+static constexpr double kMostRounding = 1.26;
+
 /// Rounds sizes to powers of two if that costs little; the outermost needs
 /// none.
 static bool roundToPowers(SmallVectorImpl<int64_t> &sizes,
@@ -55,7 +58,7 @@ static bool roundToPowers(SmallVectorImpl<int64_t> &sizes,
       sizes[dim] = std::max(sizes[dim], least);
     after *= sizes[dim];
   }
-  return after <= kGPUForms.mostRounding * before;
+  return after <= kMostRounding * before;
 }
 
 TileLayout TileLayout::get(ArrayRef<int64_t> sizes, int64_t elementBytes) {

@@ -20,10 +20,14 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
-RingType tile::getRing(Value buffer) {
+Value tile::getOrigin(Value buffer) {
   while (auto resize = buffer.getDefiningOp<ResizeOp>())
-    buffer = resize.getFrom();
-  Operation *op = buffer.getDefiningOp();
+    buffer = resize->getOperand(0);
+  return buffer;
+}
+
+RingType tile::getRing(Value buffer) {
+  Operation *op = getOrigin(buffer).getDefiningOp();
   if (!isa_and_nonnull<AcquireOp, WaitOp>(op))
     return {};
   auto ring = dyn_cast<RingType>(op->getOperand(0).getType());
@@ -607,6 +611,8 @@ LogicalResult StoreOp::verify() {
       return emitOpError("expects alpha and beta of type ")
              << getSumType(view.getElementType()) << ", but got "
              << scale.getType();
+  if (isOfBatch(getSource()))
+    return verifyStoredBatch(*this);
   bool isFragment = isa<FragmentType>(getSource().getType());
   // store_c4
   if (!isFragment && (getBoxes() || getAlong()))

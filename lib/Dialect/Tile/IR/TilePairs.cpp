@@ -44,7 +44,8 @@ LogicalResult PlaceOp::verify() {
 /// The operation that says where `place` is; null, with an error, if none does.
 static PlaceOp getPlaceOp(Operation *op, Value place) {
   auto found = place.getDefiningOp<PlaceOp>();
-  // load_scalar_c1, pairs_c1, multiply_rows_c1, for_pairs_c2, store_pairs_c1
+  // load_scalar_c1, keep_rows_c1, pairs_c1, multiply_rows_c1, for_pairs_c2,
+  // store_pairs_c1
   if (!found)
     op->emitOpError("expects a place from tile.place");
   return found;
@@ -82,7 +83,7 @@ static LogicalResult verifyFunction(Operation *op, Region &region,
                                     unsigned count, TypeRange params,
                                     Type type) {
   unsigned expected = count + params.size();
-  // pairs_c6, map_c2
+  // pairs_c6, pairs_of_rows_c5, map_c2
   if (region.getNumArguments() != expected)
     return op->emitOpError("expects its region to take ")
            << expected << " values, but got " << region.getNumArguments();
@@ -114,7 +115,7 @@ static LogicalResult verifyBox(Operation *op, FragmentType fragment) {
 static LogicalResult verifyLanes(Operation *op, int64_t lanes,
                                  FragmentType fragment) {
   int64_t threads = getThreads(op);
-  // pairs_c4
+  // pairs_c4, keep_rows_c4
   if (!llvm::isPowerOf2_64(lanes) || lanes > 32 || threads % lanes != 0)
     return op->emitOpError("expects lanes to be a power of two up to 32 that "
                            "divides the ")
@@ -173,7 +174,7 @@ static LogicalResult verifyRing(PairsOp op, RingType ring, ViewType view) {
 /// Whether `block` is that of the loop that `op` is in; else an error.
 static LogicalResult verifyBlock(Operation *op, Value block) {
   auto loop = dyn_cast<ForPairsOp>(op->getParentOp());
-  // pairs_c1, multiply_rows_c1
+  // pairs_c1, multiply_rows_c1, pairs_of_rows_c1
   if (block ? !loop || block != loop.getBlockNumber() : bool(loop))
     return op->emitOpError(
         "expects the block of a tile.for_pairs in one, and none elsewhere");
@@ -249,6 +250,112 @@ LogicalResult PairsOp::verify() {
            << " x " << columns;
   if (failed(verifySizes(*this, place, rows, getBlock() ? 0 : columns)))
     return failure();
+  return verifyFunction(*this, getInner(), 3, getParams().getTypes(), sum);
+}
+
+void KeepRowsOp::getAsmResultNames(OpAsmSetValueNameFn name) {
+  name(getRows(), "rows");
+}
+
+/// Whether `view` is of rows x K behind a batch that the view of `place` has;
+/// else an error.
+static LogicalResult verifyRowsView(Operation *op, ViewType view,
+                                    PlaceOp place) {
+  int64_t most = place.getView().getType().getRank();
+  // keep_rows_c2, pairs_of_rows_c2
+  if (view.getRank() < 2 || view.getRank() > most)
+    return op->emitOpError("expects a view of 2 to ")
+           << most << " axes, but got " << view;
+  return success();
+}
+
+LogicalResult KeepRowsOp::verify() {
+  PlaceOp place = getPlaceOp(*this, getPlace());
+  if (!place || failed(verifyRowsView(*this, getView().getType(), place)))
+    return failure();
+  FragmentType fragment = getRows().getType();
+  if (failed(verifyBox(*this, fragment)) ||
+      failed(verifyLanes(*this, getLanes(), fragment)))
+    return failure();
+  Type sum = getSumType(getView().getType().getElementType());
+  int64_t sizeK = getView().getType().getShape().back();
+  if (ShapedType::isDynamic(sizeK))
+    sizeK = fragment.getShape()[2];
+  // keep_rows_c3
+  if (fragment.getElementType() != sum || fragment.getShape()[2] != sizeK ||
+      fragment.getAtom() != AtomKind::Fma)
+    return emitOpError("expects a fragment of rows x ")
+           << sizeK << " values of " << sum << ", but got " << fragment;
+  int64_t lanes = getLanes();
+  return verifySizes(*this, place,
+                     fragment.getShape()[1] * (getThreads(*this) / lanes), 0);
+}
+
+void PairsOfRowsOp::getAsmResultNames(OpAsmSetValueNameFn name) {
+  name(getFragment(), "pairs");
+}
+
+/// Whether the ring of `op` has blocks of columns with all of K; else an error.
+static LogicalResult verifyRingOfColumns(PairsOfRowsOp op, int64_t sizeK) {
+  RingType ring = op.getRight().getType();
+  BufferType buffer = ring.getBuffer();
+  TileLayout layout = buffer.getTileLayout();
+  int64_t bytes = buffer.getElementBytes();
+  // pairs_of_rows_c3
+  if (ring.getAlong() || ring.getStages() < 2 ||
+      buffer.getShape().size() != 2 || buffer.getShape()[1] < sizeK ||
+      buffer.getElementType() != op.getRhs().getType().getElementType())
+    return op.emitOpError("expects a ring of two slots or more, of columns x ")
+           << sizeK << " elements of the view or more, but got " << ring;
+  if (!layout.swizzles.empty() || layout.strides[1] != 1 ||
+      layout.strides[0] * bytes % 32 != 16 ||
+      buffer.getShape()[1] * bytes % 16 != 0)
+    return op.emitOpError("expects rows of multiples of 16 bytes that lie an "
+                          "odd number of 16 bytes apart, but got ")
+           << buffer;
+  if (!op.getRight().getDefiningOp<AllocOp>() || !op.getRight().hasOneUse())
+    return op.emitOpError("expects a ring of its own from tile.alloc");
+  return success();
+}
+
+LogicalResult PairsOfRowsOp::verify() {
+  PlaceOp place = getPlaceOp(*this, getPlace());
+  if (!place || failed(verifyBlock(*this, getBlock())))
+    return failure();
+  auto loop = cast<ForPairsOp>((*this)->getParentOp());
+  // pairs_of_rows_c1
+  if (loop.getPlace() != getPlace() ||
+      llvm::range_size(loop.getBody()->getOps<PairsOfRowsOp>()) != 1)
+    return emitOpError("expects the place of its tile.for_pairs, and to be the "
+                       "only one there");
+  auto load = getRows().getDefiningOp<KeepRowsOp>();
+  // pairs_of_rows_c2
+  if (!load || load.getLanes() != getLanes() || load.getPlace() != getPlace())
+    return emitOpError("expects rows from a tile.keep_rows of its place with ")
+           << static_cast<int64_t>(getLanes()) << " lanes";
+  FragmentType rows = getRows().getType(), fragment = getFragment().getType();
+  ViewType rhs = getRhs().getType();
+  Type sum = getSumType(rhs.getElementType());
+  if (failed(verifyRowsView(*this, rhs, place)))
+    return failure();
+  int64_t sizeK = rhs.getShape().back();
+  // pairs_of_rows_c2
+  if ((!ShapedType::isDynamic(sizeK) && sizeK != rows.getShape()[2]) ||
+      rows.getElementType() != sum)
+    return emitOpError("expects a view of as many positions of K as ")
+           << rows << " has, of its elements, but got " << rhs;
+  if (failed(verifyRingOfColumns(*this, rows.getShape()[2])) ||
+      failed(verifyBox(*this, fragment)))
+    return failure();
+  int64_t columns = getRight().getType().getBuffer().getShape()[0];
+  int64_t lanes = getLanes();
+  // pairs_of_rows_c4
+  if (fragment.getElementType() != sum || fragment.getAtom() != AtomKind::Fma ||
+      fragment.getShape()[1] != rows.getShape()[1] ||
+      fragment.getShape()[2] * lanes != columns)
+    return emitOpError("expects a fragment of ")
+           << rows.getShape()[1] << " rows and of " << columns
+           << " columns for all lanes, but got " << fragment;
   return verifyFunction(*this, getInner(), 3, getParams().getTypes(), sum);
 }
 

@@ -67,6 +67,11 @@ LogicalResult verifyAxesAndBytes(StoreOp op, ArrayRef<int64_t> box,
 LogicalResult verifyStartedPieces(Operation *op, Value view, Value ring,
                                   PiecesAttr pieces);
 
+/// Whether `source` is sums of a tile.contract_batch or totals of a
+/// tile.add_pieces; and the rules of storing them.
+bool isOfBatch(Value source);
+LogicalResult verifyStoredBatch(StoreOp op);
+
 /// The rules of operations on what a warpgroup multiplies.
 LogicalResult verifyPackedFactor(PrepareOp op);
 LogicalResult verifyStoredPieces(StoreOp op);

@@ -321,7 +321,7 @@ def Kron_DispatchAttr : AttrDef<Kron_Dialect, "Dispatch"> {
     What is known at launch only (rows of a dynamic array, the alignment of
     pointers and strides, whether the process has cuBLAS) decides among several
     kernels: the first plan whose requirements hold is launched. Requirements are
-    fields of the plans: `min_rows`, `alignment`, `packed`; kernel `cublas`
+    fields of the plans: `min_rows`, `min_k`, `max_k`, `alignment`, `packed`; kernel `cublas`
     requires the library, kernel `small_groups` that rows start at multiples of
     what a thread stores at a time. The last plan has none.
 

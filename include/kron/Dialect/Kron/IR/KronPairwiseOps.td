@@ -17,7 +17,8 @@ def Kron_PairParameter : AnyTypeOf<[F32, F64, F80, Kron_FloatArray],
     "f32, f64, or a ranked tensor or strided memref of f32 or f64">;
 
 /// How one is mapped to a CPU or a GPU.
-def Kron_PairPlan : AnyAttrOf<[Kron_PairwisePlanAttr, Kron_GPUPlanAttr],
+def Kron_PairPlan
+    : AnyAttrOf<[Kron_PairwisePlanAttr, Kron_GPUPlanAttr, Kron_DispatchAttr],
     "plan of a function of pairs for a CPU or a GPU">;
 
 /// An operation on a function of pairs.

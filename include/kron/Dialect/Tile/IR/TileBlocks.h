@@ -38,6 +38,9 @@ bool isOfWarpgroup(AtomKind atom);
 /// none.
 ForFibresOp getFibres(Value boxes);
 
+/// What `buffer` is the same memory as, without its `tile.resize`.
+Value getOrigin(Value buffer);
+
 /// Whether only one of both is executed, by what tile.if_aligned finds.
 bool areExclusive(Operation *lhs, Operation *rhs);
 

@@ -82,8 +82,8 @@ def Tile_IfAlignedOp
     : Tile_Op<"if_aligned", [SingleBlockImplicitTerminator<"YieldOp">, NoRegionArguments]> {
   let summary = "does one of two things, by what a launch knows of arrays";
   let description = [{
-    The first one if the addresses of all views and their strides that only the launch
-    knows, and the size of their axis `axis`, are multiples of `bytes`: what `tile.store` and
+    The first one if the addresses of all views, and what only the launch knows of their strides
+    and of the sizes of their axis `axis`, are multiples of `bytes`: what `tile.store` and
     `tile.copy` test for themselves, for operations that have to agree. What is in there
     tests nothing of these views again.
 
@@ -91,7 +91,8 @@ def Tile_IfAlignedOp
 
     1. There are views, of as many axes, and `axis` is one of these; `bytes` are a power of two.
     2. It is in a `tile.for` or `tile.for_fibres`.
-    3. Both acquire, fill, wait for and release as many slots of a ring.
+    3. Both acquire, fill, wait for and release as many slots of a ring, and arrive at barriers
+       of a cluster as often as they wait for them.
 
     Example: `tile.if_aligned %x, %y bytes 16 axis 2 { ... } else { ... } : !tile.view<?x64x64xf32, [4096, 64, 1]>, !tile.view<?x64x64xf32, [4096, 64, 1]>`
   }];
@@ -119,10 +120,10 @@ def Tile_RefillOp : Tile_Op<"refill"> {
        reads or writes the buffer in between.
     2. The buffer is the slot of a ring of one, and the loop over fibres is not along the
        innermost dimension, of which there is a multiple of four, with 64 fibres in each block.
-    3. It is in the first part of a `tile.if_aligned` of the view, by 16 bytes; behind the loop
-       only other parts of such ones read or write the buffer.
+    3. It is in the first part of a `tile.if_aligned` of the view, by 16 bytes; behind it, in the
+       loop over fibres and behind that, only other parts of such ones read or write the slot.
     4. `axes` are as of `tile.copy` with `fill`, elements as of the view of f32, with stride 1 along
-       the innermost dimension.
+       the innermost dimension; along the fibres the view has a multiple of their positions.
 
     Example: `tile.refill %slot[%b] with %x[%t] axes [0, 1, 2] : !tile.buffer<1x64x64xf32>, !tile.view<?x64x64xf32, [4096, 64, 1]>`
   }];

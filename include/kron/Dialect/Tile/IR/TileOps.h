@@ -9,6 +9,7 @@
 #define KRON_DIALECT_TILE_IR_TILEOPS_H
 
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Dialect/Tile/IR/TileBatch.h"
 #include "kron/Dialect/Tile/IR/TileDialect.h"
 #include "kron/Dialect/Tile/IR/TileLayout.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"

@@ -10,6 +10,7 @@
 
 include "kron/Dialect/Kron/IR/SingleOperand.td"
 include "kron/Dialect/Kron/IR/KronAttrs.td"
+include "kron/Dialect/Tile/IR/TileBatch.td"
 include "kron/Dialect/Tile/IR/TileBlocks.td"
 include "kron/Dialect/Tile/IR/TileColumns.td"
 include "kron/Dialect/Tile/IR/TileFibres.td"
@@ -697,6 +698,12 @@ def Tile_StoreOp
     `tile.contract_pieces`, which has no boxes, and sums of `tile.contract_fibres`. With `axes`, a
     buffer of sums goes there, element by element, in `order`.
 
+    Sums of `tile.contract_batch` and totals of `tile.add_pieces` go to views of
+    I x J x K x T elements, one by one. The former may go, as they are, to a view of
+    such sums for each piece of the batch, by `bytes` of neighbours; or, by 16 bytes, to one
+    with the sums of a piece as threads have them, those that do not exist included. Of pieces that
+    the view does not have nothing is stored.
+
     Constraints, beside those of `tile.copy` about view, addend and buffer, of
     `tile.load` about boxes, and of what it reads of a buffer:
 
@@ -719,6 +726,12 @@ def Tile_StoreOp
         say; `bytes` divide known sizes along the innermost axis, too. Dimensions that count
         as one have no gap.
     12. No other operation of the kernel reads or writes the view.
+    13. Sums of `tile.contract_batch` and totals of `tile.add_pieces` are of the tile, in its
+        turn, and have no boxes, nor what boxes have, nor an epilogue.
+    14. They go to the elements and sizes of the products, with strides, by `bytes` of one
+        element; or, of `tile.contract_batch`, to a view without gaps of accumulators, its
+        first axis pieces: of these sizes, by up to 16 bytes of neighbours, or
+        of two axes, by 16; without `alpha` and `beta`.
 
     Example:
 

@@ -19,6 +19,10 @@ include "kron/Dialect/Tile/IR/TileOp.td"
 /// Threads next to each other along the columns of a tile.
 def Tile_Lanes : ConfinedAttr<I64Attr, [IntPositive]>;
 
+/// So many of each 16 elements.
+def Tile_Sixteenths
+    : ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<16>]>;
+
 def Tile_PlaceOp : Tile_Op<"place", [Pure, Tile_NamesResult]> {
   let summary = "finds out where a tile is in a view";
   let description = [{
@@ -162,6 +166,10 @@ def Tile_PairsOp
     threads copy neighbouring elements along K, or with `lhs_rows` and `rhs_rows`
     along the rows.
 
+    Of each 16 elements of a thread, `polynomials` have roots of magnitudes, and powers
+    of these with known exponents above 1, in f32 by polynomials instead of the
+    special-function unit, which is slower than what the others wait for it.
+
     The function waits for the threads of the CTA where it uses the rings, which no
     other operation does.
 
@@ -208,17 +216,104 @@ def Tile_PairsOp
                        Tile_Ring:$right, Optional<Tile_Fragment>:$products,
                        Optional<I1>:$held,
                        Variadic<Tile_Scalar>:$params, Tile_Lanes:$lanes, F64Attr:$from,
+                       DefaultValuedAttr<Tile_Sixteenths, "0">:$polynomials,
                        UnitAttr:$zero_tail, UnitAttr:$lhs_rows,
                        UnitAttr:$rhs_rows);
   let regions = (region SizedRegion<1>:$inner);
   let results = (outs Tile_Fragment:$fragment);
   let assemblyFormat = [{
     $lhs `,` $rhs `[` $place (`,` $block^)? `]` `through` $left `,` $right
-    `lanes` $lanes `from` $from (`zero_tail` $zero_tail^)?
+    `lanes` $lanes `from` $from (`polynomials` $polynomials^)?
+    (`zero_tail` $zero_tail^)?
     (`lhs_rows` $lhs_rows^)? (`rhs_rows` $rhs_rows^)?
     (`products` `(` $products^ `held` $held `:` type($products) `)`)?
     (`params` `(` $params^ `:` type($params) `)`)? attr-dict
     `:` type($lhs) `,` type($rhs) `,` type($left) `,` type($right) `->` type($fragment) $inner
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_KeepRowsOp : Tile_Op<"keep_rows", [Tile_NamesResult]> {
+  let summary = "loads the rows that threads have of a tile";
+  let description = [{
+    Of the rows of the tile at `place`, in a view of rows x K behind the batch, each
+    thread loads those that it has, as `tile.pairs` shares them, with all positions
+    of K, and widens them to the accumulation type. Where a row does not exist, it
+    loads the last one; positions behind the last one of K are 0.
+
+    Constraints:
+
+    1. The place is from `tile.place`.
+    2. The view has two axes, or more as the batch, but no more than the view of the
+       place.
+    3. The fragment is one box of rows and K of the accumulation type, with as many
+       positions of K as the view has, if that is known; all threads together have the
+       rows of the box of the place.
+    4. `lanes` are a power of two up to 32 that divides the threads.
+
+    Example: `%r = tile.keep_rows %a[%u] lanes 1 : !tile.view<?x3xf32, [3, 1]> -> !tile.fragment<1x8x3xf32>`
+  }];
+  let arguments = (ins Tile_View:$view, Index:$place, Tile_Lanes:$lanes);
+  let results = (outs Tile_Fragment:$rows);
+  let assemblyFormat = [{
+    $view `[` $place `]` `lanes` $lanes attr-dict `:` type($view) `->` type($rows)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_PairsOfRowsOp
+    : Tile_Op<"pairs_of_rows", [IsolatedFromAbove, SingleBlock, Tile_NamesResult]> {
+  let summary = "reduces a function of all pairs of rows in registers and columns";
+  let description = [{
+    What `tile.pairs` does to a block of a `tile.for_pairs`, where the rows of the
+    tile are in registers, from `tile.keep_rows`, and all of K is in one buffer
+    of the ring. Buffers are of blocks: as many as the ring has slots, less one,
+    are on their way while another is read. Positions behind the last one of K are 0
+    in both, and are reduced, which must change nothing.
+
+    Constraints:
+
+    1. The block is that of the `tile.for_pairs` that it is in, which has no other
+       such operation; the place is that of the loop.
+    2. The rows are from a `tile.keep_rows` with as many lanes. The view has two axes,
+       or more as the batch, but no more than the view of the place, as many
+       positions of K as the rows have, if that is known, and elements whose
+       accumulation type is that of the rows.
+    3. The ring has two slots or more, of columns x K elements of the view, with room for all of K; rows
+       of a buffer lie an odd number of 16 bytes apart, which its K is a multiple of.
+    4. The fragment is one box of rows and columns of the accumulation type; a thread
+       has as many rows as it loads, and all threads of a row together the
+       columns of the buffer.
+    5. The region takes two elements, the value and the hyper-parameters, and yields
+       a value: all of the accumulation type. It has
+       operations of `arith` and `math` only.
+
+    Example:
+
+    ```mlir
+    %d = tile.pairs_of_rows %r, %b[%u, %n] through %ring lanes 1 from 0.0
+      : !tile.fragment<1x8x3xf32>, !tile.view<?x3xf32, [3, 1]>,
+        !tile.ring<3 of <8x8xf32, #tile.layout<[12, 1]>>> -> !tile.fragment<1x8x8xf32> {
+    ^bb0(%x: f32, %y: f32, %sum: f32):
+      %difference = arith.subf %x, %y : f32
+      %next = math.fma %difference, %difference, %sum : f32
+      tile.yield %next : f32
+    }
+    ```
+  }];
+  let arguments = (ins Tile_Fragment:$rows, Tile_View:$rhs, Index:$place,
+                       Index:$block, Tile_Ring:$right,
+                       Variadic<Tile_Scalar>:$params, Tile_Lanes:$lanes, F64Attr:$from,
+                       DefaultValuedAttr<Tile_Sixteenths, "0">:$polynomials,
+                       UnitAttr:$rhs_rows);
+  let regions = (region SizedRegion<1>:$inner);
+  let results = (outs Tile_Fragment:$fragment);
+  let assemblyFormat = [{
+    $rows `,` $rhs `[` $place `,` $block `]` `through` $right
+    `lanes` $lanes `from` $from (`polynomials` $polynomials^)?
+    (`rhs_rows` $rhs_rows^)?
+    (`params` `(` $params^ `:` type($params) `)`)? attr-dict
+    `:` type($rows) `,` type($rhs) `,` type($right) `->` type($fragment) $inner
   }];
   let hasVerifier = 1;
 }

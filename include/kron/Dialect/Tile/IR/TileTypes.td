@@ -81,6 +81,14 @@ def Tile_Accumulation
   let cppNamespace = "::mlir::kron::tile";
 }
 
+def Tile_Residuals
+    : I32EnumAttr<"Residuals", "what is multiplied beside TF32 values of f32",
+                  [I32EnumAttrCase<"None", 0, "none">,
+                   I32EnumAttrCase<"TF32", 1, "tf32">,
+                   I32EnumAttrCase<"BF16", 2, "bf16">]> {
+  let cppNamespace = "::mlir::kron::tile";
+}
+
 def Tile_Semiring
     : I32EnumAttr<"Semiring", "what sums and products are",
                   [I32EnumAttrCase<"PlusTimes", 0, "plus_times">,
@@ -157,6 +165,66 @@ def Tile_PiecesAttr : AttrDef<Tile_Dialect, "Pieces"> {
     `` custom<PiecesOptions>($lines, $split, $ahead, $order) `` `>`
   }];
   let genVerifyDecl = 1;
+}
+
+def Tile_BatchAttr : AttrDef<Tile_Dialect, "Batch"> {
+  let mnemonic = "batch";
+  let summary = "how products that are summed over a batch are cut among warps";
+  let description = [{
+    For each of I groups i and T positions t, the sums over the batch n of G[n, i, j, t]
+    times X[n, i, k, t] are a product of matrices, J x K; `sizes` are I, J, K and T. A row
+    is all j, or k, of one i and t. A CTA computes a tile: the sums of `warps` along j, k
+    and t, each of which multiplies `tiles` of 16 rows j by as many of 8 rows k; first
+    come tiles along k, then along j, t, i, and pieces of the batch.
+
+    Operands arrive in steps of `step` positions of the batch, and are read from shared
+    memory in chunks of `chunk` bytes. With the batch `last`, a chunk is positions of the
+    batch. Else it is as many neighbours along t as the largest power of two that divides
+    T, up to all of a chunk, times neighbouring rows; each is operand of an instruction of
+    its own, so that a warp has as many sums more. Chunks of G come first, then those of X:
+
+    - batch first: per position of the batch, those of all warps along t of one row after
+      the other; unit u of 16 bytes is at u with bits flipped by the position's lowest two;
+    - `last`: per row, positions of the batch; unit u is at u ^ 4 (row % 2);
+    - `wgmma.m64k16`: 64 positions of one row after the other, then the next 64; unit u is
+      at u ^ (row % 8).
+
+    Values of f32 are multiplied as TF32, and with `residuals` in two products more, of
+    TF32 or bf16. With `wgmma.m64k8.tf32` each warp loads and splits rows j of its own, and
+    all of them prepare rows k of the next step while those of this one are multiplied.
+
+    Constraints: four sizes, two numbers of tiles and three of warps, all positive; up to
+    1024 threads, 255 sums of a thread, less than 2^40 weights, and 2^31 bytes of a step;
+    `atom` `mma.m16n8k8.tf32` or `wgmma.m64k8.tf32` of f32, `mma.m16n8k8.f64` or
+    `mma.m8n8k4.f64` of f64, `mma.m16n8k16` or `wgmma.m64k16` of f16 and bf16; residuals of
+    f32 only, with `wgmma.m64k8.tf32` bf16; chunks of 8 or 16 bytes, 16 of f64 and with the
+    batch last; warps along t have chunks of their own, so that one is all with the batch
+    last; with an atom of warpgroups one tile along j, multiples of 4 warps along j and one
+    along others, and up to 32 tiles along k, `wgmma.m64k16` with the batch last; steps
+    are powers of two, and what an instruction and a load take divides them.
+
+    Example: `#tile.batch<f32, sizes = [1, 64, 64, 4], tiles = [1, 4], warps = [4, 2, 1], step = 32, chunk = 16, atom = mma.m16n8k8.tf32, residuals = tf32, last = false>`
+  }];
+  let parameters = (ins
+    TypeParameter<"::mlir::Type", "elements of both operands">:$elementType,
+    ArrayRefParameter<"int64_t", "I, J, K and T">:$sizes,
+    ArrayRefParameter<"int64_t", "instructions of a warp along j and k">:$tiles,
+    ArrayRefParameter<"int64_t", "warps along j, k and t">:$warps,
+    AttrParameter<"int64_t", "positions of the batch that arrive together">:$step,
+    AttrParameter<"int64_t", "bytes of a chunk">:$chunk,
+    AttrParameter<"::mlir::kron::tile::AtomKind", "what multiplies">:$atom,
+    AttrParameter<"::mlir::kron::tile::Residuals", "what else of f32 is multiplied">:$residuals,
+    AttrParameter<"bool", "whether the batch is the last axis">:$last);
+  let assemblyFormat = [{
+    `<` $elementType `,` `sizes` `=` `[` $sizes `]` `,` `tiles` `=` `[` $tiles `]` `,`
+    `warps` `=` `[` $warps `]` `,` `step` `=` $step `,` `chunk` `=` $chunk `,`
+    `atom` `=` $atom `,` `residuals` `=` $residuals `,` `last` `=` $last `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The same, with all that follows.
+    ::mlir::kron::tile::BatchBlocks getBlocks() const;
+  }];
 }
 
 def Tile_KernelAttr : AttrDef<Tile_Dialect, "Kernel"> {

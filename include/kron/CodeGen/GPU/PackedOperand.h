@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KRON_LIB_CODEGEN_GPU_PACKEDOPERAND_H
-#define KRON_LIB_CODEGEN_GPU_PACKEDOPERAND_H
+#ifndef KRON_CODEGEN_GPU_PACKEDOPERAND_H
+#define KRON_CODEGEN_GPU_PACKEDOPERAND_H
 
-#include "SparseChunks.h"
+#include "kron/CodeGen/GPU/SparseChunks.h"
 #include "kron/Plan/GPU/PackedOperand.h"
 
 namespace mlir::kron {
@@ -35,4 +35,4 @@ Value getPackedDescriptor(KernelBuilder &kernel, Int place);
 
 } // namespace mlir::kron
 
-#endif // KRON_LIB_CODEGEN_GPU_PACKEDOPERAND_H
+#endif // KRON_CODEGEN_GPU_PACKEDOPERAND_H

@@ -1,14 +1,14 @@
-//===- Decompose.cpp - Named operations to mode products ------------------===//
+//===- DecomposeProduct.cpp - Products to mode products -------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
 //
-// Chain.h says which mode products a named operation is. This pass views the
-// operands, builds the chain and, behind it, the kron.epilogue that kron.ksmm
-// may have. On a GPU a bias alone, or a residual alone, is the Z of the product
-// instead.
+// Chain.h says which mode products a named operation is. Here the operands are
+// viewed and the chain is built and, behind it, the kron.epilogue that
+// kron.ksmm may have. A bias alone, or a residual alone, can be the Z of the
+// product instead.
 //
 // Two things make the epilogue read a buffer of its own instead of working in
 // place on the destination: f16 and bf16, whose product must not be rounded
@@ -18,23 +18,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "ArrayViews.h"
-#include "DecomposeFactorGradient.h"
-#include "DecomposeGradient.h"
-#include "DecomposeSparse.h"
-#include "kron/Dialect/Kron/Transforms/Passes.h"
+#include "kron/Dialect/Kron/Transforms/Decompose.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
-#include "kron/Plan/GPU/SparseGradPlan.h"
-#include "kron/Plan/GPU/Support.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
-#include "mlir/IR/Remarks.h"
-
-namespace mlir::kron {
-#define GEN_PASS_DEF_KRONDECOMPOSE
-#include "kron/Dialect/Kron/Transforms/Passes.h.inc"
-} // namespace mlir::kron
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -73,10 +62,10 @@ struct Epilogue {
 
 class Decomposer {
 public:
-  Decomposer(IRRewriter &rewriter, ScaledOpInterface op, bool onGPU,
-             bool bf16Products = false)
-      : rewriter(rewriter), op(op), onGPU(onGPU), loc(op.getLoc()),
-        chain(describeChain(op, /*halvesFirst=*/bf16Products)),
+  Decomposer(IRRewriter &rewriter, ScaledOpInterface op,
+             const ProductForm &form)
+      : rewriter(rewriter), op(op), form(form), loc(op.getLoc()),
+        chain(describeChain(op, form.halvesFirst)),
         element(kron::getElementType(op.getInitValue())),
         accumulator(getAccumulatorType(element)) {}
 
@@ -99,7 +88,7 @@ private:
 
   IRRewriter &rewriter;
   ScaledOpInterface op;
-  bool onGPU;
+  ProductForm form;
   Location loc;
   Chain chain;
   Type element;
@@ -128,11 +117,10 @@ static Value widen(OpBuilder &builder, Location loc, Value array, Type type) {
 }
 
 /// Replaces an input and weights of 8 bits by arrays of the result's type,
-/// unless a kernel reads them.
+/// unless they are to stay.
 void Decomposer::widenInputs() {
   input = op.getInputValue();
-  auto sparse = dyn_cast<KsmmOp>(op.getOperation());
-  if (onGPU && sparse && hasKernelOf8(sparse))
+  if (form.keepsFloat8)
     return;
   auto widenIf8 = [&](Value &array) {
     if (!isFloat8(kron::getElementType(array)))
@@ -324,7 +312,7 @@ void Decomposer::run() {
     viewEpilogue(sparse);
 
   Value result;
-  if (onGPU && sparse && isEpilogueAddend(sparse)) {
+  if (sparse && form.addsEpilogue) {
     if (epilogue.bias)
       addend = broadcastBias();
     else if (sparse.getResidual() != op.getInitValue())
@@ -351,97 +339,7 @@ void Decomposer::run() {
   rewriter.replaceOp(op, result);
 }
 
-//===----------------------------------------------------------------------===//
-// Pass
-//===----------------------------------------------------------------------===//
-
-/// Says why `op` is left alone: the shape of `array`, which it needs.
-static void emitDynamicRemark(ScaledOpInterface op, const Twine &name,
-                              Value array) {
-  std::string message;
-  llvm::raw_string_ostream(message)
-      << "`" << op->getName() << "` is left alone: " << name
-      << " has a dynamic shape, " << array.getType();
-  remark::missed(
-      op.getLoc(),
-      remark::RemarkOpts::name("DynamicFactor").category("kron-decompose"))
-      << message;
+void kron::decomposeProduct(IRRewriter &rewriter, ScaledOpInterface op,
+                            const ProductForm &form) {
+  Decomposer(rewriter, op, form).run();
 }
-
-/// Whether the shapes that `op` needs are known; says so if not.
-static bool hasKnownShapes(ScaledOpInterface op) {
-  if (auto gradient = dyn_cast<FactorGradOp>(op.getOperation())) {
-    if (gradient.hasKnownShapes())
-      return true;
-    for (auto [index, factor] : llvm::enumerate(gradient.getFactors()))
-      if (!getShapedType(factor).hasStaticShape()) {
-        emitDynamicRemark(op, "other factor " + Twine(index), factor);
-        return false;
-      }
-    bool isResult = !getShapedType(gradient.getInit()).hasStaticShape();
-    emitDynamicRemark(op, isResult ? "the result" : "the input",
-                      isResult ? gradient.getInit() : gradient.getInput());
-    return false;
-  }
-  if (isa<KsmmGradOp, BiasGradOp>(op)) {
-    bool isKnown = getShapedType(op.getInitValue()).hasStaticShape();
-    if (!isKnown)
-      emitDynamicRemark(op, "the result", op.getInitValue());
-    return isKnown;
-  }
-  for (auto [index, factor] : llvm::enumerate(op.getFactorValues())) {
-    if (getShapedType(factor).hasStaticShape())
-      continue;
-    emitDynamicRemark(op, "factor " + Twine(index), factor);
-    return false;
-  }
-  return true;
-}
-
-namespace {
-struct KronDecomposePass : kron::impl::KronDecomposeBase<KronDecomposePass> {
-  using KronDecomposeBase::KronDecomposeBase;
-
-  void runOnOperation() override {
-    if (target != "cpu" && target != "cuda") {
-      getOperation()->emitError("expects target to be cpu or cuda, but got ")
-          << target;
-      return signalPassFailure();
-    }
-    SmallVector<ScaledOpInterface> ops;
-    getOperation()->walk([&](ScaledOpInterface op) {
-      if (!isa<ModeProductOp>(op.getOperation()))
-        ops.push_back(op);
-    });
-    IRRewriter rewriter(&getContext());
-    bool onGPU = target == "cuda";
-    for (ScaledOpInterface op : ops) {
-      if (!hasKnownShapes(op))
-        continue;
-      if (auto gradient = dyn_cast<BiasGradOp>(op.getOperation())) {
-        decomposeBiasGradient(rewriter, gradient, onGPU);
-        continue;
-      }
-      auto gradient = dyn_cast<KsmmGradOp>(op.getOperation());
-      if (auto product = dyn_cast<FactorGradOp>(op.getOperation())) {
-        gradient = decomposeFactorGradient(rewriter, product);
-        if (!gradient)
-          continue;
-        op = gradient;
-      }
-      if (gradient)
-        mergeShared(rewriter, gradient);
-      auto sparse = dyn_cast<KsmmOp>(op.getOperation());
-      if (sparse && onGPU) {
-        for (KsmmOp product : arrangeForGPU(rewriter, sparse))
-          Decomposer(rewriter, product, onGPU).run();
-        continue;
-      }
-      if (!gradient)
-        Decomposer(rewriter, op, onGPU, bf16Products).run();
-      else if (!onGPU || !hasGradientKernels(gradient))
-        decomposeGradient(rewriter, gradient, onGPU);
-    }
-  }
-};
-} // namespace

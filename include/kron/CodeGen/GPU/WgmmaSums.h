@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KRON_LIB_CODEGEN_GPU_WGMMASUMS_H
-#define KRON_LIB_CODEGEN_GPU_WGMMASUMS_H
+#ifndef KRON_CODEGEN_GPU_WGMMASUMS_H
+#define KRON_CODEGEN_GPU_WGMMASUMS_H
 
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/CodeGen/GPU/MmaProducts.h"
@@ -31,4 +31,4 @@ void waitForSums(KernelBuilder &kernel, MutableArrayRef<MmaC> sums);
 
 } // namespace mlir::kron
 
-#endif // KRON_LIB_CODEGEN_GPU_WGMMASUMS_H
+#endif // KRON_CODEGEN_GPU_WGMMASUMS_H

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KRON_LIB_CODEGEN_GPU_SPARSECHUNKS_H
-#define KRON_LIB_CODEGEN_GPU_SPARSECHUNKS_H
+#ifndef KRON_CODEGEN_GPU_SPARSECHUNKS_H
+#define KRON_CODEGEN_GPU_SPARSECHUNKS_H
 
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/CodeGen/GPU/MmaProducts.h"
@@ -121,4 +121,4 @@ private:
 
 } // namespace mlir::kron
 
-#endif // KRON_LIB_CODEGEN_GPU_SPARSECHUNKS_H
+#endif // KRON_CODEGEN_GPU_SPARSECHUNKS_H

@@ -1,0 +1,323 @@
+//===- Gradient.cpp - Gradients by sparse weights as tiles ----------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// A gradient is products of matrices whose K axis is the batch. Each CTA sums
+// up a tile of the weights over a piece of the batch,
+//
+//   views -> ring -> registers   steps of the batch, some ahead
+//   registers -> view            the gradient, or the sums of a piece
+//
+// and where there are several pieces, or weights are shared, a second kernel
+// adds up their sums in order.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Families.h"
+#include "TileKernel.h"
+#include "kron/CodeGen/GPU/Dispatch.h"
+#include "kron/Machine/GPUTiles.h"
+#include "kron/Plan/Arrays.h"
+#include "kron/Plan/GPU/SparseGradPlan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Threads of a CTA that adds up sums.
+static constexpr int64_t kSumThreads = kGPUForms.sumThreads;
+/// Threads along weights that lie side by side: whole contiguous segments of
+/// memory.
+static constexpr int64_t kNeighbours = 32;
+
+namespace {
+
+class GradientKernels {
+public:
+  GradientKernels(OpBuilder &hostBuilder, gpu::GPUModuleOp gpuModule,
+                  KsmmGradOp gradient, const SparseGradPlan &plan,
+                  const GPUMachine &machine);
+
+  void build();
+
+private:
+  /// Arguments of a kernel that stores the gradient.
+  struct Target {
+    unsigned view;
+    std::optional<unsigned> alpha, beta, addend;
+  };
+
+  Int getRows();
+  void cutBatch();
+  tile::BatchAttr getBatch();
+  unsigned enterWeights(TileKernel &kernel, Value array);
+  Target enterTarget(TileKernel &kernel);
+  Value makePieces(TileKernel &kernel, ArrayRef<int64_t> sizes);
+  void store(TileKernel &kernel, Value source, const Target &target, Value tile,
+             int64_t bytes);
+  void buildProducts();
+  void buildTotals();
+
+  OpBuilder &hostBuilder;
+  gpu::GPUModuleOp gpuModule;
+  KsmmGradOp gradient;
+  const SparseGradPlan &plan;
+  const GPUMachine &machine;
+  Emitter host;
+  Location loc;
+  Type sumType;
+  StringRef name;
+  Int rows, rowsPerPiece, pieces = 1;
+  /// Sums of the pieces; null if there is one piece.
+  Value workspace;
+};
+
+} // namespace
+
+GradientKernels::GradientKernels(OpBuilder &hostBuilder,
+                                 gpu::GPUModuleOp gpuModule,
+                                 KsmmGradOp gradient,
+                                 const SparseGradPlan &plan,
+                                 const GPUMachine &machine)
+    : hostBuilder(hostBuilder), gpuModule(gpuModule), gradient(gradient),
+      plan(plan), machine(machine),
+      host(hostBuilder, gradient.getLoc(), plan.element),
+      loc(gradient.getLoc()), sumType(getAccumulatorType(plan.element)),
+      name(gradient->getParentOfType<func::FuncOp>().getSymName()) {}
+
+//===----------------------------------------------------------------------===//
+// The host
+//===----------------------------------------------------------------------===//
+
+/// Positions of the batch.
+Int GradientKernels::getRows() {
+  unsigned dim = gradient.getBatchDim();
+  for (Value array : {gradient.getInput(), gradient.getGrad()})
+    if (auto type = cast<MemRefType>(array.getType()); !type.isDynamicDim(dim))
+      return type.getDimSize(dim);
+  return getArraySizes(host, gradient.getInput())[dim];
+}
+
+/// Cuts the batch into as many pieces as the plan wants, each of some K steps.
+void GradientKernels::cutBatch() {
+  auto alignTo = [&](Int number, int64_t unit) {
+    return host.mul(host.ceilDiv(number, unit), unit);
+  };
+  // At least `least`, and no less than all where there is one piece.
+  auto most = [&](Int number, int64_t other) -> Int {
+    return host.sub(host.add(number, other), host.min(number, other));
+  };
+  rows = getRows();
+  rowsPerPiece = alignTo(host.ceilDiv(rows, plan.pieces), plan.batchStep);
+  rowsPerPiece =
+      most(rowsPerPiece, llvm::alignTo(kGPUForms.leastPiece, plan.batchStep));
+  if (plan.pieces == 1 && !plan.isShared())
+    return;
+  pieces = most(
+      host.floorDiv(host.add(rows, host.sub(rowsPerPiece, 1)), rowsPerPiece),
+      1);
+  workspace = makeWorkspace(host, gradient->getParentOfType<ModuleOp>(),
+                            host.mul(pieces, plan.getSumsPerPiece()), sumType);
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+tile::BatchAttr GradientKernels::getBatch() {
+  using tile::AtomKind;
+  using tile::Residuals;
+  AtomKind atom = plan.usesWgmma              ? AtomKind::WgmmaHalf
+                  : plan.usesPackedOperands   ? AtomKind::WgmmaTF32
+                  : plan.is16BitFloat()       ? AtomKind::MmaM16N8K16
+                  : plan.math != MmaMath::F64 ? AtomKind::MmaTF32
+                  : machine.hasWideDMMA       ? AtomKind::MmaF64
+                                              : AtomKind::MmaF64Small;
+  Residuals residuals = plan.has16BitResiduals            ? Residuals::BF16
+                        : plan.math == MmaMath::SplitTF32 ? Residuals::TF32
+                                                          : Residuals::None;
+  return tile::BatchAttr::get(
+      loc.getContext(), plan.element,
+      {plan.groups, plan.left.size, plan.right.size, plan.lanes},
+      {plan.left.tiles, plan.right.tiles},
+      {plan.left.warps, plan.right.warps, plan.laneWarps}, plan.batchStep,
+      plan.chunkBytes, atom, residuals, plan.batchLast);
+}
+
+/// An array of the gradient's sizes.
+unsigned GradientKernels::enterWeights(TileKernel &kernel, Value array) {
+  StageArray found = getFusedArray(kernel.host, array);
+  return kernel.enter(kernel.makeView(
+      found.base, getArraySizes(kernel.host, array), found.strides));
+}
+
+GradientKernels::Target GradientKernels::enterTarget(TileKernel &kernel) {
+  Target target;
+  Scale alpha = getAlpha(gradient), beta = getBeta(gradient);
+  target.view = enterWeights(kernel, gradient.getInit());
+  if (!alpha.isOne())
+    target.alpha = kernel.enter(alpha.materialize(kernel.host.builder, loc));
+  if (beta.isZero())
+    return target;
+  target.beta = kernel.enter(beta.materialize(kernel.host.builder, loc));
+  target.addend = gradient.getAddend()
+                      ? enterWeights(kernel, gradient.getAddend())
+                      : target.view;
+  return target;
+}
+
+/// Sums of all pieces, each of `sizes`, on the host.
+Value GradientKernels::makePieces(TileKernel &kernel, ArrayRef<int64_t> sizes) {
+  SmallVector<Int> all{pieces};
+  all.append(sizes.begin(), sizes.end());
+  return kernel.makeView(workspace, all, /*strides=*/{}, sumType);
+}
+
+void GradientKernels::store(TileKernel &kernel, Value source,
+                            const Target &target, Value tile, int64_t bytes) {
+  OpBuilder &b = kernel.builder;
+  auto get = [&](std::optional<unsigned> number) {
+    return number ? kernel.getArgument(*number) : Value();
+  };
+  DenseI64ArrayAttr none;
+  tile::StoreOp::create(
+      b, loc, source, /*boxes=*/Value(), kernel.getArgument(target.view), tile,
+      /*along=*/none, get(target.alpha), get(target.beta), get(target.addend),
+      /*box=*/none, /*order=*/none, /*together=*/8, /*rows=*/IntegerAttr(),
+      bytes, /*bias=*/Value(), /*residual=*/Value(), Activation::Identity,
+      /*scale=*/TypedAttr(), /*axes=*/none);
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+void GradientKernels::buildProducts() {
+  TileKernel kernel(hostBuilder, loc, plan.element);
+  OpBuilder &b = kernel.builder;
+  tile::BatchAttr batch = getBatch();
+  auto enterSide = [&](Value array, const tile::BatchSide &side) {
+    SmallVector<Int> sizes{rows, plan.groups * side.size * plan.lanes};
+    if (plan.batchLast)
+      std::swap(sizes[0], sizes[1]);
+    StageArray found = getFusedArray(kernel.host, array);
+    return kernel.enter(kernel.makeView(found.base, sizes, found.strides));
+  };
+  unsigned left = enterSide(gradient.getGrad(), plan.left);
+  unsigned right = enterSide(gradient.getInput(), plan.right);
+  int64_t sumBytes = getElementBytes(sumType);
+  int64_t bytes = plan.elementBytes;
+  Target target;
+  if (!workspace) {
+    target = enterTarget(kernel);
+  } else if (plan.hasThreadOrder()) {
+    target.view = kernel.enter(makePieces(kernel, plan.getSumsPerPiece()));
+    bytes = 16;
+  } else {
+    target.view = kernel.enter(makePieces(kernel, batch.getSizes()));
+    bytes = sumBytes * plan.getNeighbours(sumBytes);
+  }
+  unsigned positions = kernel.enter(host.materialize(rowsPerPiece, 64));
+  Int tiles = host.mul(pieces, plan.getTiles());
+  unsigned count = kernel.enter(host.materialize(host.truncate(tiles), 32));
+  kernel.begin(
+      gpuModule, name,
+      tile::KernelAttr::get(b.getContext(), plan.getThreads(), plan.ctasPerSM));
+  auto slot = tile::BufferType::get(b.getContext(),
+                                    plan.getStageBytes() / plan.elementBytes,
+                                    plan.element, tile::LayoutAttr());
+  Value ring = tile::AllocOp::create(
+      b, loc,
+      tile::RingType::get(b.getContext(), plan.stages, slot, std::nullopt),
+      Value());
+  auto type = tile::FragmentType::get(
+      b.getContext(),
+      {1, plan.getRows(plan.left), plan.getRows(plan.right), plan.getLanes()},
+      sumType);
+  kernel.forTiles(kernel.getArgument(count), [&](Value tile) {
+    Value sums = tile::ContractBatchOp::create(
+        b, loc, type, kernel.getArgument(left), kernel.getArgument(right), tile,
+        kernel.getArgument(positions), ring, batch);
+    store(kernel, sums, target, tile, bytes);
+  });
+  kernel.launch(host.materialize(tiles, 64));
+}
+
+/// A thread per weight; of weights that have many sums each, since there are
+/// many pieces or groups or products t share them, several threads. The order
+/// does not depend on anything but sizes, so the result is the same bit for bit
+/// every time.
+void GradientKernels::buildTotals() {
+  TileKernel kernel(hostBuilder, loc, plan.element);
+  OpBuilder &b = kernel.builder;
+  int64_t groups = plan.sharesGroups ? plan.groups : 1;
+  int64_t lanes = plan.sharesLanes ? plan.lanes : 1;
+  int64_t weights = plan.getSumsPerPiece() / (groups * lanes);
+  // As many threads as wait for their sums only once, if there are so many.
+  int64_t all = plan.pieces * groups * lanes;
+  int64_t most = lanes > 1 ? kSumThreads : kSumThreads / kNeighbours;
+  int64_t wanted = lanes > 1 ? lanes * groups : most;
+  if (!plan.isShared()) {
+    wanted = llvm::divideCeil(all, kGPUForms.mostSumLoads);
+    uint64_t resident = kGPUForms.sumResidentThreads / plan.getSumsPerPiece();
+    most = std::min<int64_t>(most,
+                             llvm::bit_floor(std::max<uint64_t>(resident, 1)));
+  }
+  int64_t slices = std::min<int64_t>(llvm::PowerOf2Ceil(wanted), most);
+  int64_t perThread = llvm::divideCeil(all, slices);
+  int64_t loads = llvm::divideCeil(
+      perThread, llvm::divideCeil(perThread, kGPUForms.mostSumLoads));
+
+  unsigned sums = kernel.enter(makePieces(kernel, {groups, weights, lanes}));
+  Target target = enterTarget(kernel);
+  int64_t tiles = llvm::divideCeil(weights, kSumThreads / slices);
+  Value hostTiles = host.materialize(tiles, 64);
+  unsigned count = kernel.enter(hostTiles);
+  kernel.begin(gpuModule, (name + "_sum").str(),
+               tile::KernelAttr::get(b.getContext(), kSumThreads,
+                                     /*ctasPerSM=*/4));
+  auto type = tile::FragmentType::get(b.getContext(), {1, 1}, sumType);
+  kernel.forTiles(kernel.getArgument(count), [&](Value tile) {
+    Value totals = tile::AddPiecesOp::create(
+        b, loc, type, kernel.getArgument(sums), tile, slices, loads,
+        plan.hasThreadOrder() ? getBatch() : tile::BatchAttr());
+    store(kernel, totals, target, tile, plan.elementBytes);
+  });
+  kernel.launch(hostTiles);
+}
+
+void GradientKernels::build() {
+  cutBatch();
+  buildProducts();
+  if (workspace)
+    buildTotals();
+}
+
+LogicalResult kron::tileGradient(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                                 KsmmGradOp gradient,
+                                 const GPUMachine &machine) {
+  if (!hasGradientKernels(gradient))
+    return gradient.emitOpError("cannot become a GPU kernel: run "
+                                "--kron-decompose=target=cuda first");
+  SmallVector<GPUPlanAttr> plans = getCompletePlans(gradient);
+  if (plans.size() != 1)
+    return failure();
+  auto read = readSparseGradPlan(gradient, plans.front());
+  std::optional<std::string> reason;
+  if (auto *wrong = std::get_if<std::string>(&read))
+    reason = *wrong;
+  else
+    reason =
+        getSparseGradMachineReason(std::get<SparseGradPlan>(read), machine);
+  if (reason)
+    return gradient.emitOpError("cannot become a gradient kernel: ") << *reason;
+  builder.setInsertionPoint(gradient);
+  GradientKernels(builder, gpuModule, gradient, std::get<SparseGradPlan>(read),
+                  machine)
+      .build();
+  return success();
+}

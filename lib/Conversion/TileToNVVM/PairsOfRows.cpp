@@ -1,0 +1,163 @@
+//===- PairsOfRows.cpp - tile.keep_rows and tile.pairs_of_rows ------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Where K is short, a block of columns is computed in less time than it takes
+// to arrive: blocks are on their way while others are computed, and rows stay
+// in registers through all of them, so that code without loops is left whose
+// loads from shared memory are those of columns.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Pairs.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+using namespace mlir::kron::tile;
+
+void tile::lowerKeepRows(Lowering &lowering, KeepRowsOp op) {
+  KernelBuilder &k = lowering.k;
+  FragmentType type = op.getRows().getType();
+  ThreadGrid grid(lowering, op.getLanes(), type);
+  const LoweredView &view = lowering.views.at(op.getView());
+  ArrayRef<Int> strides = ArrayRef(view.array.strides).take_back(2);
+  Int last = k.sub(view.sizes[view.sizes.size() - 2], 1);
+  Int sizeK = view.sizes.back();
+  Int first =
+      ArrayRef(lowering.places.at(op.getPlace()).starts).take_back(2).front();
+  Value base = getBatch(lowering, op.getView(), op.getPlace(), 2);
+  SmallVector<Value> values;
+  for (int64_t row = 0; row < type.getShape()[1]; ++row) {
+    Int position = k.min(
+        k.add(k.add(k.extend(first), k.extend(grid.row)), grid.rowOffset(row)),
+        last);
+    Value start = k.offsetElements(base, view.element,
+                                   k.mul(position, k.extend(strides[0])));
+    for (int64_t number = 0; number < type.getShape()[2]; ++number) {
+      Int offset = k.mul(k.extend(strides[1]), number);
+      Value exists;
+      if (!sizeK.isConstant()) {
+        exists = k.less(number, sizeK);
+        // No address beyond the array, even where nothing is used.
+        offset = Int(
+            k.select(exists, k.materialize(offset, 64), k.materialize(0, 64)));
+      }
+      Value value = toSum(
+          k, k.load(view.element, k.offsetElements(start, view.element, offset),
+                    CacheHint::ReadOnly));
+      values.push_back(
+          exists ? k.select(exists, value, k.constant(value.getType(), 0))
+                 : value);
+    }
+  }
+  setBox(lowering, op.getRows(), values);
+}
+
+namespace {
+
+class PairsOfRows : RowCopies {
+public:
+  PairsOfRows(Lowering &lowering, PairsOfRowsOp op)
+      : RowCopies(
+            lowering, op.getRight().getType().getBuffer(),
+            lowering.k.truncate(lowering.views.at(op.getRhs()).sizes.back())),
+        op(op), grid(lowering, op.getLanes(), op.getFragment().getType()),
+        tileColumns(op.getRight().getType().getBuffer().getShape()[0]),
+        ahead(op.getRight().getType().getStages() - 1),
+        block(lowering.numbers.at(op.getBlock())) {
+    // Of a K that is not known, what rows have of it.
+    int64_t countK = op.getRows().getType().getShape()[2];
+    usedK = std::min<int64_t>(usedK, llvm::alignTo(countK, uint64_t(width)));
+  }
+
+  void lower();
+
+private:
+  void copy(Int number);
+  void copyAhead();
+  SmallVector<Value> reduce(const CopiedSide &side, Int slot);
+  Int getSlot(Int number) { return k.rem(k.sub(number, first), ahead + 1); }
+
+  PairsOfRowsOp op;
+  ThreadGrid grid;
+  /// Columns of a block; blocks that are on their way.
+  const int64_t tileColumns, ahead;
+  /// This block, the first one and the one behind the last one of this CTA.
+  Int block, first, end;
+};
+
+} // namespace
+
+/// Starts to copy block `number`, if there is one.
+void PairsOfRows::copy(Int number) {
+  k.ifThen(k.less(number, end), [&] {
+    CopiedSide side =
+        getSide(op.getRhs(), op.getPlace(), op.getRight(),
+                k.mul(k.extend(number), tileColumns), op.getRhsRows());
+    copySide(side, 0, getSlot(number));
+  });
+  k.commitCopies();
+}
+
+/// Waits for the block, and starts to copy the one that is `ahead` of it.
+void PairsOfRows::copyAhead() {
+  auto loop = cast<ForPairsOp>(op->getParentOp());
+  std::pair<Int, Int> range = getBlocks(lowering, loop);
+  first = range.first;
+  end = range.second;
+  k.ifThen(k.equal(block, first), [&] {
+    // Whoever reads slots of the tile before is done.
+    k.barrier();
+    for (int64_t number = 0; number < ahead; ++number)
+      copy(k.add(first, number));
+  });
+  k.waitCopies(ahead - 1);
+  k.barrier();
+  copy(k.add(block, ahead));
+}
+
+SmallVector<Value> PairsOfRows::reduce(const CopiedSide &side, Int slot) {
+  FragmentType type = op.getFragment().getType();
+  int64_t rows = type.getShape()[1], columns = type.getShape()[2];
+  int64_t countK = op.getRows().getType().getShape()[2];
+  SmallVector<Value> left = getBox(lowering, op.getRows());
+  SmallVector<Value> params = getParams(lowering, op.getParams());
+  Value start =
+      k.constant(type.getElementType(), op.getFrom().convertToDouble());
+  SmallVector<Value> sums(rows * columns, start);
+  Int begin = k.add(k.add(k.mul(slot, side.slotBytes), side.begin),
+                    k.mul(grid.column, side.pitch));
+  for (int64_t column = 0; column < columns; ++column) {
+    SmallVector<Value> right;
+    for (int64_t position = 0; position < countK; position += width)
+      right.append(
+          loadRow(side, begin,
+                  grid.columnOffset(column) * side.pitch + position * bytes));
+    for (int64_t row = 0; row < rows; ++row) {
+      Value &sum = sums[row * columns + column];
+      bool byPolynomials =
+          usesPolynomials(row * columns + column, op.getPolynomials());
+      for (int64_t position = 0; position < countK; ++position)
+        sum =
+            applyFunction(k, op.getInner(),
+                          {left[row * countK + position], right[position], sum},
+                          params, byPolynomials);
+    }
+  }
+  return sums;
+}
+
+void PairsOfRows::lower() {
+  copyAhead();
+  CopiedSide side = getSide(op.getRhs(), op.getPlace(), op.getRight(),
+                            k.mul(k.extend(block), tileColumns), false);
+  setBox(lowering, op.getFragment(), reduce(side, getSlot(block)));
+}
+
+void tile::lowerPairsOfRows(Lowering &lowering, PairsOfRowsOp op) {
+  PairsOfRows(lowering, op).lower();
+}
