@@ -30,9 +30,9 @@ GPUSplits mlir::kron::getGPUSplits(const GPUMachine &machine) {
   weights.rowsOfSlice = scale(weights.rowsOfSlice, sms);
   splits.products.fewestRows = scale(splits.products.fewestRows, sms);
   RowSplits &rows = splits.rows;
-  for (double *rate : {&rows.inputs16Bit, &rows.results16Bit,
-                       &rows.transposed16Bit, &rows.inputsF32,
-                       &rows.transposedF32, &rows.partSectors, &rows.memoryF32})
+  for (double *rate :
+       {&rows.inputs16Bit, &rows.results16Bit, &rows.transposed16Bit,
+        &rows.inputsF32, &rows.resultsF32, &rows.transposedF32})
     *rate *= copies;
   rows.launchMicroseconds *= launches;
   splits.batch.busyThreads = scale(splits.batch.busyThreads, sms);

@@ -97,12 +97,7 @@ struct RowSplits {
   /// one by one where segments start anywhere; of both with all copies where
   /// they are transposed, and what their launches take (docs/notes, 0129).
   double inputs16Bit = 170e3, results16Bit = 80e3, transposed16Bit = 425e3;
-  double inputsF32 = 450e3, transposedF32 = 210e3;
-  /// Of f32, whose results go through shared memory: parts of sectors and
-  /// elements that go through memory per microsecond, results and t of a tile,
-  /// and results of a t that warps store together (docs/notes, 0161).
-  double partSectors = 60e3, memoryF32 = 1065e3;
-  int64_t tileResults = 64, tileLanes = 16, storedResults = 8;
+  double inputsF32 = 450e3, resultsF32 = 60e3, transposedF32 = 210e3;
   double launchMicroseconds = 10;
   /// How much less the copies have to take, and the fewest rows of a block.
   double gainFactor = 1.2;

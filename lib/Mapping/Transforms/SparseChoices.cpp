@@ -270,20 +270,6 @@ static bool hasWholeSegments(int64_t size, int64_t d, int64_t access) {
   return d < access ? size * d % access == 0 : d % access == 0;
 }
 
-/// Microseconds of a product of f32 as its arrays lie: tiles read the rows once
-/// for each block of results, element by element, and parts of sectors are
-/// stored at the ends of segments, which are of all t if these are few.
-static double getMicrosecondsAsTheyLie(double inputs, double results, int64_t b,
-                                       int64_t d, const RowSplits &rates) {
-  constexpr double kStored = 32;
-  int64_t segment =
-      d <= rates.tileLanes ? d * rates.storedResults : rates.tileLanes;
-  double blocks = llvm::divideCeil(b, rates.tileResults);
-  return inputs * blocks / rates.inputsF32 +
-         results * (2 / kStored + 2.0 / segment) / rates.partSectors +
-         (inputs + results) / rates.memoryF32;
-}
-
 /// Whether `op` reads and writes so many single elements that transposed copies
 /// take less time.
 static bool hasRaggedSegments(KsmmOp op, const GPUSplits &splits) {
@@ -298,18 +284,14 @@ static bool hasRaggedSegments(KsmmOp op, const GPUSplits &splits) {
   double rows = getRows(op), inputs = rows * a * c * d,
          results = rows * a * b * d, asTheyLie = 0;
   // Half of an access is enough to read.
-  bool readsSingly = !hasWholeSegments(c, d, access / 2);
-  bool storesSingly = !hasWholeSegments(b, d, access);
-  if (!isF32) {
-    asTheyLie += readsSingly ? inputs / rates.inputs16Bit : 0;
-    asTheyLie += storesSingly ? results / rates.results16Bit : 0;
-  } else if (storesSingly) {
-    asTheyLie = getMicrosecondsAsTheyLie(inputs, results, b, d, rates);
-  }
+  if (!hasWholeSegments(c, d, access / 2))
+    asTheyLie += inputs / (isF32 ? rates.inputsF32 : rates.inputs16Bit);
+  if (!hasWholeSegments(b, d, access))
+    asTheyLie += results / (isF32 ? rates.resultsF32 : rates.results16Bit);
   double transposed = (inputs + results) / (isF32 ? rates.transposedF32
                                                   : rates.transposed16Bit) +
                       rates.launchMicroseconds;
-  return asTheyLie > (isF32 ? 1 : rates.gainFactor) * transposed;
+  return asTheyLie > rates.gainFactor * transposed;
 }
 
 bool kron::isFasterTransposed(KsmmOp op, const GPUSplits &splits) {
