@@ -86,8 +86,8 @@ func.func @ragged(%x: memref<2217x17515xbf16>, %k: memref<113x123x31x5xbf16>, %y
 // Verify that f32 is, where it has many results.
 // CHECK-LABEL: func.func @ragged_f32(
 // CHECK: linalg.transpose {{.*}} permutation = [1, 0]
-func.func @ragged_f32(%x: memref<3000x7920xf32>, %k: memref<3x115x80x33xf32>, %y: memref<3000x11385xf32>) {
-  kron.ksmm ins(%x : memref<3000x7920xf32>) weights(%k : memref<3x115x80x33xf32>) outs(%y : memref<3000x11385xf32>)
+func.func @ragged_f32(%x: memref<3000x7920xf32>, %k: memref<3x640x80x33xf32>, %y: memref<3000x63360xf32>) {
+  kron.ksmm ins(%x : memref<3000x7920xf32>) weights(%k : memref<3x640x80x33xf32>) outs(%y : memref<3000x63360xf32>)
   return
 }
 
