@@ -296,7 +296,7 @@ func.func @ragged_columns(%x: memref<16x28xf32>, %f: memref<16x16xf32>, %y: memr
 // Verify that slices are as large as a factor wants that leaves the first-level cache, of which each vector is loaded for
 // every register tile: all six rows of 428 x 3 elements, of which single ones would fill that cache.
 // CHECK-LABEL: func @rows_for_a_large_factor
-// CHECK: tiled_axis = 0, slice = 2, prefetch_results
+// CHECK: tiled_axis = 0, slice = 1, prefetch_results
 func.func @rows_for_a_large_factor(%x: memref<20x62x6x428x3xf32>, %f0: memref<3x3xf32>, %f1: memref<428x428xf32>, %f2: memref<6x6xf32>, %f3: memref<62x62xf32>, %y: memref<20x62x6x428x3xf32>) {
   kron.fused ins(%x, %f0, %f1, %f2, %f3 : memref<20x62x6x428x3xf32>, memref<3x3xf32>, memref<428x428xf32>, memref<6x6xf32>, memref<62x62xf32>) outs(%y : memref<20x62x6x428x3xf32>) {
   ^bb0(%t: tensor<20x62x6x428x3xf32>, %a0: tensor<3x3xf32>, %a1: tensor<428x428xf32>, %a2: tensor<6x6xf32>, %a3: tensor<62x62xf32>, %o: tensor<20x62x6x428x3xf32>):

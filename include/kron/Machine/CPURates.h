@@ -195,7 +195,8 @@ struct CPURates {
   int64_t wholeStoreBytes = 8;
   /// Rows of X that a register tile follows at once where lanes run over q, and
   /// issue slots of a load from the second-level cache beside one.
-  int64_t mostFibreRows = 12, secondLevelLoadSlots = 2;
+  int64_t mostFibreRows = 12;
+  double secondLevelLoadSlots = 1.75;
   /// Rows of a register tile that has all q, so that X is read only once.
   int64_t leastRowsOfAll = 3, mostRowsOfAll = 6;
   /// Vectors that share a shuffle which repeats a group, and accumulators

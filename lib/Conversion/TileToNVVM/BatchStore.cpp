@@ -275,14 +275,10 @@ void BatchStore::storeAgain() {
 
 void BatchStore::emit() {
   Value isInexact = product.isInexact();
-  // The gradient is that of one piece.
-  Int pieces = toPieces ? output.sizes.front() : Int(1);
-  k.ifThen(k.less(tile.piece, pieces), [&] {
-    if (!isInexact)
-      return storeAll();
-    k.choose(
-        isInexact, [&] { storeAgain(); }, [&] { storeAll(); });
-  });
+  if (!isInexact)
+    return storeAll();
+  k.choose(
+      isInexact, [&] { storeAgain(); }, [&] { storeAll(); });
 }
 
 void tile::storeBatch(Lowering &lowering, StoreOp op) {

@@ -42,8 +42,7 @@ BatchProduct::BatchProduct(Lowering &lowering, ContractBatchOp op)
   right.offset = blocks.getSideBytes(blocks.left);
   if (blocks.usesPackedOperands)
     packedOffset = k.allocateShared(2 * getPackedBytes(blocks), 128);
-  rows = k.min(lowering.views.at(op.getLeft()).sizes[batchDim],
-               lowering.views.at(op.getRight()).sizes[batchDim]);
+  rows = lowering.views.at(op.getLeft()).sizes[batchDim];
   rowsPerPiece = lowering.numbers.at(op.getPositions());
   isAligned = tile::isAligned(lowering, {op.getLeft(), op.getRight()}, 16);
   std::tie(left.warp, right.warp, laneWarp) =
@@ -81,9 +80,7 @@ BatchTile tile::getBatchTile(KernelBuilder &k, const BatchBlocks &blocks,
 BatchTile BatchProduct::getTile(Int index) {
   BatchTile tile = getBatchTile(k, blocks, index);
   tile.firstRow = k.mul(k.extend(tile.piece), rowsPerPiece);
-  // None, if there is no such piece.
-  Int left = k.max(k.sub(rows, tile.firstRow), 0);
-  tile.rows = k.truncate(k.min(rowsPerPiece, left));
+  tile.rows = k.truncate(k.min(rowsPerPiece, k.sub(rows, tile.firstRow)));
   return tile;
 }
 

@@ -25,25 +25,26 @@ struct BlockCosts {
 
   /// Issue slots of one step of p, a multiply-add or a load each: FMAs, loads,
   /// or the FMA latency, whichever is most.
-  int64_t getBlockCost(int64_t rows, int64_t vectors) const {
-    int64_t loads = vectors > nearVectors
-                        ? kCPURates.secondLevelLoadSlots * vectors
-                        : vectors;
-    return std::max({parts * rows * vectors, parts * rows + loads, inFlight}) +
+  double getBlockCost(int64_t rows, int64_t vectors) const {
+    double loads = vectors > nearVectors
+                       ? kCPURates.secondLevelLoadSlots * vectors
+                       : vectors;
+    return std::max({double(parts * rows * vectors), parts * rows + loads,
+                     double(inFlight)}) +
            1;
   }
-  int64_t getCoverCost(int64_t total, int64_t vectorTotal, int64_t rows,
-                       int64_t vectors) const;
+  double getCoverCost(int64_t total, int64_t vectorTotal, int64_t rows,
+                      int64_t vectors) const;
 };
 } // namespace
 
 /// Cost of covering `total` x `vectorTotal` with blocks of `rows` x `vectors`.
-int64_t BlockCosts::getCoverCost(int64_t total, int64_t vectorTotal,
-                                 int64_t rows, int64_t vectors) const {
+double BlockCosts::getCoverCost(int64_t total, int64_t vectorTotal,
+                                int64_t rows, int64_t vectors) const {
   int64_t fullRows = total / rows, remainingRows = total % rows;
   int64_t fullVectors = vectorTotal / vectors,
           remainingVectors = vectorTotal % vectors;
-  int64_t cost = fullRows * fullVectors * getBlockCost(rows, vectors);
+  double cost = fullRows * fullVectors * getBlockCost(rows, vectors);
   if (remainingRows)
     cost += fullVectors * getBlockCost(remainingRows, vectors);
   if (remainingVectors)
@@ -72,7 +73,7 @@ TileShape kron::chooseTileShape(int64_t rows, int64_t vectors,
         choice.l1Bytes / 2 / (inputVectors * choice.vectorBits / 8);
   TileShape best{fixedRows ? std::min(fixedRows, rowTotal) : 1,
                  fixedVectors ? std::min(fixedVectors, vectorTotal) : 1};
-  int64_t bestCost = std::numeric_limits<int64_t>::max();
+  double bestCost = std::numeric_limits<double>::max();
   for (int64_t r = 1; r <= std::min(rowTotal, kMaxTileRows); ++r) {
     if (fixedRows && r != std::min(fixedRows, rowTotal))
       continue;
@@ -82,7 +83,7 @@ TileShape kron::chooseTileShape(int64_t rows, int64_t vectors,
       bool fixed = fixedRows && fixedVectors;
       if (r * s > maxAccumulators && !fixed)
         continue;
-      int64_t cost = costs.getCoverCost(rowTotal, vectorTotal, r, s);
+      double cost = costs.getCoverCost(rowTotal, vectorTotal, r, s);
       if (cost < bestCost || (inputVectors && cost == bestCost)) {
         bestCost = cost;
         best = {r, s};

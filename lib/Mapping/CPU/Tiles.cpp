@@ -66,8 +66,8 @@ int64_t kron::getLeastSlice(const CPUPlan &plan, FusedOp fused,
     int64_t bytes = group.sizeK * llvm::alignTo(group.sizeN * inside, lanes) *
                     getComputedBytes(fused);
     if (inside < lanes && bytes > caches.l1Bytes)
-      least = std::max<int64_t>(
-          least, llvm::divideCeil(kCPURates.leastTileRows, rows));
+      least =
+          std::max<int64_t>(least, llvm::divideCeil(kCPURates.panelRows, rows));
   }
   return least;
 }

@@ -19,14 +19,15 @@ def Tile_ContractBatchOp : Tile_Op<"contract_batch", [Tile_NamesResult]> {
   let summary = "multiplies two arrays and sums up over a piece of their batch";
   let description = [{
     The sums of tile `tile` of `#tile.batch` over positions of the batch: a piece has
-    `positions` of them, the last one what is left of what both views have, and pieces behind that
-    none. Steps of the batch go through the
+    `positions` of them, the last one what is left. Steps of the batch go through the
     ring, all but one slot ahead of the one that is multiplied. It waits for a step, meets,
     starts the copies of a later one, and adds the products to the sums, which are
     complete behind the operation. Where values have residuals, the sums of a step
     are added up by themselves, since a matrix unit cuts off what it adds. Elements are
     copied by 16 bytes, or by what divides known strides and sizes, where both arrays
-    turn out to be aligned to 16 bytes, else one by one.
+    turn out to be aligned to 16 bytes, else one by one. Both views have as many positions,
+    and the `tile.for` as many tiles as there are of all pieces, which is up to the host: whether
+    there is such a piece is not asked for each tile.
 
     What stores sums of f32 that are infinite or NaN in any lane of a warp, or where
     residuals are of bf16 and the whole batch is shorter than 32 positions, computes them again by

@@ -701,8 +701,7 @@ def Tile_StoreOp
     Sums of `tile.contract_batch` and totals of `tile.add_pieces` go to views of
     I x J x K x T elements, one by one. The former may go, as they are, to a view of
     such sums for each piece of the batch, by `bytes` of neighbours; or, by 16 bytes, to one
-    with the sums of a piece as threads have them, those that do not exist included. Of pieces that
-    the view does not have nothing is stored.
+    with the sums of a piece as threads have them, those that do not exist included.
 
     Constraints, beside those of `tile.copy` about view, addend and buffer, of
     `tile.load` about boxes, and of what it reads of a buffer:
