@@ -252,7 +252,7 @@ FIXED = (
     _fixed_chain("f16", ((16, 32, 32, 1), (4, 32, 32, 4), (1, 32, 32, 16)), 300),
     # Planes of other sizes, and steps whose code is a loop.
     _planned_batched("f32", [(8, 8)] * 3, 333, "plane_fibres = 2"),
-    _planned_batched("f64", [(4, 4)] * 3, 500, "plane_fibres = 8, unrolled = 0"),
+    _planned_batched("f64", [(4, 4)] * 3, 500, "plane_fibres = 2, unrolled = 0"),
     _planned_batched("f32", [(9, 9)] * 3, 200, "unrolled = 1"),
     # Results that are stored at other times, and more or fewer copies at once.
     *(_fixed_product("mkm", name, sizes, rows) | dict(attributes=[f"plan = #kron.gpu_plan<kernel = ffma, {plan}>"])

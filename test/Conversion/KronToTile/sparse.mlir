@@ -83,7 +83,7 @@ func.func @layer(%x: memref<7x1x256x4xf16>, %k: memref<64x256x4xf16, strided<[?,
 // Verify that results of three lanes go through shared memory where the plan says so, behind the sums of warps that
 // share K.
 // CHECK-LABEL: gpu.func @staged_0(
-// CHECK:         %[[SHARED:.*]] = tile.alloc : !tile.buffer<2688xf32>
+// CHECK:         %[[SHARED:.*]] = tile.alloc : !tile.buffer<2320xf32>
 // CHECK:         tile.copy_pieces {{.*}} chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 2], split = true, staged = true>> :
 // CHECK:         tile.contract_pieces {{.*}} sums %[[SHARED]] along
 func.func @staged(%x: memref<100x2x64x3xf32>, %k: memref<2x40x64x3xf32>, %y: memref<100x2x40x3xf32>) {
