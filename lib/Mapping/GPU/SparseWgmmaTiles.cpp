@@ -102,12 +102,13 @@ static bool areEnough(const SparseCandidate &plan, const GPUMachine &machine) {
          tiles * 4 >= int64_t(llvm::alignTo(tiles, machine.numSMs)) * 3;
 }
 
-/// How much longer K steps of `plan`, in f32, take than their products: data
-/// that few pipeline stages bring are waited for, those of one stage every
-/// time, and copies of single elements may take longer than what they bring
-/// takes to be multiplied.
+/// How much longer K steps of `plan`, in f32, take than their products where
+/// single elements are copied: data that few pipeline stages bring are waited
+/// for, those of one stage every time, and the copies may take longer than what
+/// they bring takes to be multiplied. Copies of 16 bytes are so few that their
+/// steps do not wait.
 static double getWait(const SparseCandidate &plan, const GPUMachine &machine) {
-  if (plan.is16BitFloat())
+  if (plan.is16BitFloat() || plan.loadUnit == plan.getAccess())
     return 1;
   const GPURates &rates = getGPURates(machine);
   double groups = plan.warpGroups * plan.getLanes() * plan.stepK;
