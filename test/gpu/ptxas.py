@@ -38,8 +38,9 @@ PTX = 1
 REGISTER_FILE = 65536
 SPILLED = 96
 # Sums of pairs leave no registers for more: what spilled would do so in their loops. Of logarithms of sums, linalg
-# kernels that reduce what CTAs have spill, and f64 ones of several columns with rows in registers; powers have 64 registers, since many threads hide how long they take.
-# Matrix products have 128 sums, and addresses by strides that are not known spill.
+# kernels that reduce what CTAs have spill, and f64 ones of several columns with rows in registers; powers have 64
+# registers, since many threads hide how long they take. Matrix products have 128 sums, and addresses by strides that
+# are not known spill.
 # Known losses: each lowers the speed of these shapes.
 EXCEPTIONS = {"pairs": 0, "pairs products": 672, "pairs logsumexp": 480, "pairs power": 48,
               "8^5": 256, "8^8": 192, "31^3": 384,
