@@ -26,6 +26,22 @@ static std::string getSlicesReason(const CPUPlan &plan,
   return "";
 }
 
+std::string kron::getPairsReason(FusedOp fused, int64_t vectorBits) {
+  constexpr int64_t kBits = 512;
+  Type element = getElementType(fused.getInit());
+  std::string reason;
+  llvm::raw_string_ostream os(reason);
+  if (!element.isBF16())
+    os << "results are of " << element << " instead of bf16";
+  else if (vectorBits != kBits)
+    os << "vectors have " << vectorBits << " bits instead of " << kBits;
+  else if (llvm::any_of(fused.getModeProducts(), [](ModeProductOp product) {
+             return product.getPrecision() == Precision::Ieee;
+           }))
+    os << "a product has precision = ieee";
+  return reason;
+}
+
 /// Why nothing honours the lines that `choices` prefetches, or stores from
 /// copies, at a time; empty if something does.
 static std::string getLinesReason(const CPUChoices &choices) {
@@ -73,6 +89,12 @@ std::string kron::getCPUPlanReason(FusedOp fused, const CPUChoices &choices) {
     return reason;
   if (choices.convertsInput && !isConverted(fused, fused.getInputs().front()))
     return "cannot have converts_input = 1: the input has the type of sums";
+  if (choices.matrixTiles > 0) {
+    reason = getPairsReason(fused, choices.vectorBits);
+    if (!reason.empty())
+      return "cannot have matrix_tiles = " +
+             std::to_string(choices.matrixTiles) + ": " + reason;
+  }
   SmallVector<Section> sections = getSections(plan, choices);
   for (auto [number, step] : llvm::enumerate(choices.steps)) {
     bool follows = sections.front().sliceAxis >= 0 && number &&
