@@ -84,6 +84,7 @@ static const Example kPowers{"f32", {-1, 2, 2, 2, 2, 2, 2}, {1, 2, 3, 4, 5, 6}};
 static const Example kOdd{"f64", {1000, 5, 5}, {1, 2}};
 static const Example kSparse{"f32", {6, 196, 64}, {2}, {}, {0}};
 static const Example kLong{"f32", {-1, 64, 64, 64}, {1, 2, 3}};
+static const Example kBFloats{"bf16", {4096, 64, 64}, {1, 2}};
 static const Example kWide{"f32", {-1, 128}, {1}};
 
 TEST_F(CPUPlanners, CompletePlansStayAsTheyAre) {
@@ -122,13 +123,12 @@ TEST_F(CPUPlanners, EstimatesAreNotBelowTheFloor) {
 TEST_F(CPUPlanners, EstimatesOfPairsAndMatrixTiles) {
   // 4096 x 64^2 of bf16: 2 * 64 multiply-adds for an element of 2^24, in pairs
   // in 16 lanes, two in a cycle; or 512 in a cycle.
-  Example rows{"bf16", {4096, 64, 64}, {1, 2}};
   double products = 128 * std::pow(2.0, 24);
   for (bool hasTiles : {false, true}) {
     CPUPlannerOptions options = getOptions({"sapphirerapids", 512});
     options.hasMatrixTiles = hasTiles;
     options.hasPairProducts = !hasTiles;
-    FusedOp fused = build(rows, "");
+    FusedOp fused = build(kBFloats, "");
     ASSERT_TRUE(succeeded(planForCPU(fused, options)));
     CPUTime time =
         estimateCPUTime(fused, readCPUChoices(getCPUPlanAttr(fused)), options);
@@ -188,7 +188,7 @@ TEST_F(CPUPlanners, GivenFieldsAreKept) {
       {kRows, "prefetch_lines = 16"},
       {kRows, "thread_fmas = 1000"},
       {kRows, "stream_bytes = 4096, staging = 1"},
-      {kRows, "stream_bytes = 4096, drain_lines = 8"},
+      {kRows, "stream_bytes = 4096, staging = 1, drain_lines = 8"},
       {kRows, "l1_sets = 128"},
       {kWide, "steps = [{factor_panels = 1, vectors = 1}]"},
       {kWide, "steps = [{chunk = 24}]"},
@@ -268,6 +268,16 @@ TEST_F(CPUPlanners, WhatARegionWouldNotHonourIsAnError) {
       {kRows, "reads_segments = 1", "cannot have reads_segments = 1"},
       {kRows, "spread_prefetch = 1", "cannot have spread_prefetch = 1"},
       {kRows, "stream_bytes = -1, staging = 2", "cannot have staging = 2"},
+      {kRows, "prefetch = -1, prefetch_lines = 16",
+       "expects prefetch_lines = 32, the default, but got 16: with prefetch"},
+      {kRows, "stream_bytes = -1, drain_lines = 8",
+       "expects drain_lines = 12, the default, but got 8: with staging = 0"},
+      {kRows, "matrix_tiles = 1",
+       "cannot have matrix_tiles = 1: results are of f32 instead of bf16"},
+      {kRows, "matrix_tiles = 2",
+       "cannot have matrix_tiles = 2: results are of f32 instead of bf16"},
+      {kBFloats, "vector_bits = 256, matrix_tiles = 1",
+       "cannot have matrix_tiles = 1: vectors have 256 bits instead of 512"},
       {kRows, "steps = [{factors = 4}]", "expects steps to apply 3 factors"},
       {kRows, "steps = [{}]", "expects steps to apply 3 factors, but got 1"},
       {{"f32", {-1, 8, 8, 8}, {1, 3}},

@@ -71,7 +71,7 @@ static int64_t chooseStreamBytes(const CPUPlan &plan, FusedOp fused,
 static int64_t chooseMatrixTiles(const CPUPlan &plan, FusedOp fused,
                                  int64_t vectorBits,
                                  const CPUPlannerOptions &options) {
-  if (!getElementType(fused.getInit()).isBF16())
+  if (!getPairsReason(fused, vectorBits).empty())
     return 0;
   if (options.hasMatrixTiles)
     return kMatrixTiles;

@@ -26,6 +26,41 @@ static std::string getSlicesReason(const CPUPlan &plan,
   return "";
 }
 
+std::string kron::getPairsReason(FusedOp fused, int64_t vectorBits) {
+  constexpr int64_t kBits = 512;
+  Type element = getElementType(fused.getInit());
+  std::string reason;
+  llvm::raw_string_ostream os(reason);
+  if (!element.isBF16())
+    os << "results are of " << element << " instead of bf16";
+  else if (vectorBits != kBits)
+    os << "vectors have " << vectorBits << " bits instead of " << kBits;
+  else if (llvm::any_of(fused.getModeProducts(), [](ModeProductOp product) {
+             return product.getPrecision() == Precision::Ieee;
+           }))
+    os << "a product has precision = ieee";
+  return reason;
+}
+
+/// Why nothing honours the lines that `choices` prefetches, or stores from
+/// copies, at a time; empty if something does.
+static std::string getLinesReason(const CPUChoices &choices) {
+  const CPUChoices defaults;
+  auto expect = [](StringRef field, int64_t value, int64_t found) {
+    return ("expects " + field + " = " + Twine(value) +
+            ", the default, but got " + Twine(found))
+        .str();
+  };
+  if (choices.prefetch < 0 && choices.prefetchLines != defaults.prefetchLines)
+    return expect("prefetch_lines", defaults.prefetchLines,
+                  choices.prefetchLines) +
+           ": with prefetch = -1 nothing is prefetched";
+  if (!choices.staging && choices.drainLines != defaults.drainLines)
+    return expect("drain_lines", defaults.drainLines, choices.drainLines) +
+           ": with staging = 0 no results go by way of a copy";
+  return "";
+}
+
 std::string kron::getCPUPlanReason(FusedOp fused, const CPUChoices &choices) {
   std::variant<CPUPlan, std::string> described =
       describeCPUPlan(fused, choices);
@@ -49,8 +84,17 @@ std::string kron::getCPUPlanReason(FusedOp fused, const CPUChoices &choices) {
   if (choices.staging && choices.streamBytes <= 0)
     return "cannot have staging = " + std::to_string(choices.staging) +
            ": no results are stored non-temporally";
+  reason = getLinesReason(choices);
+  if (!reason.empty())
+    return reason;
   if (choices.convertsInput && !isConverted(fused, fused.getInputs().front()))
     return "cannot have converts_input = 1: the input has the type of sums";
+  if (choices.matrixTiles > 0) {
+    reason = getPairsReason(fused, choices.vectorBits);
+    if (!reason.empty())
+      return "cannot have matrix_tiles = " +
+             std::to_string(choices.matrixTiles) + ": " + reason;
+  }
   SmallVector<Section> sections = getSections(plan, choices);
   for (auto [number, step] : llvm::enumerate(choices.steps)) {
     bool follows = sections.front().sliceAxis >= 0 && number &&

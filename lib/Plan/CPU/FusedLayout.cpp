@@ -192,13 +192,8 @@ StageLayout FusedLayout::describeStage(const LayoutArrays &arrays,
 }
 
 bool FusedLayout::mayMultiplyBy(int64_t means) const {
-  constexpr int64_t kBits = 512;
-  FusedOp op = fused;
-  return choices.matrixTiles == means && vectorBits == kBits &&
-         getElementType(op.getInit()).isBF16() &&
-         llvm::none_of(op.getModeProducts(), [](ModeProductOp product) {
-           return product.getPrecision() == Precision::Ieee;
-         });
+  return choices.matrixTiles == means &&
+         getPairsReason(fused, vectorBits).empty();
 }
 
 bool FusedLayout::usesTiles(const StageLayout &stage) const {

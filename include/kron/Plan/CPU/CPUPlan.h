@@ -174,6 +174,10 @@ bool isStretched(FusedOp fused, unsigned axis);
 /// are computed in another type.
 bool isConverted(FusedOp fused, Value array);
 
+/// Why products of `fused` cannot be those of pairs of bf16, which matrix tiles
+/// (AMX) and vectors of `vectorBits` (AVX512-BF16) add up; empty if they can.
+std::string getPairsReason(FusedOp fused, int64_t vectorBits);
+
 /// Whether the result takes the place of the input.
 bool isInPlace(FusedOp fused);
 
