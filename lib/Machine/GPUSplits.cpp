@@ -28,7 +28,8 @@ GPUSplits mlir::kron::getGPUSplits(const GPUMachine &machine) {
   weights.launchBytes16Bit = scale(weights.launchBytes16Bit, copies * launches);
   weights.launchBytes = scale(weights.launchBytes, copies * launches);
   weights.rowsOfSlice = scale(weights.rowsOfSlice, sms);
-  splits.products.fewestRows = scale(splits.products.fewestRows, sms);
+  splits.products.fewestRows =
+      std::max(scale(splits.products.fewestRows, sms), splits.products.rowUnit);
   RowSplits &rows = splits.rows;
   for (double *rate :
        {&rows.inputs16Bit, &rows.results16Bit, &rows.transposed16Bit,

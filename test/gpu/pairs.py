@@ -16,7 +16,7 @@ OPS = ("pairwise", "pairwise_apply")
 FUNCTIONS = {"dot": (1, lambda x, w: x * w), "abs_diff": (1, lambda x, w: abs(x - w)),
              "square_diff": (2, lambda x, w: (x - w) ** 2),
              "not_equal": (1, lambda x, w: (x != w) + 0 * (x - w)),
-             **{f"pow_diff({p})": (p, lambda x, w, p=p: abs(x - w) ** x.dtype.type(p)) for p in (0.5, 0.7, 1.3, 1.5, 2.7, 3.0)},
+             **{f"pow_diff({p})": (p, lambda x, w, p=p: abs(x - w) ** x.dtype.type(p)) for p in (0.5, 0.7, 1.3, 1.5, 2.7, 3.0, 9.0)},
              "": (3, lambda x, w: np.exp(x - w))}
 #: Of rows, and of K.
 LENGTHS = (1, 2, 3, 7, 16, 31, 33, 64, 65, 100, 127, 128, 130, 200, 300, 1000)

@@ -307,7 +307,7 @@ FIXED = (
     # K decides at a launch whether squares are products, and whether rows stay in registers.
     *(("pairwise", CHIPS, pair("f32", "square_diff", (20, 40, depth), dynamic="K", fields="")) for depth in (30, 70)),
     *(("pairwise", CHIPS, pair("f32", "abs_diff", (200, 100, depth, 1), dynamic="MNKC", epilogue=True, fields=""))
-      for depth in (1, 3, 4, 5)),
+      for depth in (0, 1, 3, 4, 5)),
     # Matrix products, of all types; and tiles where they are not exact: equal rows, NaN, and no sum.
     ("pairwise", CHIPS, pair("f32", "square_diff", (37, 45, 70), batches=((2, 1), (3,), ()), epilogue=True, param=(2, 1),
                              fields=products(32, 3))),

@@ -167,6 +167,8 @@ Value FunctionLowering::lowerRoot(math::SqrtOp op) {
 /// logarithm is exact to 2^-22, of itself or of 1: four units in the last place
 /// for each doubling of the power.
 Value FunctionLowering::lowerPower(math::PowFOp op) {
+  // Of larger exponents, products of powers overflow before the power does.
+  static constexpr double kMostProducts = 64;
   APFloat number(0.0);
   if (!op.getLhs().getDefiningOp<math::AbsFOp>() ||
       !matchPattern(op.getRhs(), m_ConstantFloat(&number)))
@@ -175,7 +177,7 @@ Value FunctionLowering::lowerPower(math::PowFOp op) {
   if (exponent <= 0)
     return nullptr;
   Value base = mapping.lookup(op.getLhs());
-  if (exponent < 1)
+  if (exponent < 1 || exponent > kMostProducts)
     return emitExp2(k, mul(approximate("lg2.approx.f32 $0, $1;", base),
                            k.constant(base.getType(), exponent)));
   // The whole part of the exponent are products, which are 0, infinite or NaN
@@ -188,6 +190,8 @@ Value FunctionLowering::lowerPower(math::PowFOp op) {
     if (left > 1)
       square = mul(square, square);
   }
+  if (exponent == whole)
+    return product;
   Value fraction = emitPowerOf2(approximate("lg2.approx.ftz.f32 $0, $1;", base),
                                 exponent - whole);
   Value result = mul(product, fraction);

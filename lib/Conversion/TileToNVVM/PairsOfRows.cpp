@@ -30,31 +30,41 @@ void tile::lowerKeepRows(Lowering &lowering, KeepRowsOp op) {
   Int first =
       ArrayRef(lowering.places.at(op.getPlace()).starts).take_back(2).front();
   Value base = getBatch(lowering, op.getView(), op.getPlace(), 2);
-  SmallVector<Value> values;
-  for (int64_t row = 0; row < type.getShape()[1]; ++row) {
-    Int position = k.min(
-        k.add(k.add(k.extend(first), k.extend(grid.row)), grid.rowOffset(row)),
-        last);
-    Value start = k.offsetElements(base, view.element,
-                                   k.mul(position, k.extend(strides[0])));
-    for (int64_t number = 0; number < type.getShape()[2]; ++number) {
-      Int offset = k.mul(k.extend(strides[1]), number);
-      Value exists;
-      if (!sizeK.isConstant()) {
-        exists = k.less(number, sizeK);
-        // No address beyond the array, even where nothing is used.
-        offset = Int(
-            k.select(exists, k.materialize(offset, 64), k.materialize(0, 64)));
+  auto load = [&] {
+    SmallVector<Value> values;
+    for (int64_t row = 0; row < type.getShape()[1]; ++row) {
+      Int position = k.min(k.add(k.add(k.extend(first), k.extend(grid.row)),
+                                 grid.rowOffset(row)),
+                           last);
+      Value start = k.offsetElements(base, view.element,
+                                     k.mul(position, k.extend(strides[0])));
+      for (int64_t number = 0; number < type.getShape()[2]; ++number) {
+        Int offset = k.mul(k.extend(strides[1]), number);
+        Value exists;
+        if (!sizeK.isConstant()) {
+          exists = k.less(number, sizeK);
+          // No address beyond the array, even where nothing is used.
+          offset = Int(k.select(exists, k.materialize(offset, 64),
+                                k.materialize(0, 64)));
+        }
+        Value value =
+            toSum(k, k.load(view.element,
+                            k.offsetElements(start, view.element, offset),
+                            CacheHint::ReadOnly));
+        values.push_back(
+            exists ? k.select(exists, value, k.constant(value.getType(), 0))
+                   : value);
       }
-      Value value = toSum(
-          k, k.load(view.element, k.offsetElements(start, view.element, offset),
-                    CacheHint::ReadOnly));
-      values.push_back(
-          exists ? k.select(exists, value, k.constant(value.getType(), 0))
-                 : value);
     }
-  }
-  setBox(lowering, op.getRows(), values);
+    return values;
+  };
+  // Without positions of K there may be no memory at all.
+  Type sum = getSumType(view.element);
+  SmallVector<Type> types(type.getShape()[1] * type.getShape()[2], sum);
+  Value isAny = sizeK.isConstant() ? Value() : k.less(0, sizeK);
+  setBox(lowering, op.getRows(), k.ifElse(isAny, types, load, [&] {
+    return SmallVector<Value>(types.size(), k.constant(sum, 0));
+  }));
 }
 
 namespace {

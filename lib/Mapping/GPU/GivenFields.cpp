@@ -68,8 +68,9 @@ static Attribute getValue(Operation *op, GPUPlanAttr plan, StringRef name) {
 /// Fields that only some of the plans among which one is chosen at launch have,
 /// or that are decided once there are plans.
 static bool isOfSome(StringRef name) {
-  return llvm::is_contained(
-      {"min_rows", "alignment", "packed", "direct_store", "quantize"}, name);
+  return llvm::is_contained({"min_rows", "alignment", "packed", "direct_store",
+                             "quantize", "min_k", "max_k"},
+                            name);
 }
 
 std::string kron::findUnmet(Operation *op, GPUPlanAttr given,

@@ -446,7 +446,7 @@ static bool hasRequirement(GPUPlanAttr plan) {
   return plan.getKernel() == GPUKernel::Cublas ||
          plan.getKernel() == GPUKernel::SmallGroups ||
          plan.get("min_rows") > 1 || plan.get("alignment") > 1 ||
-         plan.get("packed") || plan.get("min_k") > 1 || plan.get("max_k");
+         plan.get("packed") || plan.get("min_k") > 0 || plan.get("max_k");
 }
 
 LogicalResult DispatchAttr::verify(function_ref<InFlightDiagnostic()> emitError,

@@ -259,6 +259,9 @@ LogicalResult CopyPiecesOp::verify() {
   Operation *loop = nullptr;
   for (Operation *user : getRing().getUsers())
     loop = isa<ForPiecesOp, ContractPiecesOp>(user) ? user : loop;
+  // copy_pieces_c7
+  if (getFactorRing() == getRing())
+    return emitOpError("expects pieces of a factor in a ring of their own");
   return failure(
       failed(verifyTakers(*this, getRing(), *this, loop)) ||
       (getFactorRing() &&

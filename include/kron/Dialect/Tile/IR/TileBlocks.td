@@ -69,7 +69,7 @@ def Tile_CopyPiecesOp : Tile_Op<"copy_pieces", [AttrSizedOperandSegments]> {
     5. It is in no loop.
     6. No other operation takes slots of the ring, but one `tile.for_pieces` or
        `tile.contract_pieces`.
-    7. Chunks come with a factor and a ring of its pieces, others with neither.
+    7. Chunks come with a factor and a ring of its pieces alone, others with neither.
 
     Example: `tile.copy_pieces %x to %ring pieces #tile.pieces<...> : !tile.view<?x32x32xf32, [1024, 32, 1]>, !tile.ring<16 of <1x32x8xf32>>`
   }];
