@@ -39,6 +39,8 @@ TEST(GPUSplits, OthersFollowFromSMs) {
   EXPECT_EQ(half.batch.biasBusyThreads, measured.batch.biasBusyThreads / 2);
   EXPECT_EQ(half.weights.launchBytes, measured.weights.launchBytes);
   EXPECT_EQ(half.rows.inputsF32, measured.rows.inputsF32);
+  // Blocks of rows are never empty.
+  EXPECT_EQ(get("h200:sms=1").products.fewestRows, measured.products.rowUnit);
 }
 
 TEST(GPUSplits, OthersFollowFromMemory) {

@@ -492,3 +492,19 @@ gpu.module @kron_gpu {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_pieces_c7_ring(%x: !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, %f: !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, %y: !tile.view<?x2x1x24xf32, [48, 24, 0, 1]>, %z: !tile.view<?x2x1x24xf32, [48, 24, 0, 1]>, %n: i32) kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<2 of <16x32xf32>>
+    %q = tile.alloc : !tile.ring<2 of <16x32xf32>>
+    // expected-error @+1 {{expects pieces of a factor in a ring of their own}}
+    tile.copy_pieces %x to %r and %f to %r pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 32], axes = [0, 1, 2, 3], warps = 1, bytes = 16, ahead = 1, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 1, 1], split = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.ring<2 of <16x32xf32>> and !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<2 of <16x32xf32>>
+    tile.for %t to %n : i32 {
+      %s = tile.contract_pieces %x[%t], %f in %r and %r  along 3 pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 32], axes = [0, 1, 2, 3], warps = 1, bytes = 16, ahead = 1, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 1, 1], split = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<2 of <16x32xf32>> and !tile.ring<2 of <16x32xf32>>  -> !tile.fragment<1x16x1x1x16xf32, mma.m16n8k8.tf32>
+      tile.store %s to %y[%t] along [3] box [16, 1, 1, 16] bytes 16 axes [0, 1, 2, 3] : !tile.fragment<1x16x1x1x16xf32, mma.m16n8k8.tf32>, !tile.view<?x2x1x24xf32, [48, 24, 0, 1]>
+    }
+    gpu.return
+  }
+}
