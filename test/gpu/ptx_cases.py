@@ -304,6 +304,8 @@ FIXED = (
     ("pairwise", CHIPS, pair("f16", "square_diff", (18, 75, 7, 3), accumulate="logsumexp", special=math.nan,
                              fields=kept(3, 16, "value_columns = 3, split_ctas = 4"))),
     ("pairwise", CHIPS, pair("f32", "square_diff", (300, 150, 3, 2), epilogue=True, fields="")),
+    # A whole power beyond those that are written as products, with positions behind K.
+    ("pairwise", CHIPS, pair("f32", "pow_diff(9.0)", (18, 40, 5), fields="")),
     # K decides at a launch whether squares are products, and whether rows stay in registers.
     *(("pairwise", CHIPS, pair("f32", "square_diff", (20, 40, depth), dynamic="K", fields="")) for depth in (30, 70)),
     *(("pairwise", CHIPS, pair("f32", "abs_diff", (200, 100, depth, 1), dynamic="MNKC", epilogue=True, fields=""))
