@@ -32,3 +32,18 @@ func.func @tile(%x: memref<1024x256xf32>, %f: memref<16x16xf32>, %y: memref<1024
   kron.mkm ins(%x : memref<1024x256xf32>) factors(%f, %f : memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<1024x256xf32>) {plan = #kron.gpu_plan<kernel = simt, tile = 6>}
   return
 }
+
+// What K decides at a launch may be given.
+// CHECK-LABEL: @least_k
+// CHECK: #kron.dispatch<[<kernel = pairwise, {{.*}}min_k = 70{{.*}}>, <kernel = pairwise
+func.func @least_k(%a: memref<?x?xf64>, %b: memref<?x?xf64>, %y: memref<?x?xf64>) {
+  kron.pairwise square_diff ins(%a, %b : memref<?x?xf64>, memref<?x?xf64>) outs(%y : memref<?x?xf64>) {plan = #kron.gpu_plan<kernel = pairwise, min_k = 70>}
+  return
+}
+
+// CHECK-LABEL: @most_k
+// CHECK: max_k = 3
+func.func @most_k(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf32>) {
+  kron.pairwise_apply abs_diff ins(%a, %b : memref<?x?xf32>, memref<?x?xf32>) values(%v : memref<?x1xf32>) outs(%y : memref<?x1xf32>) {plan = #kron.gpu_plan<kernel = pairwise, max_k = 3>}
+  return
+}

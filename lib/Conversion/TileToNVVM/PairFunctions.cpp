@@ -167,7 +167,7 @@ Value FunctionLowering::lowerRoot(math::SqrtOp op) {
 /// logarithm is exact to 2^-22, of itself or of 1: four units in the last place
 /// for each doubling of the power.
 Value FunctionLowering::lowerPower(math::PowFOp op) {
-  // Of larger exponents, products of powers overflow before the power does.
+  // Twelve products at most: larger exponents take the logarithm alone.
   static constexpr double kMostProducts = 64;
   APFloat number(0.0);
   if (!op.getLhs().getDefiningOp<math::AbsFOp>() ||

@@ -16,6 +16,7 @@
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Dialect/Kron/Utils/PairScalars.h"
 #include "kron/Machine/GPUTiles.h"
+#include "kron/Mapping/GPU/GivenFields.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/DerivedFields.h"
 #include "kron/Plan/GPU/PairwisePlan.h"
@@ -512,8 +513,6 @@ FailureOr<GPUPlanAttr> PairPlanner::write(PairwisePlan plan) {
   auto read = readPairwisePlan(op, attr, machine);
   if (auto *reason = std::get_if<std::string>(&read))
     return refuse(*reason);
-  if (std::string unmet = findUnmet(op, given, attr); !unmet.empty())
-    return refuse(unmet);
   PairTime time = estimate(problem, plan, machine);
   auto microseconds = static_cast<int64_t>(time.total * 1e6 + 0.5);
   remark::analysis(op.getLoc(),
@@ -548,18 +547,28 @@ LogicalResult PairPlanner::plan() {
       plans.push_back(*plan);
     return success(succeeded(plan));
   };
+  auto getGiven = [&](StringRef field, int64_t chosen) {
+    return given && given.has(field) ? given.get(field) : chosen;
+  };
+  auto finish = [&]() -> LogicalResult {
+    std::string unmet = given ? findUnmet(op, given, plans) : "";
+    if (!unmet.empty())
+      return refuse(unmet);
+    op->setInherentAttr(name, plans.size() == 1
+                                  ? Attribute(plans.front())
+                                  : DispatchAttr::get(op.getContext(), plans));
+    return success();
+  };
   // Squares are products where rows are long, unless a plan says what to do.
   if (isFree("products") && problem.products &&
       op.getInner() == PairFunction::SquareDiff) {
     int64_t exactK = getExactK(op.getAccumulatorType().isF64());
     if (isOpen) {
-      minK = exactK;
+      minK = getGiven("min_k", exactK);
       if (failed(add()))
         return failure();
-      if (!plans.front().get("products")) {
-        op->setInherentAttr(name, plans.front());
-        return success();
-      }
+      if (!plans.front().get("products"))
+        return finish();
       problem.products = 0;
       problem.sizeK = static_cast<double>(minK - 1);
     } else if (sizeK < exactK) {
@@ -570,7 +579,7 @@ LogicalResult PairPlanner::plan() {
   if (isOpen && problem.results > 0 && isFree("keeps_rows") &&
       isFree("products") && ignoresZeros(op)) {
     PairProblem open = problem;
-    maxK = getGPUTiles(machine).pairwise.openKeptK;
+    maxK = getGiven("max_k", getGPUTiles(machine).pairwise.openKeptK);
     problem.sizeK = static_cast<double>(maxK);
     problem.hasKnownK = true;
     problem.products = 0;
@@ -581,12 +590,7 @@ LogicalResult PairPlanner::plan() {
     if (!plans.back().get("keeps_rows"))
       plans.pop_back();
   }
-  if (failed(add()))
-    return failure();
-  op->setInherentAttr(name, plans.size() == 1
-                                ? Attribute(plans.front())
-                                : DispatchAttr::get(op.getContext(), plans));
-  return success();
+  return failure(failed(add()) || failed(finish()));
 }
 
 LogicalResult kron::planForGPU(PairOpInterface op, const GPUMachine &machine) {
