@@ -7,7 +7,7 @@
 
 // REMARK: several fused regions where there are at most {{[1-9][0-9]*}} rows, else one
 // CHECK-LABEL: func.func @chain
-// CHECK:         %[[MANY:.*]] = arith.cmpi sgt, %{{.*}}, %c{{[1-9][0-9]*}} : index
+// CHECK:         %[[MANY:.*]] = arith.cmpi sgt, %{{.*}}, %c{{[1-9][0-9]*}} {kron.requires = {min_rows = {{[1-9][0-9]*}} : i64}} : index
 // CHECK:         scf.if %[[MANY]]
 // CHECK:           kron.fused
 // CHECK:             kron.mode_product

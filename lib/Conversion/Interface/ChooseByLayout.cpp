@@ -14,6 +14,7 @@
 #include "InterfaceInfo.h"
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Dialect/Kron/IR/LaunchChoice.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -120,6 +121,7 @@ void LayoutChooser::run() {
       mapping.map(arg, viewRowMajor(arg));
   if (!areRowMajor)
     return;
+  markLaunchChoice(areRowMajor, {{"row_major", 1}});
   auto branches =
       scf::IfOp::create(builder, loc, areRowMajor, /*withElseRegion=*/true);
   builder.setInsertionPointToStart(branches.thenBlock());
