@@ -291,10 +291,11 @@ static constexpr PlanField kFields[] = {
         "shared_store", 0, 1, 0, kSparse,
         "1: results go through shared memory, so that warps store what lies "
         "side by side together"),
-    defaulted("shift", 0, 64, 0, kSparse,
-              "where groups of results start anywhere, but at the same place in "
-              "all rows: elements whose multiples tiles start at, in front of "
-              "the first result; 0: tiles start where groups do"),
+    defaulted(
+        "shift", 0, 64, 0, kSparse,
+        "where groups of results start anywhere, but at the same place in "
+        "all rows: elements whose multiples tiles start at, in front of "
+        "the first result; 0: tiles start where groups do"),
     // Of functions of pairs.
     required("thread_rows", 1, 16, kPairwise,
              "rows of the result that a thread has of a tile"),
