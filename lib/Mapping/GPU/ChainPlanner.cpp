@@ -112,12 +112,12 @@ static bool chooseTile(SparseCandidate &plan, int64_t rows, int64_t warps,
   return true;
 }
 
-/// How matrix units multiply for `stage`.
-static Multiplication getMultiplication(const SparsePlan &stage) {
-  F32Products ofF32 = stage.math != MmaMath::SplitTF32 ? F32Products::Single
-                      : stage.has16BitResiduals()      ? F32Products::SplitBF16
-                                                       : F32Products::Split;
-  return getMatrixMultiplication(stage.elementBytes, ofF32,
+/// How matrix units multiply for `step`.
+static Multiplication getMultiplication(const SparsePlan &step) {
+  F32Products ofF32 = step.math != MmaMath::SplitTF32 ? F32Products::Single
+                      : step.has16BitResiduals()      ? F32Products::SplitBF16
+                                                      : F32Products::Split;
+  return getMatrixMultiplication(step.elementBytes, ofF32,
                                  /*usesWarpgroups=*/false);
 }
 
@@ -129,21 +129,20 @@ double kron::estimateSparseChain(const ChainPlan &plan, double rows,
   const ChainRates &rates = getGPURates(machine).chain;
   GPUResources resources(machine);
   double sms = machine.numSMs, busy = 0, waits = 0, cached = 0, kept = 0;
-  for (const SparsePlan &stage : plan.steps) {
-    busy += resources.getMultiplySeconds(sms * getMultiplyAdds(stage),
-                                         getMultiplication(stage),
-                                         rates.issueShare);
-    double results = double(plan.rows) * stage.getResultFeatures();
-    if (stage.writesShared)
+  for (const SparsePlan &step : plan.steps) {
+    busy += resources.getMultiplySeconds(
+        sms * getMultiplyAdds(step), getMultiplication(step), rates.issueShare);
+    double results = double(plan.rows) * step.getResultFeatures();
+    if (step.writesShared)
       busy += resources.getSMSeconds(rates.handOnClocks * results);
-    if (stage.leavesRows())
+    if (step.leavesRows())
       busy += resources.getSMSeconds(rates.quantizeClocks * results);
-    double tiles = llvm::divideCeil(stage.getTilesPerRows(), stage.tileWarps);
-    double steps = tiles * stage.stepsK;
+    double tiles = llvm::divideCeil(step.getTilesPerRows(), step.tileWarps);
+    double steps = tiles * step.stepsK;
     waits += steps * rates.stepSeconds;
-    cached += steps * stage.getCopiedBytes();
-    (stage.keepsFactor ? kept : cached) +=
-        steps * stage.tileWarps * stage.getFactorBytes();
+    cached += steps * step.getCopiedBytes();
+    (step.keepsFactor ? kept : cached) +=
+        steps * step.tileWarps * step.getFactorBytes();
   }
   int64_t warpGroups = plan.ctasPerSM * plan.warpGroups;
   double rounds = getWaves(std::ceil(rows / plan.rows), sms * warpGroups);
@@ -164,14 +163,13 @@ double kron::estimateSparseKernels(const ChainPlan &plan, double rows,
   const ChainRates &rates = getGPURates(machine).chain;
   GPUResources resources(machine);
   double seconds = 0;
-  for (const SparsePlan &stage : plan.steps) {
-    int64_t before = stage.getDataFeatures(),
-            behind = stage.getResultFeatures();
-    double products = resources.getMultiplySeconds(rows * before * stage.sizeN,
-                                                   getMultiplication(stage),
+  for (const SparsePlan &step : plan.steps) {
+    int64_t before = step.getDataFeatures(), behind = step.getResultFeatures();
+    double products = resources.getMultiplySeconds(rows * before * step.sizeN,
+                                                   getMultiplication(step),
                                                    rates.aloneIssueShare);
     double memory = resources.getMemorySeconds(
-        rows * (before + behind) * stage.elementBytes, rates.aloneCopyShare);
+        rows * (before + behind) * step.elementBytes, rates.aloneCopyShare);
     seconds += rates.aloneSeconds +
                getOverlapSeconds(products, memory, rates.aloneExposedShare);
   }

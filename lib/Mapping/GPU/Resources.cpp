@@ -93,8 +93,8 @@ double GPUResources::getCacheClocks(double bytes, double share) const {
   return bytes / (share * getGPURates(machine).resources.cacheBytesPerClock);
 }
 
-double GPUResources::getSharedSeconds(double bytes) const {
-  return getClockSeconds(bytes / kSharedBytes);
+double GPUResources::getSharedClocks(double bytes) {
+  return bytes / kSharedBytes;
 }
 
 double GPUResources::getIssueSeconds(double instructions) const {

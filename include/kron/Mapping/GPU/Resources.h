@@ -92,8 +92,11 @@ public:
   double getSMSeconds(double clocks) const {
     return getClockSeconds(clocks * double(machine.numSMs));
   }
-  /// `bytes` to and from shared memory.
-  double getSharedSeconds(double bytes) const;
+  /// `bytes` to and from shared memory; clocks of an SM for its own.
+  double getSharedSeconds(double bytes) const {
+    return getClockSeconds(getSharedClocks(bytes));
+  }
+  static double getSharedClocks(double bytes);
   /// What `instructions` of single threads take of the schedulers.
   double getIssueSeconds(double instructions) const;
   /// `results` of the special-function units.
