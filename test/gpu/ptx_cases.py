@@ -83,8 +83,10 @@ def gradient(name, pattern, rows, layout="batch_first", **more):
     return shapes._fixed_grad(name, pattern, rows, layout, OPEN) | more
 
 
-def chain(name, patterns, rows):
-    return shapes._fixed_chain(name, patterns, rows)
+def chain(name, patterns, rows, fields="", **more):
+    """In one kernel, which the planner plans but for these fields."""
+    plan = f"#kron.gpu_plan<kernel = chain, regions = [{len(patterns)}], {fields}>"
+    return shapes._fixed_chain(name, patterns, rows) | (dict(plan=plan) if fields else {}) | more
 
 
 SMALL_PAIRS = "threads = 64, thread_rows = 2, thread_columns = 4, column_threads = 8, stages = 2"
@@ -327,6 +329,12 @@ FIXED = (
     ("chain", CHIPS, chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 100)),
     ("chain", CHIPS, chain("f32", ((8, 16, 16, 1), (1, 128, 16, 8)), 100)),
     ("chain", CHIPS, chain("bf16", ((16, 16, 16, 1), (4, 16, 16, 4), (1, 16, 16, 16)), 90)),
+    # Factors that stream, of two steps and of as many that rows lie where others were; rows that are innermost; and sizes
+    # of which a group's positions end within a piece.
+    ("chain", CHIPS, chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 100, "keeps_factor = 0")),
+    ("chain", CHIPS, chain("f32", ((16, 16, 16, 1), (8, 16, 16, 2), (4, 16, 16, 4), (1, 16, 16, 16)), 70, "keeps_factor = 0")),
+    ("chain", CHIPS, chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 264, layout="batch_last")),
+    ("chain", CHIPS, chain("f32", ((3, 5, 7, 1), (1, 9, 5, 3)), 100)),
 )
 
 

@@ -33,7 +33,6 @@ static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
   case GPUKernel::Sparse:
     return emitSparseKernel(builder, gpuModule, fused, plan, machine);
   case GPUKernel::Chain:
-    return emitChainKernel(builder, gpuModule, fused, plan, machine);
   case GPUKernel::Batched:
   case GPUKernel::Ffma:
   case GPUKernel::Dmma:

@@ -6,39 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/GPU/QuantizedRows.h"
-#include "kron/CodeGen/FusedOperands.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace mlir::kron;
-
-QuantizedRows QuantizedRows::get(Emitter &host, QuantizeOp op,
-                                 int64_t alignment) {
-  StepArray bytes = getFusedArray(host, op.getInit());
-  StepArray scales = getFusedArray(host, op.getScales());
-  QuantizedRows rows;
-  rows.byte = getElementType(op.getInit());
-  rows.bytes = bytes.base;
-  rows.bytesStride = bytes.strides.front();
-  rows.scales = scales.base;
-  rows.scalesStride = scales.strides.front();
-  Value address = LLVM::PtrToIntOp::create(
-      host.builder, host.loc, host.builder.getI64Type(), bytes.base);
-  rows.misalignment =
-      host.bitAnd(host.bitOr(Int(address), rows.bytesStride), alignment - 1);
-  return rows;
-}
-
-QuantizedRows QuantizedRows::enter(KernelBuilder &k) const {
-  QuantizedRows rows;
-  rows.byte = byte;
-  rows.bytes = k.enter(bytes);
-  rows.bytesStride = k.enter(bytesStride);
-  rows.scales = k.enter(scales);
-  rows.scalesStride = k.enter(scalesStride);
-  rows.isAligned = k.equal(k.truncate(k.enter(misalignment)), 0);
-  return rows;
-}
 
 Value QuantizedRows::locate(KernelBuilder &k, Int row) const {
   return k.offsetBytes(bytes, k.mul(k.extend(row), bytesStride));

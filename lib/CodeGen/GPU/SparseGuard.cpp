@@ -80,34 +80,16 @@ void SparseStores::guard(MmaProducts &products, ArrayRef<MmaC> sums,
 }
 
 void SparseKernel::computeAgain(const SparseTile &tile) {
-  Value outputBase, data;
-  if (!plan.writesShared)
-    outputBase = stores.getBase(targets.output, tile);
-  if (!plan.readsShared)
-    data = offsetSparseTile(k, input, tile, /*isFactor=*/false);
-  // Where a row is in arrays; it is counted as its data are.
-  auto getOwnRow = [&](Int row) {
-    return plan.turnsRows ? getRowOfSlot(row) : row;
-  };
+  Value outputBase = stores.getBase(targets.output, tile);
+  Value data = offsetSparseTile(k, input, tile, /*isFactor=*/false);
   auto exists = [&](Int row, Int result, Int lane) {
-    return plan.readsShared && plan.writesShared
-               ? stores.isColumnInside(tile, result, lane)
-               : stores.isInside(tile, getOwnRow(row), result, lane);
+    return stores.isInside(tile, row, result, lane);
   };
   auto loadData = [&](Int row, Int lane, Int positionK) {
-    if (!plan.readsShared)
-      return stores.loadData(input, data, row, lane, positionK);
-    Int line = k.add(k.mul(getGroupNumber(tile), plan.sizeK), positionK);
-    Int feature = k.add(k.mul(line, plan.lanes), k.add(tile.lane, lane));
-    return ops.load(plan.element, locateFeature(row, feature));
+    return stores.loadData(input, data, row, lane, positionK);
   };
   auto storeOne = [&](Value sum, Int row, Int result, Int lane) {
-    if (!plan.writesShared)
-      return stores.storeElement(sum, outputBase, tile, getOwnRow(row), result,
-                                 lane);
-    k.store(stores.round(sum),
-            next->locateFeature(plan.alongRows ? getSlotOfRow(row) : row,
-                                getFeature(tile, result, lane)));
+    stores.storeElement(sum, outputBase, tile, row, result, lane);
   };
   stores.computeAgain(tile, factor, {exists, loadData, storeOne});
 }
@@ -115,8 +97,5 @@ void SparseKernel::computeAgain(const SparseTile &tile) {
 void SparseKernel::store(ArrayRef<MmaC> sums, const SparseTile &tile) {
   stores.guard(
       products, sums, [&] { computeAgain(tile); },
-      [&] {
-        plan.writesShared ? storeShared(sums, tile)
-                          : stores.store(sums, tile, isAligned);
-      });
+      [&] { stores.store(sums, tile, isAligned); });
 }

@@ -115,12 +115,8 @@ Int SparseKernel::getAlignment() {
       if (!stride.isConstant())
         bits = host.bitOr(bits, host.mul(stride, bytes));
   };
-  SmallVector<StepArray> arrays;
-  if (!plan.readsShared)
-    arrays.push_back(operands.input);
-  if (!plan.writesShared)
-    arrays.append({operands.init, operands.addend});
-  if (!plan.writesShared && operands.epilogue)
+  SmallVector<StepArray> arrays{operands.input, operands.init, operands.addend};
+  if (operands.epilogue)
     arrays.append({operands.epilogue->bias, operands.epilogue->residual});
   for (const StepArray &array : arrays)
     if (array.base)
@@ -175,21 +171,17 @@ void SparseKernel::enterFactor() {
 }
 
 void SparseKernel::enterAll() {
-  if (!plan.readsShared)
-    input = getArray(operands.input);
-  if (!plan.writesShared) {
-    if (!plan.leavesRows())
-      targets.output = getArray(operands.init);
-    targets.alpha = ops.enter(operands.alpha, operands.alpha.isOne());
-    targets.beta = ops.enter(operands.beta, operands.beta.isZero());
-    if (targets.beta.value)
-      targets.addend = getArray(operands.addend);
-    targets.epilogue.enter(operands.epilogue, plan.element);
-    if (targets.epilogue.hasBias)
-      targets.bias = getArray(operands.epilogue->bias);
-    if (targets.epilogue.hasResidual)
-      targets.residual = getArray(operands.epilogue->residual);
-  }
+  input = getArray(operands.input);
+  targets.output = getArray(operands.init);
+  targets.alpha = ops.enter(operands.alpha, operands.alpha.isOne());
+  targets.beta = ops.enter(operands.beta, operands.beta.isZero());
+  if (targets.beta.value)
+    targets.addend = getArray(operands.addend);
+  targets.epilogue.enter(operands.epilogue, plan.element);
+  if (targets.epilogue.hasBias)
+    targets.bias = getArray(operands.epilogue->bias);
+  if (targets.epilogue.hasResidual)
+    targets.residual = getArray(operands.epilogue->residual);
 
   targets.rows =
       plan.swapsOperands
@@ -218,8 +210,6 @@ SparseTile SparseKernel::getTile(Int part, Int block) {
 
 /// Tile number `number` of the segment that this CTA is at.
 SparseTile SparseKernel::getTile(Int number) {
-  if (plan.isChained())
-    return getTile(number, chainBlock);
   if (plan.keepsFactor)
     return getTile(runPart, k.add(k.add(runStart, thread.warpGroup),
                                   k.mul(number, plan.warpGroups)));
@@ -244,18 +234,10 @@ void SparseKernel::waitWarpGroup() {
   k.namedBarrier(k.add(thread.warpGroup, 1), plan.getWarpGroupThreads());
 }
 
-/// Waits until K step number `step` has arrived, and nobody reads the place
-/// that comes free.
-void SparseKernel::waitStep(Int step) {
-  auto wait = [&](int64_t others) {
-    k.waitCopies(std::max<int64_t>(plan.stages - 2, 0) + others);
-  };
-  if (copiesBetween)
-    k.choose(
-        k.less(step, plan.stages - 1), [&] { wait(copiesBetween); },
-        [&] { wait(0); });
-  else
-    wait(0);
+/// Waits until the next K step has arrived, and nobody reads the place that
+/// comes free.
+void SparseKernel::waitStep() {
+  k.waitCopies(std::max<int64_t>(plan.stages - 2, 0));
   waitWarpGroup();
 }
 
@@ -263,13 +245,10 @@ void SparseKernel::waitStep(Int step) {
 /// stage at `slot`, and its factor.
 SparseStepPlace SparseKernel::locateStep(Int slot, Int indexK) {
   SparseStepPlace place;
-  place.factor =
-      plan.keepsFactor
-          ? k.add(k.add(k.mul(indexK, plan.getFactorBytes()), keptTile),
-                  keptOffset)
-          : k.add(slot, plan.getCopiedBytes());
-  place.data = plan.readsShared ? dataOffset : slot;
-  place.region = dataRegion;
+  place.factor = plan.keepsFactor
+                     ? k.add(k.mul(indexK, plan.getFactorBytes()), keptOffset)
+                     : k.add(slot, plan.getCopiedBytes());
+  place.data = slot;
   place.indexK = indexK;
   return place;
 }
@@ -281,11 +260,9 @@ SmallVector<Value> SparseKernel::emitSteps(Int firstStep) {
       plan.stepsK, plan.getSums(), plan.hasPartialSums,
       [&](Int indexK, MutableArrayRef<MmaC> sums) {
         Int step = k.add(firstStep, indexK);
-        if (plan.hasRing()) {
-          waitStep(step);
-          if (plan.stages > 1)
-            issue(k.add(step, plan.stages - 1));
-        }
+        waitStep();
+        if (plan.stages > 1)
+          issue(k.add(step, plan.stages - 1));
         Int slot = getSlot(step);
         if (!plan.usesWgmma)
           return multiplier.multiplyStep(sums, locateStep(slot, indexK));
@@ -316,28 +293,16 @@ void SparseKernel::startRun() {
     issueFactor(0, k.add(getSlot(plan.stages - 1), plan.getCopiedBytes()));
     k.commitCopies();
   }
-  if (plan.hasRing())
-    k.rolledLoop(0, std::max<int64_t>(plan.stages - 1, 1), 1,
-                 [&](Int step) { issue(step); });
+  k.rolledLoop(0, std::max<int64_t>(plan.stages - 1, 1), 1,
+               [&](Int step) { issue(step); });
   if (plan.preparesAhead())
     prepareFirst();
 }
 
 void SparseKernel::emitTilesOfSegment() {
-  // Warps that wait for copies together take as many tiles; others need not
-  // know of each other.
-  bool isFree = plan.tileWarps > 1 && !plan.hasRing();
-  Int start = isFree ? thread.tileWarp : 0,
-      offset = isFree ? 0 : thread.tileWarp;
-  k.rolledLoop(start, tileCount, plan.tileWarps, [&](Int first) {
-    Int number = k.add(first, offset);
+  k.rolledLoop(0, tileCount, 1, [&](Int number) {
     SparseTile tile = getTile(number);
-    if (plan.readsShared)
-      dataRegion = getRegion(tile);
-    if (plan.isChained())
-      keptTile = k.mul(number, plan.stepsK * plan.getFactorBytes());
-    SmallVector<Value> values =
-        emitSteps(k.mul(k.floorDiv(first, plan.tileWarps), plan.stepsK));
+    SmallVector<Value> values = emitSteps(k.mul(number, plan.stepsK));
     SmallVector<MmaC> sums(plan.getSums());
     for (auto [index, value] : llvm::enumerate(values))
       sums[index / 4][index % 4] = value;

@@ -21,7 +21,7 @@ namespace mlir::kron {
 
 class SparseKernel {
 public:
-  /// The kernel, or the chain step of one, that applies `product` of `fused`.
+  /// The kernel that applies `product` of `fused`.
   SparseKernel(KernelBuilder &kernel, FusedOp fused, ModeProductOp product,
                const SparsePlan &plan, const GPUMachine &machine);
 
@@ -29,8 +29,6 @@ public:
   void emit();
 
 private:
-  friend class SparseChain;
-
   // SparseKernel.cpp
   void enterAll();
   SparseArray getArray(const StepArray &array);
@@ -50,7 +48,7 @@ private:
   SparseStepPlace locateStep(Int slot, Int indexK);
   SmallVector<Value> emitSteps(Int firstStep);
   void waitWarpGroup();
-  void waitStep(Int step);
+  void waitStep();
   void choose(Value condition, function_ref<void(bool)> body);
 
   // SparseLoad.cpp
@@ -62,7 +60,6 @@ private:
   bool startsEarly() const;
   void finishKeeping(int64_t copiesUnderWay);
   void keepFactor(const SparseTile &tile);
-  void keepAll();
   Int getSlot(Int step);
   Int getPrepared(Int number);
   void finishPreparing();
@@ -72,23 +69,6 @@ private:
   // SparseGuard.cpp
   void computeAgain(const SparseTile &tile);
   void store(ArrayRef<MmaC> sums, const SparseTile &tile);
-
-  // SparseShared.cpp
-  Int getGroupNumber(const SparseTile &tile);
-  Int getRegion(const SparseTile &tile);
-  Int getRegionOffset(Int positionK, Int lane);
-  Value locateFeature(Int row, Int feature);
-  bool keepsFeatures() const;
-  bool keepsChunks() const;
-  void clearData();
-  Int getFeature(const SparseTile &tile, Int result, Int lane);
-  void storeShared(ArrayRef<MmaC> sums, const SparseTile &tile);
-  void storeSharedAlong(ArrayRef<MmaC> sums, const SparseTile &tile);
-  Int getSlotOfRow(Int row);
-  Int getRowOfSlot(Int slot);
-  SparseArray getResultRows(Int offset);
-  void handOn(ArrayRef<Value> values, Int row, ArrayRef<Int> results,
-              ArrayRef<Int> lanes, const SparseTile &tile, bool isChunk);
 
   KernelBuilder &k;
   Emitter &host;
@@ -121,20 +101,6 @@ private:
   Value isAligned, isFactorAligned;
   /// Byte offset of the factor that is kept, and of the pipeline stages.
   int64_t keptOffset = 0, stageOffset = 0;
-
-  /// Of a chain step: the block of rows that it is at, the chain step that
-  /// reads its results, where its data are in shared memory, and the part of
-  /// their rows that the tile reads.
-  Int chainBlock;
-  SparseKernel *next = nullptr;
-  /// The chain step whose order of rows all of them in shared memory have, if
-  /// there is one that turns them.
-  const SparsePlan *turning = nullptr;
-  Int dataOffset = 0, dataRegion = 0;
-  /// Copies that other chain steps start between this one's first and others,
-  /// and where the tile's part of the factor is among all that are kept.
-  int64_t copiesBetween = 0;
-  Int keptTile = 0;
 };
 
 } // namespace mlir::kron

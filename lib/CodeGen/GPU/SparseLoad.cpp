@@ -44,7 +44,7 @@ Int SparseKernel::getSlot(Int step) {
 /// the number of its first tile.
 void SparseKernel::ifStep(Int step,
                           function_ref<void(Int number, Int startK)> body) {
-  Int number = k.mul(k.floorDiv(step, plan.stepsK), plan.tileWarps);
+  Int number = k.floorDiv(step, plan.stepsK);
   k.ifThen(k.less(number, tileCount),
            [&] { body(number, k.mul(k.rem(step, plan.stepsK), plan.stepK)); });
 }
@@ -67,40 +67,18 @@ void SparseKernel::issue(Int step) {
     Int slot = getSlot(step);
     Int factorSlot = k.add(slot, plan.getCopiedBytes());
     bool isOneTest = isAligned == isFactorAligned && !plan.preparesAhead();
-    if (!plan.readsShared)
-      choose(isAligned, [&](bool isAligned) {
-        if (plan.tileWarps == 1)
-          issueData(tile, startK, slot, isAligned);
-        else
-          k.rolledLoop(0, plan.tileWarps, 1, [&](Int index) {
-            issueData(getTile(k.add(number, index)), startK,
-                      k.add(slot, k.mul(index, plan.getDataBytes())),
-                      isAligned);
-          });
-        if (!plan.keepsFactor && isOneTest)
-          issueFactor(tile, startK, factorSlot, isAligned);
-      });
-    if (!plan.keepsFactor && !plan.preparesAhead() &&
-        (plan.readsShared || !isOneTest))
+    choose(isAligned, [&](bool isAligned) {
+      issueData(tile, startK, slot, isAligned);
+      if (!plan.keepsFactor && isOneTest)
+        issueFactor(tile, startK, factorSlot, isAligned);
+    });
+    if (!plan.keepsFactor && !plan.preparesAhead() && !isOneTest)
       choose(isFactorAligned, [&](bool isAligned) {
         issueFactor(tile, startK, factorSlot, isAligned);
       });
   });
   if (plan.preparesAhead())
     issueFactor(k.add(step, 1), k.add(getSlot(step), plan.getCopiedBytes()));
-  k.commitCopies();
-}
-
-/// Starts the copies of the whole factor.
-void SparseKernel::keepAll() {
-  choose(isFactorAligned, [&](bool isAligned) {
-    k.rolledLoop(0, plan.getTilesPerRows() * plan.stepsK, 1, [&](Int step) {
-      issueFactor(getTile(k.floorDiv(step, plan.stepsK), 0),
-                  k.mul(k.rem(step, plan.stepsK), plan.stepK),
-                  k.add(k.mul(step, plan.getFactorBytes()), keptOffset),
-                  isAligned);
-    });
-  });
   k.commitCopies();
 }
 

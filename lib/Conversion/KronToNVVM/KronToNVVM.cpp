@@ -14,8 +14,6 @@
 #include "kron/CodeGen/GPU/Dispatch.h"
 #include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
-#include "kron/CodeGen/GPU/Quantize.h"
-#include "kron/CodeGen/GPU/Sparse.h"
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Plan/GPU/QuantizePlan.h"
@@ -37,17 +35,6 @@ template <typename OpTy> static SmallVector<OpTy> collect(ModuleOp module) {
   SmallVector<OpTy> ops;
   module.walk([&](OpTy op) { ops.push_back(op); });
   return ops;
-}
-
-/// The kernel of both, of a chain.
-static LogicalResult emitQuantized(OpBuilder &builder,
-                                   gpu::GPUModuleOp gpuModule, FusedOp fused,
-                                   GPUPlanAttr plan, QuantizeOp quantize,
-                                   const GPUMachine &machine) {
-  if (plan.getKernel() == GPUKernel::Chain)
-    return emitChainKernel(builder, gpuModule, fused, plan, machine, quantize);
-  return fused.emitOpError("has a plan for kernel ")
-         << stringifyGPUKernel(plan.getKernel()) << ": run --kron-tile first";
 }
 
 namespace {
@@ -83,14 +70,10 @@ struct ConvertKronToNVVMPass
       if (plans.empty())
         return signalPassFailure();
       if (plans.front().get("quantize")) {
-        QuantizeOp quantize = takeQuantize(fused, quantizes);
-        if (!quantize ||
-            failed(emitQuantizedKernel(builder, fused, quantize, [&] {
-              return emitQuantized(builder, gpuModule, fused, plans.front(),
-                                   quantize, *machine);
-            })))
-          return signalPassFailure();
-        continue;
+        fused.emitOpError("has a plan for kernel ")
+            << stringifyGPUKernel(plans.front().getKernel())
+            << ": run --kron-tile first";
+        return signalPassFailure();
       }
       if (failed(emitGPUKernels(builder, gpuModule, fused, plans, *machine)))
         return signalPassFailure();

@@ -58,6 +58,16 @@ LogicalResult tileSparse(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                          FusedOp fused, GPUPlanAttr plan,
                          const GPUMachine &machine);
 
+/// The same of a plan of kind `chain`; and of one that stores rows of 8 bits,
+/// as tileQuantizedWgmma does.
+LogicalResult tileChain(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                        FusedOp fused, GPUPlanAttr plan,
+                        const GPUMachine &machine);
+LogicalResult tileQuantizedChain(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                                 FusedOp fused, GPUPlanAttr plan,
+                                 const GPUMachine &machine,
+                                 QuantizeOp quantize);
+
 /// The same of a plan of kind `simt`, whose launches are a kernel each.
 LogicalResult tileSimt(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                        FusedOp fused, GPUPlanAttr plan,

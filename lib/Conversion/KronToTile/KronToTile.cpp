@@ -44,6 +44,8 @@ static decltype(&tileBatched) getFamily(GPUPlanAttr plan) {
     return tileWgmma;
   case GPUKernel::Simt:
     return tileSimt;
+  case GPUKernel::Chain:
+    return tileChain;
   case GPUKernel::Sparse:
     return plan.get("keeps_factor") || plan.get("wgmma") ? nullptr : tileSparse;
   default:
@@ -51,10 +53,20 @@ static decltype(&tileBatched) getFamily(GPUPlanAttr plan) {
   }
 }
 
-/// Whether rows of `fused` are quantized by its kernel, of tile operations.
-static bool isQuantizedWgmma(FusedOp fused) {
+/// What makes kernels of tile operations that quantize the rows of `fused`, or
+/// null.
+static decltype(&tileQuantizedWgmma) getQuantizedFamily(FusedOp fused) {
   GPUPlanAttr plan = getGPUPlans(fused).front();
-  return plan.getKernel() == GPUKernel::Wgmma && plan.get("quantize");
+  if (!plan.get("quantize"))
+    return nullptr;
+  switch (plan.getKernel()) {
+  case GPUKernel::Wgmma:
+    return tileQuantizedWgmma;
+  case GPUKernel::Chain:
+    return tileQuantizedChain;
+  default:
+    return nullptr;
+  }
 }
 
 /// The plans of `fused`, whose scalars are hoisted; none, with an error, if it
@@ -104,7 +116,7 @@ struct KronTilePass : kron::impl::KronTileBase<KronTilePass> {
       if (llvm::none_of(getGPUPlans(fused),
                         [](GPUPlanAttr plan) { return getFamily(plan); }))
         continue;
-      if (failed(isQuantizedWgmma(fused)
+      if (failed(getQuantizedFamily(fused)
                      ? tileQuantized(builder, fused, quantizes, *machine)
                      : tile(builder, fused, *machine)))
         return signalPassFailure();
@@ -158,8 +170,8 @@ KronTilePass::tileQuantized(OpBuilder &builder, FusedOp fused,
     return failure();
   gpu::GPUModuleOp gpuModule = getOrCreateGPUModule(getOperation());
   return emitQuantizedKernel(builder, fused, quantize, [&] {
-    return tileQuantizedWgmma(builder, gpuModule, fused, plans.front(), machine,
-                              quantize);
+    return getQuantizedFamily(fused)(builder, gpuModule, fused, plans.front(),
+                                     machine, quantize);
   });
 }
 

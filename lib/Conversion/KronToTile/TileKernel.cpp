@@ -105,6 +105,17 @@ DenseI64ArrayAttr TileKernel::getOrder(ArrayRef<Int> strides,
   return builder.getDenseI64ArrayAttr(order);
 }
 
+std::pair<unsigned, unsigned>
+TileKernel::enterQuantized(QuantizeOp op, Int rows, int64_t length) {
+  StepArray bytes = getFusedArray(host, op.getInit());
+  StepArray scales = getFusedArray(host, op.getScales());
+  unsigned first =
+      enter(makeView(bytes.base, {rows, length}, {bytes.strides.front(), 1},
+                     getElementType(op.getInit())));
+  return {first, enter(makeView(scales.base, rows, scales.strides.front(),
+                                getElementType(op.getScales())))};
+}
+
 void TileKernel::enterFactor(FusedOp fused, ModeProductOp product,
                              int64_t sizeK, int64_t sizeN,
                              BoxArguments &arguments) {

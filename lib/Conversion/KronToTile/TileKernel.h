@@ -65,6 +65,10 @@ public:
   /// entered; `enterAddend` enters an addend that is another array.
   void enterScales(const FusedOperands &all, BoxArguments &arguments,
                    function_ref<unsigned(const StepArray &)> enterAddend);
+  /// Enters what `op` writes, of `rows` rows of `length` elements: bytes and
+  /// scales.
+  std::pair<unsigned, unsigned> enterQuantized(QuantizeOp op, Int rows,
+                                               int64_t length);
   void enterFactor(FusedOp fused, ModeProductOp product, int64_t sizeK,
                    int64_t sizeN, BoxArguments &arguments);
   /// In as many bits.

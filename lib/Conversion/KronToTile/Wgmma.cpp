@@ -75,15 +75,11 @@ WholeTiles::WholeTiles(OpBuilder &hostBuilder, FusedOp fused,
 
 /// What is written in the place of the result, which nobody sees.
 void WholeTiles::enterQuantize() {
-  QuantizedRows rows =
-      QuantizedRows::get(kernel.host, quantize, kWgmmaQuantizedLanes);
   int64_t elements = 1;
   for (const WgmmaAxis &axis : ArrayRef(plan.axes).drop_front())
     elements *= axis.after;
-  bytes = kernel.enter(kernel.makeView(rows.bytes, {sizes.front(), elements},
-                                       {rows.bytesStride, 1}, rows.byte));
-  scales = kernel.enter(kernel.makeView(rows.scales, {sizes.front()},
-                                        {rows.scalesStride}, b.getF32Type()));
+  std::tie(bytes, scales) =
+      kernel.enterQuantized(quantize, sizes.front(), elements);
 }
 
 /// Positions that a tile has room for.

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
+#include "kron/Dialect/Tile/IR/TileSteps.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -31,6 +32,12 @@ void tile::lowerAlloc(Lowering &lowering, AllocOp op) {
     return;
   }
   if (auto type = dyn_cast<RingType>(op.getMemory().getType())) {
+    // Slots of a step's ring are the same ones for each tile.
+    if (getStepOf(op.getMemory())) {
+      lowering.buffers[op.getMemory()] = Int(
+          lowering.k.allocateShared(lowering.groups * type.getBytes(), 128));
+      return;
+    }
     LoweredRing ring;
     ring.slotBytes = type.getSlotBytes();
     ring.stages = type.getStages();

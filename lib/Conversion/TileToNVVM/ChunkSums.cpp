@@ -105,10 +105,10 @@ void ChunkPieces::storeSums() {
     auto storeOne = [&](Value sum, Int row, Int result, Int lane) {
       stores.storeElement(sum, first, tile, row, result, lane);
     };
-    stores.computeAgain(tile, factor, {exists, load, storeOne});
+    stores.computeAgain(tile, factor.given, {exists, load, storeOne});
   };
   stores.guard(products, sums, computeAgain,
-               [&] { stores.store(sums, tile, isAligned); });
+               [&] { stores.store(sums, tile, factor.isAligned); });
 }
 
 void ChunkPieces::store() {

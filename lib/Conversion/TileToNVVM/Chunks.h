@@ -14,8 +14,7 @@
 #ifndef KRON_LIB_CONVERSION_TILETONVVM_CHUNKS_H
 #define KRON_LIB_CONVERSION_TILETONVVM_CHUNKS_H
 
-#include "Lowering.h"
-#include "kron/CodeGen/GPU/SparseStores.h"
+#include "ChunkArrays.h"
 
 namespace mlir::kron::tile {
 
@@ -32,10 +31,8 @@ public:
   void store();
 
 private:
-  SparseArray getArray(Value view, bool isFactor);
-  Value hasWholeRows();
-  void enterFactor();
-  void enterTargets();
+  SparseArray getArray(Value view);
+  void enterArrays();
   SparseTile locate(Int tile);
   void copy(Int tile, Int number, Int slot);
   Value locateSums(Int from, int64_t index);
@@ -56,13 +53,9 @@ private:
   SparseProducts multiplier;
   SparseTargets targets;
   SparseStores stores;
-  SparseArray data, factor;
-  /// The factor as if it had no gaps.
-  SparseArray alignedFactor;
+  SparseArray data;
+  ChunkFactor factor;
   SmallVector<Int> freeSizes;
-  /// Whether arrays are multiples of 16 bytes, and whether the factor is and
-  /// has the strides of `alignedFactor`.
-  Value isAligned, isFactorAligned;
   /// Where the rings begin.
   int64_t dataOffset, factorOffset;
   /// Tiles of the loop.

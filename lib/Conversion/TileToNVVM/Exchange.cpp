@@ -83,6 +83,8 @@ void tile::lowerExchange(Lowering &lowering, ExchangeOp op) {
     return exchangeBlock(lowering, op);
   if (getFibres(op.getBoxes()))
     return exchangeFibres(lowering, op);
+  if (op.getFragment().getDefiningOp<ContractStepOp>())
+    return exchangeStep(lowering, op);
   KernelBuilder &k = lowering.k;
   const LoweredFragment &fragment = lowering.fragments.at(op.getFragment());
   if (op.getFragment().getType().getAtom() == AtomKind::Dmma)

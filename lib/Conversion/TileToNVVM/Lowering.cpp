@@ -103,6 +103,13 @@ void Lowering::lower(Block &block) {
         .Case([&](ContractPiecesOp product) {
           lowerContractPieces(*this, product);
         })
+        .Case([&](ForStepOp loop) { lowerForStep(*this, loop); })
+        .Case([&](CopyStepOp copy) { lowerCopyStep(*this, copy); })
+        .Case([&](KeepStepOp keep) { lowerKeepStep(*this, keep); })
+        .Case([&](ClearOp clear) { lowerClear(*this, clear); })
+        .Case(
+            [&](ContractStepOp product) { lowerContractStep(*this, product); })
+        .Case([&](LeaveRowsOp rows) { storeStep(*this, rows.getSource()); })
         .Case([&](ForFibresOp loop) { lowerForFibres(*this, loop); })
         .Case([&](ContractFibresOp product) {
           lowerContractFibres(*this, product);

@@ -20,6 +20,10 @@
 #include "kron/Dialect/Tile/IR/TileColumns.h"
 #include <functional>
 
+namespace mlir::kron {
+struct QuantizedRows;
+} // namespace mlir::kron
+
 namespace mlir::kron::tile {
 
 /// An array with its bounds. Its elements are of type `element`.
@@ -169,6 +173,7 @@ struct LoadedBlock;
 struct LoweredBlock;
 class MatrixFactor;
 class ChunkPieces;
+class ChainStep;
 
 /// Where the elements of a buffer of a ring along an axis lie.
 class WindowPlaces {
@@ -241,6 +246,8 @@ public:
   DenseMap<Value, std::shared_ptr<WarpgroupSums>> warpgroupSums;
   /// Of pieces of chunks: what multiplies them, by the ring of the data.
   DenseMap<Value, std::shared_ptr<ChunkPieces>> chunks;
+  /// Steps of a chain, by their tile.contract_step.
+  llvm::MapVector<Operation *, std::shared_ptr<ChainStep>> steps;
   /// Products of tile.contract_batch, by their sums.
   DenseMap<Value, std::shared_ptr<BatchProduct>> batches;
   /// What was tested where this operation is; and the first parts of what such
@@ -351,6 +358,9 @@ void lowerForPieces(Lowering &lowering, ForPiecesOp op);
 void lowerCopyPieces(Lowering &lowering, CopyPiecesOp op);
 void lowerContractPieces(Lowering &lowering, ContractPiecesOp op);
 void lowerQuantizeRows(Lowering &lowering, QuantizeRowsOp op);
+/// The same of rows of a buffer.
+void testRowsOfBuffer(Lowering &lowering, QuantizeRowsOp op);
+void quantizeRowsOfBuffer(Lowering &lowering, QuantizeRowsOp op);
 
 /// The same of operations on blocks of tile.for_blocks or tile.for_pieces.
 void prepareBlock(Lowering &lowering, PrepareOp op);
@@ -367,6 +377,15 @@ void storeChunks(Lowering &lowering, StoreOp op);
 /// Whether `value` is of sums of such pieces.
 bool areChunkSums(Value value);
 
+/// The same of steps of a chain.
+void lowerForStep(Lowering &lowering, ForStepOp op);
+void lowerCopyStep(Lowering &lowering, CopyStepOp op);
+void lowerKeepStep(Lowering &lowering, KeepStepOp op);
+void lowerClear(Lowering &lowering, ClearOp op);
+void lowerContractStep(Lowering &lowering, ContractStepOp op);
+void exchangeStep(Lowering &lowering, ExchangeOp op);
+void storeStep(Lowering &lowering, Value sums);
+
 /// The same of what warpgroups multiply.
 void lowerForFibres(Lowering &lowering, ForFibresOp op);
 void lowerContractFibres(Lowering &lowering, ContractFibresOp op);
@@ -380,6 +399,9 @@ void storeBufferAlong(Lowering &lowering, StoreOp op);
 /// Whether bytes of rows can be stored as words, tested in front of the loop
 /// over tiles.
 void testQuantize(Lowering &lowering, tile::QuantizeOp op);
+/// Where rows go as bytes, which are stored so many at a time, and scales.
+QuantizedRows getQuantizedRows(Lowering &lowering, Value bytes, Value scales,
+                               int64_t together);
 /// Of sums over a batch: what is found in front of the loop over tiles, and the
 /// rest.
 void startBatch(Lowering &lowering, ContractBatchOp op);

@@ -49,24 +49,31 @@ void tile::testQuantize(Lowering &lowering, tile::QuantizeOp op) {
   isAligned(lowering, {op.getView()}, kLanes);
 }
 
+QuantizedRows tile::getQuantizedRows(Lowering &lowering, Value bytes,
+                                     Value scales, int64_t together) {
+  const LoweredView &view = lowering.views.at(bytes);
+  const LoweredView &beside = lowering.views.at(scales);
+  QuantizedRows rows;
+  rows.byte = view.element;
+  rows.bytes = view.array.base;
+  rows.bytesStride = view.array.strides.front();
+  rows.scales = beside.array.base;
+  rows.scalesStride = beside.array.strides.front();
+  rows.isAligned = isAligned(lowering, {bytes}, together);
+  if (rows.bytesStride.isConstant() &&
+      rows.bytesStride.getConstant() % together != 0)
+    rows.isAligned = lowering.k.equal(lowering.k.threadId(), -1);
+  return rows;
+}
+
 TileQuantizer::TileQuantizer(Lowering &lowering, tile::QuantizeOp op)
     : lowering(lowering), k(lowering.k), op(op),
       source(k, op.getSource().getType(), lowering.buffers.at(op.getSource())),
       shape(op.getSource().getType().getShape()), ops(k, k.element),
       alpha(getScale(lowering, op.getAlpha())),
+      rows(getQuantizedRows(lowering, op.getView(), op.getScales(), kLanes)),
       threads(lowering.getGroupThreads()) {
-  const LoweredView &view = lowering.views.at(op.getView());
-  const LoweredView &scales = lowering.views.at(op.getScales());
-  rows.byte = view.element;
-  rows.bytes = view.array.base;
-  rows.bytesStride = view.array.strides.front();
-  rows.scales = scales.array.base;
-  rows.scalesStride = scales.array.strides.front();
-  rows.isAligned = isAligned(lowering, {op.getView()}, kLanes);
-  if (rows.bytesStride.isConstant() &&
-      rows.bytesStride.getConstant() % kLanes != 0)
-    rows.isAligned = k.equal(k.threadId(), -1);
-  size = k.truncate(view.sizes.front());
+  size = k.truncate(lowering.views.at(op.getView()).sizes.front());
   firstRow =
       k.truncate(k.mul(lowering.numbers.at(op.getTile()), shape.front()));
   maxima = k.allocateShared(2 * (lowering.threads / 32) * 4);

@@ -53,7 +53,7 @@ private:
 RowsLowering::RowsLowering(Lowering &lowering, QuantizeRowsOp op)
     : k(lowering.k), source(op.getLoad()), rows(SharedRows::get(source)),
       math(k, op.getBytes().getType().getElementType(), op.getNative()),
-      input(lowering.views.at(source.getView())),
+      input(lowering.views.at(source.getSource())),
       output(lowering.views.at(op.getBytes())),
       scales(lowering.views.at(op.getScales())),
       count(lowering.getRows(input, 1)),
@@ -172,17 +172,26 @@ static std::pair<Value, Value> testRows(Lowering &lowering, QuantizeRowsOp op) {
   LoadRowsOp source = op.getLoad();
   if (source.getBytes() != kSegmentBytes)
     return {};
-  Value from = source.getView(), to = op.getBytes();
+  Value from = source.getSource(), to = op.getBytes();
   Value isLoaded = isAligned(lowering, from, kSegmentBytes, /*axis=*/-1);
   return {isLoaded, isAligned(lowering, to, SharedRows::get(source).perSegment,
                               /*axis=*/-1)};
 }
 
+/// Whether rows are those of a buffer.
+static bool areOfBuffer(QuantizeRowsOp op) {
+  return isa<BufferType>(op.getLoad().getSource().getType());
+}
+
 void tile::testQuantizedRows(Lowering &lowering, QuantizeRowsOp op) {
+  if (areOfBuffer(op))
+    return testRowsOfBuffer(lowering, op);
   testRows(lowering, op);
 }
 
 void tile::lowerQuantizeRows(Lowering &lowering, QuantizeRowsOp op) {
+  if (areOfBuffer(op))
+    return quantizeRowsOfBuffer(lowering, op);
   RowsLowering rows(lowering, op);
   auto [isLoaded, isStored] = testRows(lowering, op);
   if (!isLoaded)

@@ -442,6 +442,8 @@ void tile::lowerStore(Lowering &lowering, StoreOp op) {
   if (op.getSource().getDefiningOp<ContractPiecesOp>() ||
       getFibres(op.getBoxes()))
     return storeWarpgroupSums(lowering, op);
+  if (op.getSource().getDefiningOp<ContractStepOp>())
+    return storeStep(lowering, op.getSource());
   if (op.getSource().getDefiningOp<ContractBatchOp>())
     return storeBatch(lowering, op);
   if (op.getSource().getDefiningOp<AddPiecesOp>())

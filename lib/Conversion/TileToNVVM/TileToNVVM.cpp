@@ -24,15 +24,15 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
-/// Whether `kernel` multiplies blocks, computes functions of pairs, sums up
-/// over a batch, or quantizes rows, whose elements are converted to those that
-/// it computes with.
+/// Whether `kernel` multiplies blocks, pieces or steps, computes functions of
+/// pairs, sums up over a batch, or quantizes rows, whose elements are converted
+/// to those that it computes with.
 static bool converts(gpu::GPUFuncOp kernel) {
   return kernel
       .walk([](Operation *op) {
         return isa<ForBlocksOp, ForPiecesOp, PairsOp, PairsOfRowsOp,
-                   ContractPiecesOp, ForFibresOp, QuantizeRowsOp,
-                   ContractBatchOp, AddPiecesOp>(op)
+                   ContractPiecesOp, ContractStepOp, ForFibresOp,
+                   QuantizeRowsOp, ContractBatchOp, AddPiecesOp>(op)
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })

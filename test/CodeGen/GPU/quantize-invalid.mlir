@@ -50,12 +50,25 @@ func.func @row_threads(%v: memref<4x8xf16>, %q: memref<4x8xi8>, %s: memref<4xf32
 
 // -----
 
+func.func @nothing(%x: memref<25088x6x64xf16>, %k: memref<6x64x64xf16>, %y: memref<25088x6x64xf16>) {
+  // expected-error @+1 {{'kron.fused' op has a plan with quantize = 1, but nothing quantizes what it writes}}
+  kron.fused ins(%x, %k : memref<25088x6x64xf16>, memref<6x64x64xf16>) outs(%y : memref<25088x6x64xf16>)
+      attributes {plan = #kron.dispatch<[<kernel = chain, tile = 64, ctas_per_sm = 1, quantize = 1, warp_groups = 2, keeps_factor = 1, steps = [{stages = 2, result_tiles = 4, result_warps = 2, k_step = 64, tile_warps = 2}]>]>} {
+  ^bb0(%tx: tensor<25088x6x64xf16>, %tk: tensor<6x64x64xf16>, %ty: tensor<25088x6x64xf16>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x6x64xf16>) factor(%tk [1, q, p] : tensor<6x64x64xf16>)
+         outs(%ty : tensor<25088x6x64xf16>) -> tensor<25088x6x64xf16>
+    kron.yield %0 : tensor<25088x6x64xf16>
+  }
+  return
+}
+
+// -----
+
 // A kernel that quantizes its rows takes none that has a plan of its own.
 
 func.func @both(%x: memref<25088x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref<25088x384xi8>, %s: memref<25088xf32>) {
   %t = memref.alloc() : memref<25088x384xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [25088, 6, 64] : memref<25088x384xf16> into memref<25088x6x64xf16>
-  // expected-error @+1 {{'kron.fused' op has a plan with quantize = 1, but nothing quantizes what it writes}}
   kron.fused ins(%x, %k : memref<25088x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<25088x6x64xf16>)
       attributes {plan = #kron.dispatch<[<kernel = chain, tile = 64, ctas_per_sm = 1, quantize = 1, warp_groups = 2, keeps_factor = 1, steps = [{stages = 2, result_tiles = 4, result_warps = 2, k_step = 64, tile_warps = 2}]>]>} {
   ^bb0(%tx: tensor<25088x6x64xf16>, %tk: tensor<6x64x64xf16>, %ty: tensor<25088x6x64xf16>):
@@ -63,6 +76,7 @@ func.func @both(%x: memref<25088x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref<
          outs(%ty : tensor<25088x6x64xf16>) -> tensor<25088x6x64xf16>
     kron.yield %0 : tensor<25088x6x64xf16>
   }
+  // expected-error @+1 {{'kron.quantize' op has a plan for a kernel of its own, but the plan of its product has quantize = 1}}
   kron.quantize ins(%t : memref<25088x384xf16>) outs(%q, %s : memref<25088x384xi8>, memref<25088xf32>)
       {plan = #kron.gpu_plan<kernel = quantize, row_threads = 8, threads = 256, ctas_per_sm = 2>}
   memref.dealloc %t : memref<25088x384xf16>

@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm | FileCheck %s
 
 // Verify that one kernel applies both factors, which stay in shared memory: two warp groups take
 // blocks of rows without waiting for each other. What lies between is rounded for the second

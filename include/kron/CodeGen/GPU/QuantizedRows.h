@@ -23,18 +23,9 @@ struct QuantizedRows {
   Value bytes, scales;
   /// From row to row.
   Int bytesStride, scalesStride;
-  /// Of the host: 0 if `bytes` can be stored so many at a time that rows of
-  /// them are aligned.
-  Int misalignment;
-  /// Of the kernel: whether that is so.
+  /// Whether words can be stored at once.
   Value isAligned;
 
-  /// Those of `op`, on memrefs, whose rows are counted by the outermost
-  /// dimension; stores are of `alignment` bytes.
-  static QuantizedRows get(Emitter &host, QuantizeOp op, int64_t alignment);
-
-  /// The same as parameters of a kernel.
-  QuantizedRows enter(KernelBuilder &k) const;
   /// The first byte of row number `row`.
   Value locate(KernelBuilder &k, Int row) const;
   void storeScale(KernelBuilder &k, Int row, Value scale) const;

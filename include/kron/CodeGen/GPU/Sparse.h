@@ -22,15 +22,6 @@ LogicalResult emitSparseKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                                FusedOp fused, GPUPlanAttr plan,
                                const GPUMachine &machine);
 
-/// Builds such a kernel that applies all factors of `fused`, between which axes
-/// are regrouped, to a block of rows at a time. With `quantize`, which reads
-/// what `fused` would write, and which its plan has to name, rows are stored as
-/// 8 bits; there may be one factor then.
-LogicalResult emitChainKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                              FusedOp fused, GPUPlanAttr plan,
-                              const GPUMachine &machine,
-                              QuantizeOp quantize = nullptr);
-
 /// The rows of `fused` that `min_rows` of such a `plan` counts.
 Int getSparseRows(Emitter &host, FusedOp fused, GPUPlanAttr plan);
 

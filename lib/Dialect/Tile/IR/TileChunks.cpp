@@ -191,10 +191,11 @@ static LogicalResult verifyChunkOrder(Operation *op, const ChunkTile &tile,
          << chunks;
 }
 
-/// Whether `pieces` are those of tiles of `data`; else an error.
+/// Whether `pieces` are those of tiles of `data`, and warps are those of the
+/// kernel; else an error.
 static LogicalResult verifyChunkSizes(Operation *op, const ChunkTile &tile,
                                       ViewType data, ViewType factor,
-                                      PiecesAttr pieces) {
+                                      PiecesAttr pieces, bool isOfKernel) {
   ChunksAttr chunks = tile.chunks;
   ArrayRef<int64_t> sizes = pieces.getSizes(), block = pieces.getBlock();
   int64_t rank = sizes.size(), stepK = block.back();
@@ -229,10 +230,6 @@ static LogicalResult verifyChunkSizes(Operation *op, const ChunkTile &tile,
       order.empty() ||
       ArrayRef(order) ==
           ArrayRef(llvm::to_vector(llvm::seq<int64_t>(0, factor.getRank())));
-  KernelAttr kernel = getKernel(op);
-  bool isOfKernel =
-      !kernel || (kernel.getThreads() == 32 * tile.getWarps() &&
-                  !kernel.isDivided() && kernel.getCluster() == 1);
   // contract_pieces_c10
   if (isTile && isOrder && isOfKernel && pieces.getWarps() == tile.getWarps() &&
       pieces.getBytes() == kChunkBytes)
@@ -246,17 +243,31 @@ static LogicalResult verifyChunkSizes(Operation *op, const ChunkTile &tile,
          << " warps and by 16 bytes, but got " << pieces;
 }
 
-LogicalResult tile::verifyChunkPieces(Operation *op, ViewType data,
-                                      RingType ring, ViewType factor,
-                                      RingType factorRing, PiecesAttr pieces) {
+LogicalResult tile::verifyChunkTiles(Operation *op, ViewType data,
+                                     ViewType factor, PiecesAttr pieces,
+                                     int64_t sharers) {
   ChunksAttr chunks = pieces.getChunks();
   Type element = data.getElementType(), weight = factor.getElementType();
   if (failed(verifyChunkElements(op, element, weight, chunks.getSplit())) ||
       failed(verifyChunkViews(op, data, factor, chunks.getRows())))
     return failure();
   ChunkTile tile(chunks, element, weight);
-  if (failed(verifyChunkSizes(op, tile, data, factor, pieces)))
+  KernelAttr kernel = getKernel(op);
+  bool isOfKernel =
+      !kernel || (kernel.getThreads() == 32 * tile.getWarps() * sharers &&
+                  kernel.getCluster() == 1 && kernel.getShares() == 1 &&
+                  sharers % kernel.getGroups() == 0);
+  return verifyChunkSizes(op, tile, data, factor, pieces, isOfKernel);
+}
+
+LogicalResult tile::verifyChunkPieces(Operation *op, ViewType data,
+                                      RingType ring, ViewType factor,
+                                      RingType factorRing, PiecesAttr pieces) {
+  if (failed(verifyChunkTiles(op, data, factor, pieces, /*sharers=*/1)))
     return failure();
+  ChunksAttr chunks = pieces.getChunks();
+  Type element = data.getElementType(), weight = factor.getElementType();
+  ChunkTile tile(chunks, element, weight);
   ArrayRef<int64_t> block = pieces.getBlock();
   int64_t perRow = block.back() * block[block.size() - 2];
   int64_t rows = chunks.getRows() ? chunks.getRows() : tile.getRows();
@@ -281,31 +292,52 @@ LogicalResult tile::verifyChunkPieces(Operation *op, ViewType data,
 // Sums
 //===----------------------------------------------------------------------===//
 
+/// The sums of a tile in `pieces`: their sizes.
+static SmallVector<int64_t> getSumShape(const ChunkTile &tile,
+                                        PiecesAttr pieces) {
+  SmallVector<int64_t> shape{1};
+  llvm::append_range(shape, pieces.getSizes());
+  shape.back() = tile.getResults();
+  return shape;
+}
+
+/// The groups of four of them that a lane has.
+static int64_t countLaneSums(const ChunkTile &tile, PiecesAttr pieces) {
+  return tile.getSums(pieces.getSizes().drop_back().back() /
+                      tile.chunks.getLanes());
+}
+
+bool tile::areChunkSumsOf(FragmentType found, ViewType data, ViewType factor,
+                          PiecesAttr pieces) {
+  Type element = data.getElementType();
+  ChunkTile tile(pieces.getChunks(), element, factor.getElementType());
+  bool isF64 = element.isF64();
+  AtomKind atom = found.getAtom();
+  bool isAtom = isF64
+                    ? atom == AtomKind::MmaF64 || atom == AtomKind::MmaF64Small
+                    : atom == (tile.elementBytes == 2 ? AtomKind::MmaM16N8K16
+                                                      : AtomKind::MmaTF32);
+  return isAtom && found.getShape() == ArrayRef(getSumShape(tile, pieces)) &&
+         (isF64 ? found.getElementType().isF64()
+                : found.getElementType().isF32()) &&
+         countLaneSums(tile, pieces) <=
+             (isF64 ? kMostChunkSums / 2 : kMostChunkSums);
+}
+
 LogicalResult tile::verifyChunkSums(ContractPiecesOp op) {
   ViewType data = op.getView().getType();
   auto factor = cast<ViewType>(op.getOperand().getType());
   PiecesAttr pieces = op.getPieces();
   ChunkTile tile(pieces.getChunks(), data.getElementType(),
                  factor.getElementType());
+  SmallVector<int64_t> shape = getSumShape(tile, pieces);
+  int64_t sums = countLaneSums(tile, pieces);
+  FragmentType found = op.getSums().getType();
   Type sum = data.getElementType().isF64() ? data.getElementType()
                                            : Float32Type::get(op.getContext());
-  SmallVector<int64_t> shape{1};
-  llvm::append_range(shape, pieces.getSizes());
-  shape.back() = tile.getResults();
-  FragmentType found = op.getSums().getType();
-  bool isAtom = sum.isF64() ? found.getAtom() == AtomKind::MmaF64 ||
-                                  found.getAtom() == AtomKind::MmaF64Small
-                            : found.getAtom() == (tile.elementBytes == 2
-                                                      ? AtomKind::MmaM16N8K16
-                                                      : AtomKind::MmaTF32);
-  int64_t laneChunks =
-      pieces.getSizes()[shape.size() - 3] / pieces.getChunks().getLanes();
-  int64_t sums = tile.getSums(laneChunks);
   // contract_pieces_c12
-  if (!isAtom || found.getShape() != ArrayRef(shape) ||
-      found.getElementType() != sum || !op.getSums().hasOneUse() ||
-      !isa<StoreOp>(*op.getSums().user_begin()) ||
-      sums > (sum.isF64() ? kMostChunkSums / 2 : kMostChunkSums) ||
+  if (!areChunkSumsOf(found, data, factor, pieces) ||
+      !op.getSums().hasOneUse() || !isa<StoreOp>(*op.getSums().user_begin()) ||
       int64_t(op.getAlong()) + 1 != data.getRank())
     return op.emitOpError("expects sums of ")
            << shape << " elements of " << sum

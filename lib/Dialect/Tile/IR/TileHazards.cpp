@@ -152,6 +152,10 @@ private:
   LogicalResult release(ReleaseOp op);
   LogicalResult refill(RefillOp op);
   LogicalResult refilled(RefilledOp op);
+  LogicalResult copyStep(CopyStepOp op);
+  LogicalResult contractStep(ContractStepOp op);
+  LogicalResult write(LeaveRowsOp op);
+  LogicalResult clear(ClearOp op);
   LogicalResult checkParts(IfAlignedOp op);
   LogicalResult meet(BarrierOp op);
   LogicalResult meetByNumber(Operation *op, int64_t groupThreads);
@@ -490,7 +494,8 @@ void HazardCheck::meetAll(bool isOfGroup) {
   numberedThreads = 0;
   for (auto &[value, found] : memory) {
     // Operands are what the threads of all groups have prepared.
-    if (isOfGroup && isa<OperandType>(value.getType()))
+    if (isOfGroup && (isa<OperandType>(value.getType()) ||
+                      value.getDefiningOp<KeepStepOp>()))
       continue;
     found.isApart = false;
     found.readers.clear();
@@ -591,6 +596,67 @@ LogicalResult HazardCheck::refilled(RefilledOp op) {
   slots.lastCopies.push_back(slots.copies);
   slots.copyGroups.push_back(1);
   slots.readGroups.push_back(Groups());
+  return checkArrived(op);
+}
+
+//===----------------------------------------------------------------------===//
+// Steps of a chain
+//===----------------------------------------------------------------------===//
+
+/// A ring of a step is filled as a whole, from the first slot on.
+LogicalResult HazardCheck::copyStep(CopyStepOp op) {
+  for (Value operand : op->getOperands()) {
+    if (!isa<RingType>(operand.getType()))
+      continue;
+    Memory &found = memory[operand];
+    // contract_step_c9
+    if (found.isArriving)
+      return op.emitOpError("starts a ring again that no tile.contract_step "
+                            "has taken the pieces of");
+    // copy_step_c3
+    if (!found.readers.empty())
+      return op.emitOpError("starts copies to slots that other threads may "
+                            "still read: expects a tile.barrier in front");
+    found.isArriving = true;
+  }
+  return checkArrived(op);
+}
+
+LogicalResult HazardCheck::contractStep(ContractStepOp op) {
+  for (Value operand : op->getOperands()) {
+    if (isa<RingType>(operand.getType())) {
+      Memory &found = memory[operand];
+      // contract_step_c9
+      if (!found.isArriving)
+        return op.emitOpError("takes pieces from a ring that no tile.copy_step "
+                              "has started since its last turn");
+      found.isArriving = false;
+      found.readers.push_back(Access());
+    } else if (isa<BufferType>(operand.getType())) {
+      // contract_step_c8
+      if (failed(read(op, operand, Access())))
+        return failure();
+    }
+  }
+  return success();
+}
+
+LogicalResult HazardCheck::write(LeaveRowsOp op) {
+  for (Value operand : op->getOperands()) {
+    if (!isa<BufferType>(operand.getType()))
+      continue;
+    Memory &found = get(operand);
+    // leave_rows_c4
+    if (!found.readers.empty() || !found.writers.empty())
+      return op.emitOpError("overwrites what other threads may still read: "
+                            "expects a tile.barrier in between");
+    found.writers.push_back(Access());
+  }
+  return checkArrived(op);
+}
+
+LogicalResult HazardCheck::clear(ClearOp op) {
+  get(op->getOperand(0)).writers.push_back(Access());
   return checkArrived(op);
 }
 
@@ -736,6 +802,19 @@ LogicalResult HazardCheck::check(Operation *op) {
         // quantize_c5
         return read(quantize, quantize->getOperand(0), Access());
       })
+      .Case([&](LoadRowsOp load) {
+        bool isBuffer = isa<BufferType>(load->getOperand(0).getType());
+        // load_rows_c7
+        return isBuffer ? read(load, load->getOperand(0), Access()) : success();
+      })
+      .Case([&](CopyStepOp copyOp) { return copyStep(copyOp); })
+      .Case([&](KeepStepOp keep) {
+        memory[keep->getResult(0)].isApart = true;
+        return checkArrived(keep);
+      })
+      .Case([&](ClearOp clearOp) { return clear(clearOp); })
+      .Case([&](ContractStepOp product) { return contractStep(product); })
+      .Case([&](LeaveRowsOp rows) { return write(rows); })
       .Case([&](RefillOp refillOp) { return refill(refillOp); })
       .Case([&](RefilledOp refilledOp) { return refilled(refilledOp); })
       .Case([&](IfAlignedOp parts) { return checkParts(parts); })
@@ -757,7 +836,7 @@ LogicalResult HazardCheck::check(Operation *op) {
             failed(meetByNumber(loop, 32 * loop.getPieces().getWarps())) ||
             failed(check(loop->getRegion(0).front())));
       })
-      .Case<ForBoxesOp, ForColumnsOp, ForBlocksOp, ForFibresOp>(
+      .Case<ForBoxesOp, ForColumnsOp, ForBlocksOp, ForFibresOp, ForStepOp>(
           [&](auto loop) { return check(loop->getRegion(0).front()); })
       .Default([](Operation *) { return success(); });
 }
@@ -820,10 +899,11 @@ LogicalResult tile::verifyHazards(gpu::GPUFuncOp kernel) {
                 [](auto) { return 3; })
             .Case<ExchangeOp, StoreOp, CopyOp>([](auto) { return 2; })
             .Case<AcquireOp, WaitOp, ReleaseOp, PrepareOp, ResizeOp, RefillOp,
-                  RefilledOp, tile::QuantizeOp>([](auto) { return 1; })
+                  RefilledOp, tile::QuantizeOp, ClearOp, LoadRowsOp>(
+                [](auto) { return 1; })
             .Default([](Operation *) { return 0; });
     bool hasBody = !isa<ForOp, ForBoxesOp, ForColumnsOp, ForBlocksOp,
-                        ForPiecesOp, ForFibresOp>(op) ||
+                        ForPiecesOp, ForFibresOp, ForStepOp>(op) ||
                    (op->getNumRegions() == 1 && !op->getRegion(0).empty());
     if (isa<IfAlignedOp>(op))
       hasBody = op->getNumRegions() == 2 && !op->getRegion(0).empty() &&

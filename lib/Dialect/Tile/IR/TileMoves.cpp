@@ -14,6 +14,7 @@
 #include "TileShared.h"
 #include "kron/Dialect/Tile/IR/TileBlocks.h"
 #include "kron/Dialect/Tile/IR/TileColumns.h"
+#include "kron/Dialect/Tile/IR/TileSteps.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -445,6 +446,8 @@ LogicalResult ExchangeOp::verify() {
     return verifyExchangedBlock(*this);
   if (getFibres(getBoxes()))
     return verifyExchangedFibres(*this);
+  if (getStep(getBoxes()))
+    return verifyExchangedStep(*this);
   if (hasParts(getBoxes()))
     return verifyParts(*this, getFragment().getType(), buffer.getShape(),
                        buffer.getElementType(), getBoxes(), getAlong());
@@ -633,6 +636,8 @@ LogicalResult StoreOp::verify() {
     return verifyStoredBlock(*this);
   if (isFragment && getFibres(getBoxes()) && getBox())
     return verifyStoredFibres(*this);
+  if (isFragment && getStep(getBoxes()) && getBox())
+    return verifyStoredStep(*this);
   if (!isFragment && getAxes())
     return verifyStoredSums(*this);
   // store_c11

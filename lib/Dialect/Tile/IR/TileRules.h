@@ -83,6 +83,10 @@ LogicalResult verifyExchangedFibres(ExchangeOp op);
 LogicalResult verifyStoredFibres(StoreOp op);
 LogicalResult verifyStoredSums(StoreOp op);
 
+/// The same of a part of a chain step.
+LogicalResult verifyExchangedStep(ExchangeOp op);
+LogicalResult verifyStoredStep(StoreOp op);
+
 /// Whether `kernel`, if it has several groups or shares, is made of operations
 /// that know of these; else an error.
 LogicalResult verifyDivision(gpu::GPUFuncOp kernel);

@@ -8,7 +8,7 @@
 #include "TileRules.h"
 #include "TileShared.h"
 #include "kron/Dialect/Tile/IR/TileBlocks.h"
-#include "kron/Dialect/Tile/IR/TileChunks.h"
+#include "kron/Dialect/Tile/IR/TileSteps.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -44,6 +44,13 @@ LogicalResult tile::verifyDivision(gpu::GPUFuncOp kernel) {
         TypeSwitch<Operation *, bool>(op)
             .Case<AllocOp, ForOp, YieldOp, gpu::ReturnOp, ContractPiecesOp>(
                 [](auto) { return true; })
+            .Case<ForStepOp, CopyStepOp, KeepStepOp, ClearOp, ContractStepOp,
+                  LeaveRowsOp>([&](auto) { return mayBeWhole; })
+            // Of what the steps of a chain leave.
+            .Case<LoadRowsOp, ReduceRowsOp, QuantizeRowsOp>([&](auto rows) {
+              return mayBeWhole && rows->getNumOperands() > 0 &&
+                     !isa<ViewType>(rows->getOperand(0).getType());
+            })
             .Case<AcquireOp, WaitOp, ReleaseOp, ResizeOp, ForFibresOp,
                   ContractFibresOp, IfAlignedOp, RefillOp, RefilledOp,
                   PrefetchOp, tile::QuantizeOp>(
@@ -51,7 +58,8 @@ LogicalResult tile::verifyDivision(gpu::GPUFuncOp kernel) {
             .Case([&](CopyOp copy) { return mayBeWhole && copy.getFill(); })
             .Case([&](ExchangeOp exchange) {
               return mayBeWhole && exchange->getNumOperands() > 2 &&
-                     getFibres(exchange->getOperand(2));
+                     (getFibres(exchange->getOperand(2)) ||
+                      getStep(exchange->getOperand(2)));
             })
             // In loops, of what a group has.
             .Case([&](BarrierOp barrier) {
@@ -74,6 +82,7 @@ LogicalResult tile::verifyDivision(gpu::GPUFuncOp kernel) {
               Value source = store->getOperand(0);
               bool isWhole =
                   source.getDefiningOp<ContractFibresOp>() ||
+                  source.getDefiningOp<ContractStepOp>() ||
                   (isa<BufferType>(source.getType()) && store.getAxesAttr());
               return source.getDefiningOp<ContractPiecesOp>() ||
                      (mayBeWhole && isWhole);

@@ -3,8 +3,8 @@
 usage: mutations.py KRON_OPT FILE CHIP
 
 Makes kernels of the programs in FILE, and changes each operation that orders what threads do to shared memory: a
-barrier, a tile.release or a tile.wait is taken out (an acquired slot stands for the one that was waited for), a wait
-lets one copy more be pending, and a copy, a release, an exchange or a store comes twice. Prints how many the verifier
+barrier, a tile.release, a tile.copy_step or a tile.wait is taken out (an acquired slot stands for the one that was
+waited for), a wait lets one copy more be pending, and a copy, a release, an exchange or a store comes twice. Prints how many the verifier
 refuses, and those that it does not.
 """
 
@@ -32,9 +32,10 @@ def mutations(lines):
     """(what was done, lines)."""
     for number, line in enumerate(lines):
         before, after, op = lines[:number], lines[number + 1:], line.split()
-        if op[:1] in (["tile.barrier"], ["tile.release"]):
+        if op[:1] in (["tile.barrier"], ["tile.release"], ["tile.copy_step"]):
             yield f"without {op[0]}", before + after
-        if op[:1] in (["tile.release"], ["tile.copy"], ["tile.copy_pieces"], ["tile.exchange"], ["tile.store"]):
+        if op[:1] in (["tile.release"], ["tile.copy"], ["tile.copy_pieces"], ["tile.copy_step"], ["tile.exchange"],
+                      ["tile.leave_rows"], ["tile.store"]):
             yield f"twice {op[0]}", before + [line, line] + after
         wait = re.match(r"\s*(%\w+) = tile\.wait (%\w+) pending (\d+)", line)
         if wait:

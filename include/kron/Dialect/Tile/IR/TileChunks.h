@@ -107,6 +107,15 @@ LogicalResult verifyChunkPieces(Operation *op, ViewType data, RingType ring,
                                 ViewType factor, RingType factorRing,
                                 PiecesAttr pieces);
 
+/// Whether `pieces` of chunks are those of `data` and `factor`, by all warps of
+/// the kernel: `sharers` times those of a tile; else an error.
+LogicalResult verifyChunkTiles(Operation *op, ViewType data, ViewType factor,
+                               PiecesAttr pieces, int64_t sharers);
+
+/// Whether `found` is the sums of a tile of such pieces.
+bool areChunkSumsOf(FragmentType found, ViewType data, ViewType factor,
+                    PiecesAttr pieces);
+
 /// The rules of sums of such pieces, and of what stores them.
 LogicalResult verifyChunkSums(ContractPiecesOp op);
 LogicalResult verifyStoredChunks(StoreOp op, ContractPiecesOp product);

@@ -17,6 +17,7 @@ include "kron/Dialect/Tile/IR/TileFibres.td"
 include "kron/Dialect/Tile/IR/TilePairs.td"
 include "kron/Dialect/Tile/IR/TileParts.td"
 include "kron/Dialect/Tile/IR/TileRows.td"
+include "kron/Dialect/Tile/IR/TileSteps.td"
 include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 
@@ -647,6 +648,8 @@ def Tile_ExchangeOp : Tile_Op<"exchange"> {
   let description = [{
     The opposite of `tile.load`. Where a thread has loaded the same boxes in the
     same loop, they are replaced in place; of blocks, behind a `tile.barrier of_block`.
+    Sums of a part of a chain step are rounded to the buffer's elements, and lie as the step
+    that reads them says: the axes between two factors are regrouped.
 
     Constraints, beside the first eight of `tile.load`:
 
@@ -661,6 +664,8 @@ def Tile_ExchangeOp : Tile_Op<"exchange"> {
     7. A block is sums of a `tile.contract`.
     8. The buffer has room for whole vectors of a lane's sums of a block, and they lie
        together in it.
+    9. Sums of a `tile.contract_step`, of a part, go to rows that one other step reads, as many
+       features of it, `along` dimension 1.
 
     Example:
 

@@ -26,9 +26,11 @@ struct SharedRows {
     return {length, threads, kSegmentBytes / getBytesOf(element)};
   }
   static SharedRows get(LoadRowsOp op) {
-    ViewType view = op.getView().getType();
-    return get(view.getShape().back(), view.getElementType(), op.getThreads());
+    auto [shape, element] = getShapeAndElement(op.getSource());
+    return get(shape.back(), element, op.getThreads());
   }
+  /// Those of a view or a buffer.
+  static std::pair<ArrayRef<int64_t>, Type> getShapeAndElement(Value source);
 
   /// Of a row, the last of which may end behind it.
   int64_t getSegments() const { return llvm::divideCeil(length, perSegment); }

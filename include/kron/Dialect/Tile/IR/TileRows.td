@@ -29,6 +29,9 @@ def Tile_LoadRowsOp : Tile_Op<"load_rows", [Tile_NamesResult]> {
     in the registers of a thread. Of longer rows it loads them whenever they are
     read.
 
+    The rows of a buffer, where the results of a chain were left, are all of the tile's: each
+    group of `threads` takes every so many of them.
+
     Constraints:
 
     1. `tile` is that of a `tile.for`, which the operation is in itself, in a kernel
@@ -40,6 +43,9 @@ def Tile_LoadRowsOp : Tile_Op<"load_rows", [Tile_NamesResult]> {
        as a thread has.
     5. `bytes` are 16, which then divide rows and known strides, or those of an
        element.
+    6. A buffer has two dimensions, and rows of whole segments, by 16 bytes, that up to 32
+       threads share.
+    7. A `tile.barrier` is behind what other threads have written to the buffer.
 
     Example:
 
@@ -48,14 +54,14 @@ def Tile_LoadRowsOp : Tile_Op<"load_rows", [Tile_NamesResult]> {
       : !tile.view<?x4096xf16, [?, 1]> -> !tile.fragment<4x8xf16>
     ```
   }];
-  let arguments = (ins Tile_View:$view, Index:$tile,
+  let arguments = (ins AnyTypeOf<[Tile_View, Tile_Buffer]>:$source, Index:$tile,
                        ConfinedAttr<I64Attr, [IntPositive]>:$threads,
                        ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<32>]>:$kept,
                        ConfinedAttr<I64Attr, [IntPositive]>:$bytes);
   let results = (outs Tile_Fragment:$fragment);
   let assemblyFormat = [{
-    $view `[` $tile `]` `threads` $threads `kept` $kept `bytes` $bytes attr-dict
-    `:` type($view) `->` type($fragment)
+    $source `[` $tile `]` `threads` $threads `kept` $kept `bytes` $bytes attr-dict
+    `:` type($source) `->` type($fragment)
   }];
   let hasVerifier = 1;
 }
@@ -97,12 +103,13 @@ def Tile_QuantizeRowsOp : Tile_Op<"quantize_rows"> {
 
     1. `fragment` is from a `tile.load_rows` of tile `tile`, and `largest` from a
        `tile.reduce_rows` of it, both in the same turn.
-    2. `bytes` has the axes of the view that is loaded, strides of which the last one
-       is 1, and elements of i8, f8E4M3FN or f8E5M2.
+    2. `bytes` has the axes of the view that is loaded, or of a buffer one of rows and that
+       of their elements, strides of which the last one is 1, and elements of i8, f8E4M3FN
+       or f8E5M2.
     3. `scales` has strides, the axes of these but for the last one, and elements of
        f32.
     4. No other operation reads or writes either of them.
-    5. What a segment of 16 bytes becomes divides known strides of `bytes`.
+    5. What a segment of 16 bytes of a view becomes divides known strides of `bytes`.
     6. `native` is for elements of f8E4M3FN and f8E5M2.
 
     Example:

@@ -321,8 +321,8 @@ def Tile_KernelAttr : AttrDef<Tile_Dialect, "Kernel"> {
     own and has rings of its own. `shares` CTAs that follow each other may take the same
     tiles, each for a part of their results. Of CTA c of C, that is number c / shares of
     C / shares, group g takes the tiles from number c / shares + g * (C / shares) on; CTAs
-    that are left over take none. Kernels of several groups are made of `tile.for_fibres`
-    or `tile.contract_pieces`, of several shares of the latter, and what goes with these.
+    that are left over take none. Kernels of several groups are made of `tile.for_fibres`,
+    `tile.for_step` or `tile.contract_pieces`, of several shares of the last one, and what goes with these.
 
     Constraints: a multiple of 32 threads up to 1024, of which each of up to 15 groups has
     as many warps; clusters have neither groups nor shares.
