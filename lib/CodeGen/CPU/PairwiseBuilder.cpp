@@ -57,7 +57,7 @@ void PairwiseBuilder::planScratch() {
 
 /// Strides of the batch of the result in `array`, which has `rank` dimensions
 /// of it, aligned at the right.
-static SmallVector<Int> getBatchStrides(Value array, const StageArray &strided,
+static SmallVector<Int> getBatchStrides(Value array, const StepArray &strided,
                                         unsigned rank, unsigned resultRank) {
   SmallVector<Int> strides(resultRank, 0);
   auto shape = cast<MemRefType>(array.getType()).getShape();
@@ -73,7 +73,7 @@ static unsigned getBatchRank(PairOpInterface op) {
 
 PairwiseMatrix PairwiseBuilder::getMatrix(Emitter &emitter, Value array,
                                           std::optional<unsigned> rowsDim) {
-  StageArray strided = getFusedArray(emitter, array);
+  StepArray strided = getFusedArray(emitter, array);
   unsigned rank = strided.strides.size(), batchRank = rank - (rowsDim ? 2 : 0);
   PairwiseMatrix matrix{
       strided.base,
@@ -146,7 +146,7 @@ PairwiseArrays PairwiseBuilder::collectArrays(Emitter &emitter) {
       arrays.params.push_back({param, std::nullopt});
       continue;
     }
-    StageArray array = getFusedArray(emitter, param);
+    StepArray array = getFusedArray(emitter, param);
     unsigned rank = array.strides.size();
     arrays.params.push_back(
         {array.base, getBatchStrides(param, array, rank, batchRank)});

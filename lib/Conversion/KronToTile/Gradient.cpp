@@ -150,7 +150,7 @@ tile::BatchAttr GradientKernels::getBatch() {
 
 /// An array of the gradient's sizes.
 unsigned GradientKernels::enterWeights(TileKernel &kernel, Value array) {
-  StageArray found = getFusedArray(kernel.host, array);
+  StepArray found = getFusedArray(kernel.host, array);
   return kernel.enter(kernel.makeView(
       found.base, getArraySizes(kernel.host, array), found.strides));
 }
@@ -204,7 +204,7 @@ void GradientKernels::buildProducts() {
     SmallVector<Int> sizes{rows, plan.groups * side.size * plan.lanes};
     if (plan.batchLast)
       std::swap(sizes[0], sizes[1]);
-    StageArray found = getFusedArray(kernel.host, array);
+    StepArray found = getFusedArray(kernel.host, array);
     return kernel.enter(kernel.makeView(found.base, sizes, found.strides));
   };
   unsigned left = enterSide(gradient.getGrad(), plan.left);

@@ -113,12 +113,12 @@ static bool chooseTile(SparseCandidate &plan, int64_t rows, int64_t warps,
 
 /// Seconds that an SM's matrix units need for all multiply-adds of `products`,
 /// at their full rate.
-static double getProductSeconds(const SparsePlan &stage, double products,
+static double getProductSeconds(const SparsePlan &step, double products,
                                 const GPUMachine &machine) {
-  double rate = stage.is16BitFloat()               ? machine.f16Mma
-                : stage.math != MmaMath::SplitTF32 ? machine.tf32Mma
-                : stage.has16BitResiduals()        ? machine.tf32Mma / 2
-                                                   : machine.tf32Mma / 3;
+  double rate = step.is16BitFloat()               ? machine.f16Mma
+                : step.math != MmaMath::SplitTF32 ? machine.tf32Mma
+                : step.has16BitResiduals()        ? machine.tf32Mma / 2
+                                                  : machine.tf32Mma / 3;
   return 2 * products * machine.numSMs / rate;
 }
 
@@ -129,19 +129,19 @@ double kron::estimateSparseChain(const ChainPlan &plan, double rows,
                                  const GPUMachine &machine) {
   const ChainRates &rates = getGPURates(machine).chain;
   double busy = 0, waits = 0, cached = 0, kept = 0;
-  for (const SparsePlan &stage : plan.steps) {
-    busy += getProductSeconds(stage, getMultiplyAdds(stage), machine) /
+  for (const SparsePlan &step : plan.steps) {
+    busy += getProductSeconds(step, getMultiplyAdds(step), machine) /
             rates.issueShare;
-    if (stage.writesShared)
-      busy += rates.handOnSeconds * plan.rows * stage.getResultFeatures();
-    if (stage.leavesRows())
-      busy += rates.quantizeSeconds * plan.rows * stage.getResultFeatures();
-    double tiles = llvm::divideCeil(stage.getTilesPerRows(), stage.tileWarps);
-    double steps = tiles * stage.stepsK;
+    if (step.writesShared)
+      busy += rates.handOnSeconds * plan.rows * step.getResultFeatures();
+    if (step.leavesRows())
+      busy += rates.quantizeSeconds * plan.rows * step.getResultFeatures();
+    double tiles = llvm::divideCeil(step.getTilesPerRows(), step.tileWarps);
+    double steps = tiles * step.stepsK;
     waits += steps * rates.stepSeconds;
-    cached += steps * stage.getCopiedBytes();
-    (stage.keepsFactor ? kept : cached) +=
-        steps * stage.tileWarps * stage.getFactorBytes();
+    cached += steps * step.getCopiedBytes();
+    (step.keepsFactor ? kept : cached) +=
+        steps * step.tileWarps * step.getFactorBytes();
   }
   int64_t warpGroups = plan.ctasPerSM * plan.warpGroups;
   double rounds =
@@ -162,12 +162,11 @@ double kron::estimateSparseKernels(const ChainPlan &plan, double rows,
                                    const GPUMachine &machine) {
   const ChainRates &rates = getGPURates(machine).chain;
   double seconds = 0;
-  for (const SparsePlan &stage : plan.steps) {
-    int64_t before = stage.getDataFeatures(),
-            behind = stage.getResultFeatures();
-    double perSM = rows * before * stage.sizeN / machine.numSMs;
-    double products = getProductSeconds(stage, perSM, machine);
-    double memory = rows * (before + behind) * stage.elementBytes /
+  for (const SparsePlan &step : plan.steps) {
+    int64_t before = step.getDataFeatures(), behind = step.getResultFeatures();
+    double perSM = rows * before * step.sizeN / machine.numSMs;
+    double products = getProductSeconds(step, perSM, machine);
+    double memory = rows * (before + behind) * step.elementBytes /
                     machine.copyBytesPerSecond;
     products /= rates.aloneIssueShare;
     memory /= rates.aloneCopyShare;

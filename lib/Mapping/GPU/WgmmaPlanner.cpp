@@ -60,15 +60,15 @@ private:
 /// As many as the registers allow.
 int64_t Planner::chooseWarpgroups() const {
   int64_t registers = 0;
-  for (const WgmmaStage &stage : plan.stages) {
-    int64_t operands = stage.paddedK / 2;
-    if (stage.kind == WgmmaKind::Split)
-      operands = stage.paddedK;
-    if (stage.kind == WgmmaKind::Half)
-      operands = stage.paddedK / 4;
-    int64_t sums = stage.paddedResults / 2;
+  for (const WgmmaStep &step : plan.steps) {
+    int64_t operands = step.paddedK / 2;
+    if (step.kind == WgmmaKind::Split)
+      operands = step.paddedK;
+    if (step.kind == WgmmaKind::Half)
+      operands = step.paddedK / 4;
+    int64_t sums = step.paddedResults / 2;
     // In pieces: two at a time, and two kinds of sums.
-    if (stage.sizeK > kWgmmaMaxWholeSide) {
+    if (step.sizeK > kWgmmaMaxWholeSide) {
       operands = 2 * tiles.pieceK;
       sums *= 2;
     }
@@ -83,15 +83,14 @@ double Planner::getCost(const WgmmaPlan &candidate) const {
   const WgmmaRates &rates = getGPURates(machine).wgmma;
   double work = 0;
   int64_t group = candidate.groupSize;
-  for (const WgmmaStage &stage : candidate.stages) {
+  for (const WgmmaStep &step : candidate.steps) {
     double product =
-        double(kWgmmaRows) * stage.paddedK * stage.paddedResults * stage.shares;
+        double(kWgmmaRows) * step.paddedK * step.paddedResults * step.shares;
     // Reading, splitting and writing the rows of a block.
-    double block =
-        (stage.kind == WgmmaKind::Split ? 2.0 : 1.0) * product +
-        kWgmmaRows * tiles.elementCost * (stage.sizeK + stage.sizeN) +
-        kWgmmaRows * tiles.rowCost;
-    work += llvm::divideCeil(stage.getBlocks(), group) * group * block;
+    double block = (step.kind == WgmmaKind::Split ? 2.0 : 1.0) * product +
+                   kWgmmaRows * tiles.elementCost * (step.sizeK + step.sizeN) +
+                   kWgmmaRows * tiles.rowCost;
+    work += llvm::divideCeil(step.getBlocks(), group) * group * block;
   }
   double elements = 1;
   for (const WgmmaAxis &axis : candidate.axes)
@@ -122,7 +121,7 @@ double Planner::getCost(const WgmmaPlan &candidate) const {
     if (axis.isContiguous)
       cost *= getLoss(axis.tile);
   const WgmmaAxis &last = candidate.axes.back();
-  return cost * getLoss(last.stage < 0 ? last.tile : last.after);
+  return cost * getLoss(last.step < 0 ? last.tile : last.after);
 }
 
 /// Takes `candidate`, with the best number of buffers, if it is better than all
@@ -165,11 +164,11 @@ void Planner::considerGroups(WgmmaPlan candidate) {
 
 /// Tiles of one block, in pieces.
 void Planner::considerPieces(WgmmaPlan candidate) {
-  const WgmmaStage &first = candidate.stages.front();
+  const WgmmaStep &first = candidate.steps.front();
   candidate.pieceK = tiles.pieceK;
   if (given && given.has("k_piece"))
     candidate.pieceK = given.get("k_piece");
-  if (candidate.pieceK == 0 || candidate.stages.size() > 1 ||
+  if (candidate.pieceK == 0 || candidate.steps.size() > 1 ||
       candidate.landing.elementBytes != 4 || first.sizeK <= candidate.pieceK ||
       !isAllowed("warpgroups_per_tile", 1))
     return;
@@ -244,10 +243,10 @@ kron::planWgmma(FusedOp fused, const GPUMachine &machine) {
     return std::get<std::string>(described);
   // Smaller instructions waste less.
   int64_t leastSide = getGPURates(machine).wgmma.leastSide;
-  auto isSmall = [&](const WgmmaStage &stage) {
-    return std::max(stage.sizeK, stage.sizeN) < leastSide;
+  auto isSmall = [&](const WgmmaStep &step) {
+    return std::max(step.sizeK, step.sizeN) < leastSide;
   };
-  if (!isAsked && llvm::all_of(plan->stages, isSmall))
+  if (!isAsked && llvm::all_of(plan->steps, isSmall))
     return "no factor has more than 16 rows or columns";
   std::variant<WgmmaPlan, std::string> chosen =
       Planner(fused, machine, *plan).run();

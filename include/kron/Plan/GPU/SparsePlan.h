@@ -233,7 +233,7 @@ struct SparsePlan : SparseProblem, SparseChoices {
   bool shiftsResults() const { return shiftUnit > 0; }
   bool leavesRows() const { return resultRowBytes > 0; }
   /// Whether this is a chain step.
-  bool isStage() const { return readsShared || writesShared || leavesRows(); }
+  bool isChained() const { return readsShared || writesShared || leavesRows(); }
   /// Whether a K step's factor is prepared, by warpgroups, while the K step
   /// before it is multiplied.
   bool preparesAhead() const { return usesWgmma && !keepsFactor; }

@@ -200,14 +200,14 @@ std::pair<KsmmOp, KsmmOp> kron::branchByRows(IRRewriter &rewriter, KsmmOp op,
   };
   Value rows = memref::DimOp::create(rewriter, loc, op.getInit(),
                                      1 - op.getFeatureDim());
-  Value rest;
+  Value remainder;
   if (rowUnit > 1)
-    rest = arith::RemUIOp::create(rewriter, loc, rows, number(rowUnit));
+    remainder = arith::RemUIOp::create(rewriter, loc, rows, number(rowUnit));
   Value isMany = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::uge,
                                        rows, number(leastRows));
-  if (rest) {
+  if (remainder) {
     Value isEven = arith::CmpIOp::create(
-        rewriter, loc, arith::CmpIPredicate::eq, rest, number(0));
+        rewriter, loc, arith::CmpIPredicate::eq, remainder, number(0));
     isMany = arith::AndIOp::create(rewriter, loc, isMany, isEven);
   }
   auto branches =
