@@ -301,7 +301,7 @@ static int64_t chooseRowsBeside(int64_t rowBytes, const CacheBudget &caches) {
 /// Rows per tile of a factor that comes from beyond the second-level cache for
 /// each of them: what half of that cache holds of the input, beside panels of
 /// the factor, as long as that leaves threads some of `size` rows each.
-static int64_t chooseRowsOfLargeFactor(const StageGroup &group, int64_t size,
+static int64_t chooseRowsOfLargeFactor(const StepGroup &group, int64_t size,
                                        int64_t elementBytes,
                                        const CacheBudget &caches) {
   if (ShapedType::isDynamic(size))
