@@ -94,7 +94,8 @@ struct Options {
       cl::desc(
           "Processors to compile for, the best of which is chosen at run time: "
           "native, LLVM's names or x86-64-v4-amx (default: "
-          "x86-64-v2,x86-64-v3,x86-64-v4 and, for bf16, x86-64-v4-amx)"),
+          "x86-64-v2,x86-64-v3,x86-64-v4 and, for bf16, x86-64-v4-amx); or one "
+          "of AArch64: aarch64, neoverse-n1, neoverse-v1, neoverse-v2, grace"),
       cl::value_desc("cpu,...")};
   cl::opt<std::string> headerFile{
       cl::cat(category), "header",
@@ -348,6 +349,11 @@ static llvm::Error run(StringRef toolPath) {
   auto processors = getProcessors();
   if (!processors)
     return processors.takeError();
+  if (emit == Emit::SharedLibrary && !processors->empty() &&
+      !processors->front().triple.empty())
+    return createStringError(
+        "expects an object or assembly, which a linker for " +
+        processors->front().triple + " takes, but got --emit=so");
   std::vector<std::string> records(getOptions().records.begin(),
                                    getOptions().records.end());
   if (llvm::Error error = checkRecordFiles(records))
