@@ -107,24 +107,21 @@ def remarks_in(root):
 
 
 def check_names(checker, root, glossary, ordinary):
-    """Names are made of words that are ordinary or terms, and no word of the list is without use."""
+    """Names are made of words that are ordinary or terms."""
     listed = ordinary_words(ordinary)
     checker.expect(listed == sorted(set(listed)), "docs/words.txt: words are not sorted, or stand there twice")
     terms = term_words(glossary)
     both = sorted(set(listed) & terms)
     checker.expect(not both, f"docs/words.txt: {', '.join(both)}: of docs/Glossary.md as well")
-    known, used, bad = terms | set(listed), set(), {}
+    known, bad = terms | set(listed), {}
     for where, name in names_in(root):
         bad.setdefault(where, [])
         for word in words_of(name):
-            used.update(bases_of(word))
             if not is_known(word, known):
                 bad[where].append(f"'{word}' of {name}")
     for where, found in bad.items():
         checker.expect(not found, f"{where}: {', '.join(found)}: neither a term of docs/Glossary.md nor a word of "
                        "docs/words.txt: use one of these, define it, or list it if anybody knows it")
-    unused = sorted(set(listed) - used)
-    checker.expect(not unused, f"docs/words.txt: no name has {', '.join(unused)}")
 
 
 def check_definitions(checker, glossary):

@@ -28,8 +28,6 @@ class TargetMachine;
 
 namespace mlir::kron {
 
-struct CPUPipelineOptions;
-
 /// This machine, with all its features.
 Processor getHostProcessor();
 
@@ -47,9 +45,6 @@ llvm::Expected<Processor> getNamedProcessor(StringRef name);
 /// of one that the runtime does not tell processors of apart.
 llvm::Expected<std::vector<Processor>>
 getNamedProcessors(ArrayRef<std::string> names);
-
-/// Gives `pipeline` what its passes ask about `processor`.
-void setProcessor(CPUPipelineOptions &pipeline, const Processor &processor);
 
 /// A target machine for position-independent code of `processor`.
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>

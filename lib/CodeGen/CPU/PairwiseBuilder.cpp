@@ -13,7 +13,7 @@
 #include "PairwiseBuilder.h"
 #include "Captures.h"
 #include "FusedBuilder.h"
-#include "kron/Machine/ThreadRates.h"
+#include "kron/Machine/ThreadForms.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -313,9 +313,9 @@ void PairwiseBuilder::emitBody(func::FuncOp body, PairwiseArrays arrays,
 
 Int PairwiseBuilder::getGrain(Emitter &emitter, Int fmas) {
   if (fmas.isConstant())
-    return RuntimeCalls::getGrain(fmas.getConstant(), kThreadRates.leastFmas);
+    return RuntimeCalls::getGrain(fmas.getConstant(), kThreadForms.leastFmas);
   return emitter.max(
-      emitter.floorDiv(kThreadRates.leastFmas, emitter.max(fmas, 1)), 1);
+      emitter.floorDiv(kThreadForms.leastFmas, emitter.max(fmas, 1)), 1);
 }
 
 WorkspaceBytes PairwiseBuilder::emit() {

@@ -14,7 +14,7 @@
 
 #include "Steps.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
-#include "kron/Machine/GPUTiles.h"
+#include "kron/Machine/GPUForms.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

@@ -7,7 +7,7 @@
 
 #include "Axes.h"
 #include "kron/Machine/CPURates.h"
-#include "kron/Machine/ThreadRates.h"
+#include "kron/Machine/ThreadForms.h"
 #include "kron/Plan/Arrays.h"
 #include <numeric>
 
@@ -143,5 +143,5 @@ void kron::chooseMemory(const CPUPlan &plan, FusedOp fused, CPUPlanAttr given,
   if (!isGiven("drain_lines"))
     choices.drainLines = kCPURates.writeBuffers;
   if (!isGiven("thread_fmas"))
-    choices.threadFmas = kThreadRates.leastFmas;
+    choices.threadFmas = kThreadForms.leastFmas;
 }

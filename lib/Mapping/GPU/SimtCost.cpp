@@ -13,6 +13,7 @@
 
 #include "SimtCost.h"
 #include "kron/Machine/GPURates.h"
+#include "kron/Mapping/GPU/Resources.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -20,7 +21,7 @@ using namespace mlir::kron;
 
 /// Fibres, and results, up to which all numbers are tried.
 static constexpr int64_t kMostTried = 8;
-static constexpr double kLanes = 32, kSharedBytesPerClock = 128;
+static constexpr double kLanes = 32;
 /// Warp instructions that an SM issues per clock.
 static constexpr double kIssued = 4;
 /// Positions of an axis whose size a launch knows alone.
@@ -45,6 +46,7 @@ private:
   SimtLaunch &launch;
   int64_t threads;
   const GPUMachine &machine;
+  GPUResources resources;
   const SimtRates &rates;
   /// Real multiply-adds of a product, and how many an SM does per clock.
   double products = 1, productsPerClock;
@@ -55,18 +57,16 @@ private:
 
 SimtCost::SimtCost(SimtLaunch &launch, Type element, int64_t threads,
                    const GPUMachine &machine)
-    : launch(launch), threads(threads), machine(machine),
+    : launch(launch), threads(threads), machine(machine), resources(machine),
       rates(getGPURates(machine).simt) {
   if (auto complex = dyn_cast<ComplexType>(element)) {
     element = complex.getElementType();
     products = 4;
     parts = 2;
   }
-  double rate = element.isF64() ? machine.dfma : machine.ffma;
-  if (element.isInteger())
-    rate *= element.isInteger(64) ? rates.i64Share : rates.i32Share;
   productsPerClock =
-      rates.issueShare * rate / 2 / (machine.clockMHz * 1e6 * machine.numSMs);
+      rates.issueShare * resources.getMultiplyAddsPerClock(
+                             getScalarMultiplication(element, machine));
 }
 
 /// Whether the registers of a thread hold what it multiplies: sums, and the
@@ -87,15 +87,17 @@ double SimtCost::getStepClocks(const SimtStep &step, int64_t fibres) const {
   if (!step.isShared)
     factorLoads *= step.varies ? rates.variedFactor : rates.globalFactor;
   double multiplied = pairs * products * kLanes / productsPerClock;
-  double loaded = (step.fibres + factorLoads) * launch.elementBytes * kLanes /
-                  kSharedBytesPerClock;
+  double loaded = GPUResources::getSharedClocks((step.fibres + factorLoads) *
+                                                launch.elementBytes * kLanes);
   double issued = (pairs * products + step.fibres + factorLoads) / kIssued;
   double warps = threads / kLanes;
   double busy =
       turns * warps * step.sizeK * std::max({multiplied, loaded, issued});
   if (!step.isShared)
-    busy = std::max(busy, double(step.sizeK) * step.sizeN *
-                              launch.elementBytes / rates.cacheBytesPerClock);
+    busy = std::max(busy,
+                    resources.getCacheClocks(double(step.sizeK) * step.sizeN *
+                                                 launch.elementBytes,
+                                             rates.cacheShare));
   // A warp multiplies what it has waited for, by one scheduler; other CTAs of
   // the SM work meanwhile.
   double wait = step.isShared ? rates.sharedWait : rates.globalWait;
@@ -156,12 +158,12 @@ double SimtCost::getSeconds(double clocks) const {
     tiles *= std::ceil(all / extent);
   }
   double resident = double(machine.numSMs) * launch.ctasPerSM;
-  double turns = std::ceil(tiles / resident) * launch.ctasPerSM;
-  double busy = turns * clocks / (machine.clockMHz * 1e6);
-  double memory = positions * (inputs + results) * launch.elementBytes /
-                  machine.copyBytesPerSecond;
-  return machine.launchSeconds + std::max(busy, memory) +
-         std::min(busy, memory) / launch.ctasPerSM;
+  double turns = getWaves(tiles, resident) * launch.ctasPerSM;
+  double busy = resources.getSMSeconds(turns * clocks);
+  double memory = resources.getMemorySeconds(positions * (inputs + results) *
+                                             launch.elementBytes);
+  return resources.getLaunchSeconds() +
+         getOverlapSeconds(busy, memory, 1.0 / launch.ctasPerSM);
 }
 
 std::optional<double> SimtCost::choose() {

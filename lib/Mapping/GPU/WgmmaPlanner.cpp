@@ -9,6 +9,7 @@
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPURates.h"
 #include "kron/Machine/GPUTiles.h"
+#include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "kron/Plan/GPU/WgmmaPlan.h"
 #include "llvm/Support/MathExtras.h"
@@ -101,27 +102,22 @@ double Planner::getCost(const WgmmaPlan &candidate) const {
   // With one buffer, the next tile comes as far as the second-level cache.
   if (candidate.buffers == 1)
     inFlight = candidate.canRefill() ? rates.refilledBytes : rates.singleBytes;
-  if (inFlight < rates.busyBytes)
-    cost *= 1.0 + rates.idleMemory * (1.0 - inFlight / rates.busyBytes);
+  cost *= getUnderWayFactor(inFlight, rates.busyBytes, rates.idleFactor);
   if (group > 1)
     cost *= rates.groupFactor;
   // Large tiles leave SMs idle at the end.
   cost *= 1.0 + double(candidate.landing.getBytes()) *
                     candidate.getNumGroups() / rates.tailBytes;
   // Short segments of the input and of the result.
-  auto getLoss = [&](int64_t elements) {
-    int64_t segment = elements * candidate.landing.elementBytes;
-    return segment < 16    ? rates.segmentFactor16
-           : segment < 32  ? rates.segmentFactor32
-           : segment < 64  ? rates.segmentFactor64
-           : segment < 128 ? rates.segmentFactor128
-                           : 1.0;
+  auto getShare = [&](int64_t elements) {
+    return getSegmentShare(elements * candidate.landing.elementBytes,
+                           {rates.halfLineShare, rates.sectorShare});
   };
   for (const WgmmaAxis &axis : candidate.axes)
     if (axis.isContiguous)
-      cost *= getLoss(axis.tile);
+      cost /= getShare(axis.tile);
   const WgmmaAxis &last = candidate.axes.back();
-  return cost * getLoss(last.step < 0 ? last.tile : last.after);
+  return cost / getShare(last.step < 0 ? last.tile : last.after);
 }
 
 /// Takes `candidate`, with the best number of buffers, if it is better than all
