@@ -54,8 +54,8 @@ struct DenseRates {
   double idleThreads = 0.4;
 };
 
-/// `simt`, whose plan follows from these: clocks of an SM. From complex products
-/// on an H200 (docs/notes/0124).
+/// `simt`, whose plan follows from these: clocks of an SM. From complex
+/// products on an H200 (docs/notes/0124).
 struct SimtRates {
   /// Of an instruction's measured rate.
   double issueShare = 0.87;
@@ -214,6 +214,9 @@ struct SparseRates {
   double idleFactor = 1.1;
   /// Parts of sectors that stores of an SM fill per clock (docs/notes, 0161).
   double partSectorsPerClock = 0.23;
+  /// Clocks of an SM for making a chunk of 16 bytes of what whole copies
+  /// brought (docs/notes, 0171).
+  double clocksPerChunk = 0.5;
   /// K, and tiles of each warp group, from which on putting pairs of a factor
   /// of 16-bit values in order is worth it.
   int64_t leastPairedK = 128, leastPairedTiles = 4;

@@ -280,6 +280,11 @@ static constexpr PlanField kFields[] = {
         "shared_store", 0, 1, 0, kSparse,
         "1: results go through shared memory, so that warps store what lies "
         "side by side together"),
+    defaulted(
+        "whole_copies", 0, 2, 0, kSparse,
+        "1: data whose rows start at no multiples of 16 bytes are copied by 16 "
+        "bytes, and chunks are made of them in shared memory; 2: so is the "
+        "factor"),
     // Of functions of pairs.
     required("thread_rows", 1, 16, kPairwise,
              "rows of the result that a thread has of a tile"),
