@@ -33,10 +33,10 @@ private:
 
   // SparseKernel.cpp
   void enterAll();
-  SparseArray getArray(const StageArray &array);
-  SparseArray getFactor(const StageFactor &array);
+  SparseArray getArray(const StepArray &array);
+  SparseArray getFactor(const StepFactor &array);
   Int getAlignment();
-  void swapSides(const StageFactor &array);
+  void swapSides(const StepFactor &array);
   void enterFactor();
   Int getHostRowBlocks();
   SparseTile getTile(Int part, Int block);

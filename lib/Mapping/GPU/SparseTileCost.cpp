@@ -15,6 +15,7 @@
 
 #include "SparseSearch.h"
 #include "kron/Machine/GPURates.h"
+#include "kron/Mapping/GPU/Resources.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -44,22 +45,21 @@ static double getRowClocks(const SparseCandidate &plan, bool isFactor,
   int64_t unit = isFactor ? plan.factorUnit : plan.loadUnit;
   // Less than 4 bytes go through registers.
   if (unit * (isFactor ? plan.factorBytes : plan.dataBytes) < 4)
-    clocks =
-        machine.clockMHz * 1e6 * machine.numSMs / rates.ragged.elements16Bit;
+    clocks = rates.ragged.clocksPerElement16Bit;
   return elements / unit * clocks;
 }
 
 /// Clocks of an SM for the products of a tile's K step.
 static double getProductClocks(const SparseCandidate &plan,
                                const GPUMachine &machine) {
-  double rate = plan.element.isF64()              ? machine.dmma
-                : plan.is16BitFloat()             ? machine.f16Mma
-                : plan.math == MmaMath::SplitTF32 ? machine.tf32Mma / 3
-                                                  : machine.tf32Mma;
-  rate *= getGPURates(machine).sparseEstimate.issueShare /
-          (machine.clockMHz * 1e6 * machine.numSMs);
-  return 2.0 * plan.getRows() * plan.getResults() * plan.getLanes() *
-         plan.stepK / rate;
+  F32Products ofF32 = plan.math == MmaMath::SplitTF32 ? F32Products::Split
+                                                      : F32Products::Single;
+  double perClock =
+      GPUResources(machine).getMultiplyAddsPerClock(getMatrixMultiplication(
+          plan.elementBytes, ofF32, /*usesWarpgroups=*/false));
+  return double(plan.getRows()) * plan.getResults() * plan.getLanes() *
+         plan.stepK /
+         (getGPURates(machine).sparseEstimate.issueShare * perClock);
 }
 
 /// Clocks of the K steps and stores of one tile of each warp group of an SM.
@@ -137,11 +137,11 @@ static double getBusyClocks(const SparseCandidate &plan,
 /// Bytes of sectors that contiguous segments of a tile's lanes touch, by the
 /// bytes that it needs.
 static double getSectorWaste(const SparseCandidate &plan) {
-  constexpr double kSectorBytes = 32;
   if (plan.getLaneBlocks() == 1)
     return 1;
   double bytes = plan.getLanes() * plan.dataBytes;
-  return (bytes + kSectorBytes - plan.lanesPerChunk * plan.dataBytes) / bytes;
+  return (bytes + double(kSectorBytes) - plan.lanesPerChunk * plan.dataBytes) /
+         bytes;
 }
 
 double kron::getNarrowSeconds(const SparseCandidate &described,
@@ -163,7 +163,8 @@ double kron::getNarrowSeconds(const SparseCandidate &described,
   double cached = (data * plan.getResultBlocks() + factor * readings) *
                       getSectorWaste(plan) +
                   results;
-  return std::max({memory / machine.copyBytesPerSecond,
-                   cached / (rates.cacheRate * machine.copyBytesPerSecond),
-                   getBusyClocks(plan, machine) / (machine.clockMHz * 1e6)});
+  GPUResources resources(machine);
+  return std::max({resources.getMemorySeconds(memory),
+                   resources.getMemorySeconds(cached, rates.cacheRate),
+                   resources.getSMSeconds(getBusyClocks(plan, machine))});
 }
