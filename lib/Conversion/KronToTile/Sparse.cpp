@@ -176,7 +176,7 @@ tile::ChunksAttr SparseTiles::getChunks(DenseI64ArrayAttr order) {
       static_cast<tile::ResultOrder>(plan.order), plan.alongRows, plan.skinnyM,
       plan.math == MmaMath::SplitTF32, plan.has16BitResiduals(),
       plan.hasPartialSums, plan.isOf8() && machine.computeCapability >= 89,
-      plan.shiftUnit, plan.sharedStore, order);
+      plan.shiftUnit, plan.sharedStore, plan.wholeCopies, order);
 }
 
 tile::PiecesAttr SparseTiles::getPieces() {
@@ -239,8 +239,10 @@ void SparseTiles::build(gpu::GPUModuleOp gpuModule) {
       gpuModule, getKernelBaseName(fused),
       tile::KernelAttr::get(b.getContext(), plan.getThreads(), plan.ctasPerSM));
   auto getElements = [&](bool isFactor) {
-    return plan.getPackedRowBytes(isFactor) /
-           (isFactor ? plan.factorBytes : plan.dataBytes);
+    int64_t bytes = plan.copiesWhole(isFactor)
+                        ? plan.getWholeRow(isFactor).getBytes()
+                        : plan.getPackedRowBytes(isFactor);
+    return bytes / (isFactor ? plan.factorBytes : plan.dataBytes);
   };
   SmallVector<int64_t> piece{plan.getPackedRows(), getElements(false)};
   if (plan.alongRows)
@@ -250,7 +252,8 @@ void SparseTiles::build(gpu::GPUModuleOp gpuModule) {
                                   getElementType(product.getFactor()));
   tile::FragmentType type = getSums();
   Value shared;
-  if (int64_t bytes = plan.getExchangeBytes() + plan.getStoredBytes())
+  if (int64_t bytes = plan.getExchangeBytes() + plan.getStoredBytes() +
+                      plan.getOrderedBytes())
     shared = tile::AllocOp::create(
         b, loc,
         tile::BufferType::get(
