@@ -253,6 +253,19 @@ SparseStepPlace SparseKernel::locateStep(Int slot, Int indexK) {
   return place;
 }
 
+/// Makes chunks of the data at `slot`, of K step `indexK` of the tile of step
+/// number `step`; where they are.
+Int SparseKernel::orderData(Int step, Int slot, Int indexK) {
+  Int to = k.add(k.mul(thread.warpGroup, plan.getOrderedBytes()), orderOffset);
+  SparseTile tile = getTile(k.floorDiv(step, plan.stepsK));
+  SparseCopy copy = copies.getCopy(input, tile, k.mul(indexK, plan.stepK), slot,
+                                   /*isFactor=*/false, targets.rows);
+  choose(isAligned,
+         [&](bool isAligned) { copies.makeChunks(copy, to, isAligned); });
+  waitWarpGroup();
+  return to;
+}
+
 /// All K steps of the tile whose first one is `firstStep` of the segment; their
 /// sums.
 SmallVector<Value> SparseKernel::emitSteps(Int firstStep) {
@@ -264,6 +277,8 @@ SmallVector<Value> SparseKernel::emitSteps(Int firstStep) {
         if (plan.stages > 1)
           issue(k.add(step, plan.stages - 1));
         Int slot = getSlot(step);
+        if (plan.copiesWhole(/*isFactor=*/false))
+          slot = orderData(step, slot, indexK);
         if (!plan.usesWgmma)
           return multiplier.multiplyStep(sums, locateStep(slot, indexK));
         if (plan.preparesAhead())
@@ -375,6 +390,7 @@ void SparseKernel::emit() {
   keptOffset = k.allocateShared(plan.getKeptBytes(), 128);
   stageOffset = k.allocateShared(plan.getRingBytes(), 128);
   stores.sharedOffset = k.allocateShared(plan.getStoredBytes());
+  orderOffset = k.allocateShared(plan.warpGroups * plan.getOrderedBytes());
   emitTiles();
   LaunchShape shape;
   shape.threads = plan.getThreads();

@@ -46,6 +46,7 @@ private:
   void emitTilesOfSegment();
   void emitSegment();
   SparseStepPlace locateStep(Int slot, Int indexK);
+  Int orderData(Int step, Int slot, Int indexK);
   SmallVector<Value> emitSteps(Int firstStep);
   void waitWarpGroup();
   void waitStep();
@@ -100,7 +101,7 @@ private:
   /// has the strides of `alignedFactor`.
   Value isAligned, isFactorAligned;
   /// Byte offset of the factor that is kept, and of the pipeline stages.
-  int64_t keptOffset = 0, stageOffset = 0;
+  int64_t keptOffset = 0, stageOffset = 0, orderOffset = 0;
 };
 
 } // namespace mlir::kron

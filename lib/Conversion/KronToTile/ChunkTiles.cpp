@@ -102,7 +102,7 @@ tile::ChunksAttr ChunkTiles::getChunks() {
       static_cast<tile::ResultOrder>(plan.order), plan.alongRows, plan.skinnyM,
       plan.math == MmaMath::SplitTF32, plan.has16BitResiduals(),
       plan.hasPartialSums, plan.isOf8() && machine.computeCapability >= 89,
-      plan.shiftUnit, plan.sharedStore, factorOrder);
+      plan.shiftUnit, plan.sharedStore, plan.wholeCopies, factorOrder);
 }
 
 tile::PiecesAttr ChunkTiles::getPieces() {
@@ -136,8 +136,10 @@ tile::FragmentType ChunkTiles::getSums() {
 }
 
 int64_t ChunkTiles::getPitch(bool isFactor) const {
-  return plan.getPackedRowBytes(isFactor) /
-         (isFactor ? plan.factorBytes : plan.dataBytes);
+  int64_t bytes = plan.copiesWhole(isFactor)
+                      ? plan.getWholeRow(isFactor).getBytes()
+                      : plan.getPackedRowBytes(isFactor);
+  return bytes / (isFactor ? plan.factorBytes : plan.dataBytes);
 }
 
 Value ChunkTiles::allocateRing(bool isFactor, int64_t parts) {

@@ -76,10 +76,11 @@ void SparseTiles::enterOperands() {
   kernel.enterTileCount(32, arguments);
 }
 
-/// Where warps that share K leave their sums, and results are staged; null: no
-/// plan of these is.
+/// Where warps that share K leave their sums, results are staged, and chunks
+/// are made of whole copies; null: no plan of these is.
 Value SparseTiles::allocateSums(Type sum) {
-  int64_t bytes = plan.getExchangeBytes() + plan.getStoredBytes();
+  int64_t bytes =
+      plan.getExchangeBytes() + plan.getStoredBytes() + plan.getOrderedBytes();
   if (bytes == 0)
     return nullptr;
   return tile::AllocOp::create(

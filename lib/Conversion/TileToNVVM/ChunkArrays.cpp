@@ -46,6 +46,7 @@ SparsePlan tile::describeChunks(PiecesAttr pieces, ViewType data,
   plan.order = static_cast<SparseOrder>(chunks.getResults());
   plan.shiftUnit = chunks.getShift();
   plan.sharedStore = chunks.getStaged();
+  plan.wholeCopies = chunks.getWhole();
   plan.skinnyM = chunks.getRows();
   plan.rowTiles = tile.rowTiles;
   plan.resultTiles = tile.resultTiles;

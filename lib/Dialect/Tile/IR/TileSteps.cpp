@@ -203,7 +203,7 @@ static LogicalResult verifyStepPieces(ContractStepOp op) {
   ViewType data = op.getData();
   Type element = data.getElementType();
   bool isStep = chunks && chunks.getBytes() == kChunkBytes &&
-                !chunks.getRows() && !chunks.getShift() &&
+                !chunks.getRows() && !chunks.getShift() && !chunks.getWhole() &&
                 !chunks.getStaged() && chunks.getWarps()[2] == 1 &&
                 (element.isF32() || element.isF16() || element.isBF16()) &&
                 data.getRank() == op.getWeights().getRank();
