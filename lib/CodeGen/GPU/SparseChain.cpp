@@ -150,7 +150,7 @@ void SparseChain::emitBlock(Int block) {
       startBlock(nextBlock);
     stages[index]->chainBlock = block;
     stages[index]->tileCount = plan.steps[index].getTilesPerRows();
-    stages[index]->emitTilesOfSegment();
+    stages[index]->emitTiles();
   }
   if (!quantized)
     return;

@@ -134,7 +134,8 @@ void DmmaTiles::copy(Value tile, int64_t ahead, int64_t first, int64_t end) {
                        next, part, /*order=*/DenseI64ArrayAttr(), plan.warps,
                        plan.getCopies(), /*rows=*/IntegerAttr(), kDmmaPairBytes,
                        /*split=*/plan.cluster == 2, /*fill=*/false,
-                       /*axes=*/DenseI64ArrayAttr());
+                       /*axes=*/DenseI64ArrayAttr(),
+                       /*pieces=*/tile::PiecesAttr());
 }
 
 /// Waits for the warps that the fibres of a step lie with.

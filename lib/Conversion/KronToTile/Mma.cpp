@@ -308,7 +308,8 @@ void MmaTiles::copy(Value tile, int64_t ahead) {
       b, loc, kernel.getArgument(input), tile, ahead, slot,
       /*part=*/DenseI64ArrayAttr(), getCopyOrder(), /*groups=*/1,
       /*together=*/8, /*rows=*/IntegerAttr(), getCopyElements() * bytes,
-      /*split=*/false, /*fill=*/true, b.getDenseI64ArrayAttr(axes), wholeLines);
+      /*split=*/false, /*fill=*/true, b.getDenseI64ArrayAttr(axes),
+      /*pieces=*/tile::PiecesAttr(), wholeLines);
 }
 
 tile::PiecesAttr MmaTiles::getPieces() {

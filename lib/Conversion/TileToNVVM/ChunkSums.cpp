@@ -11,25 +11,48 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
+/// A barrier of the threads that share tiles.
+void ChunkPieces::meet() {
+  if (plan.warpGroups == 1)
+    return k.barrier();
+  k.namedBarrier(k.add(thread.warpGroup, 1), plan.getWarpGroupThreads());
+}
+
+/// The number of piece `indexK` of tile `number` among those of the segment, or
+/// of this CTA but for multiples of the number of slots.
+Int ChunkPieces::getStep(Int number, Int indexK) {
+  Int first = plan.keepsFactor ? k.mul(number, plan.stepsK)
+                               : lowering.rings[op.getRing()].full;
+  return k.add(first, indexK);
+}
+
 void ChunkPieces::multiply(Int number) {
-  LoweredRing &ring = lowering.rings[op.getRing()];
   SmallVector<Value> values = math.sumSteps(
       plan.stepsK, plan.getSums(), plan.hasPartialSums,
       [&](Int indexK, MutableArrayRef<MmaC> stepSums) {
-        k.waitCopies(plan.stages - 2);
-        k.barrier();
-        auto getSlot = [&](Int behind) {
-          return k.rem(k.add(k.add(ring.full, indexK), behind), plan.stages);
-        };
-        copy(number, k.add(indexK, plan.stages - 1), getSlot(plan.stages - 1));
-        Int slot = getSlot(0);
+        k.waitCopies(std::max<int64_t>(plan.stages - 2, 0));
+        meet();
+        Int step = getStep(number, indexK);
+        Int ahead = plan.stages - 1;
+        if (plan.stages > 1)
+          copy(number, k.add(indexK, ahead),
+               k.rem(k.add(step, ahead), plan.stages));
+        if (plan.usesWgmma)
+          return multiplyByWarpgroups(number, indexK, step, stepSums);
+        Int slot = k.rem(step, plan.stages);
         SparseStepPlace place;
-        place.data = k.add(k.mul(slot, plan.getDataBytes()), dataOffset);
-        place.factor = k.add(k.mul(slot, plan.getFactorBytes()), factorOffset);
+        place.data = locateData(slot);
+        Int piece = plan.keepsFactor ? indexK : slot;
+        place.factor = k.add(k.mul(piece, plan.getFactorBytes()), factorOffset);
         place.indexK = indexK;
         multiplier.multiplyStep(stepSums, place);
       });
-  ring.full = k.rem(k.add(ring.full, plan.stepsK), plan.stages);
+  if (!plan.keepsFactor) {
+    // Packed operands alternate, whatever the number of slots.
+    int64_t turns = plan.preparesAhead() ? 2 * plan.stages : plan.stages;
+    Int &full = lowering.rings[op.getRing()].full;
+    full = k.rem(k.add(full, plan.stepsK), turns);
+  }
   sums.assign(plan.getSums(), {});
   for (auto [index, value] : llvm::enumerate(values))
     sums[index / 4][index % 4] = value;
