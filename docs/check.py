@@ -317,7 +317,7 @@ def layers_of(page):
 #: Folders below include/kron or lib that choose nothing, and what they must not include: planners and what these
 #: choose by, measured numbers.
 NO_CHOICE = {"Plan", "CodeGen", "Conversion", "Dialect"}
-CHOICE = ("Mapping/", "Machine/CPURates.h", "Machine/GPURates.h", "Machine/GPUSplits.h")
+CHOICE = ("Mapping/", *(f"Machine/{name}.h" for name in ("CPURates", "GPURates", "GPUSplits", "GPUTiles", "ThreadRates")))
 
 
 def check_layers(checker, page):

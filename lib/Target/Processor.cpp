@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kron/Pipelines/Pipelines.h"
 #include "kron/Target/LLVMIR.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -171,25 +170,4 @@ kron::getNamedProcessors(ArrayRef<std::string> names) {
     processors.push_back(std::move(*processor));
   }
   return processors;
-}
-
-void kron::setProcessor(CPUPipelineOptions &pipeline,
-                        const Processor &processor) {
-  pipeline.vectorBits = processor.vectorBits;
-  pipeline.wholeBits = processor.wholeBits;
-  pipeline.l1Bytes = processor.l1Bytes;
-  pipeline.l2Bytes = processor.l2Bytes;
-  pipeline.streamBytes = processor.streamBytes;
-  pipeline.streamColumnsBytes = processor.streamColumnsBytes;
-  pipeline.columnBytes = processor.columnBytes;
-  pipeline.rowTileBytes = processor.rowTileBytes;
-  pipeline.matrixTiles = processor.hasMatrixTiles;
-  pipeline.pairProducts = processor.hasPairProducts;
-  pipeline.fastShuffles = processor.hasFastShuffles;
-  pipeline.gigahertz = processor.rates.gigahertz;
-  pipeline.wideFmas = processor.rates.wideFmas;
-  pipeline.wideLoads = processor.rates.wideLoads;
-  pipeline.vectorFmas = processor.rates.vectorFmas;
-  pipeline.vectorLoads = processor.rates.vectorLoads;
-  pipeline.copyGigabytes = processor.rates.copyGigabytes;
 }

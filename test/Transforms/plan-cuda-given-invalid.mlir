@@ -176,3 +176,46 @@ func.func @gradient(%x: memref<?x256xf32>, %g: memref<?x256xf32>, %y: memref<1x2
   kron.ksmm_grad ins(%x : memref<?x256xf32>) grad(%g : memref<?x256xf32>) outs(%y : memref<1x256x256x1xf32>) {plan = #kron.gpu_plan<kernel = gradient, stages = 60>}
   return
 }
+
+// -----
+
+// Tiles may start in front of groups of results only where all rows have the same places of 16 bytes.
+func.func @shift_of_whole_groups(%x: memref<1000x4x64xf32>, %f: memref<4x64x48xf32>, %y: memref<1000x4x48xf32>) {
+  // expected-error @below {{sparse: expects shift to be 0, or elements of 16 bytes and more, a power of two, whose multiples rows of results start at but groups of them do not, but got 4}}
+  kron.fused ins(%x, %f : memref<1000x4x64xf32>, memref<4x64x48xf32>) outs(%y : memref<1000x4x48xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 2, k_step = 32, shift = 4>} {
+  ^bb0(%t: tensor<1000x4x64xf32>, %a: tensor<4x64x48xf32>, %o: tensor<1000x4x48xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<1000x4x64xf32>) factor(%a [1, p, q] : tensor<4x64x48xf32>) outs(%o : tensor<1000x4x48xf32>) -> tensor<1000x4x48xf32>
+    kron.yield %1 : tensor<1000x4x48xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @shift_of_shared_store(%x: memref<1000x8x64xf16>, %f: memref<8x41x64xf16>, %y: memref<1000x8x41xf16>) {
+  // expected-error @below {{sparse: expects shift to be 0 with shared_store = 1, but got 8}}
+  kron.fused ins(%x, %f : memref<1000x8x64xf16>, memref<8x41x64xf16>) outs(%y : memref<1000x8x41xf16>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 4, result_warps = 2, k_step = 64, shared_store = 1, shift = 8>} {
+  ^bb0(%t: tensor<1000x8x64xf16>, %a: tensor<8x41x64xf16>, %o: tensor<1000x8x41xf16>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<1000x8x64xf16>) factor(%a [1, q, p] : tensor<8x41x64xf16>) outs(%o : tensor<1000x8x41xf16>) -> tensor<1000x8x41xf16>
+    kron.yield %1 : tensor<1000x8x41xf16>
+  }
+  return
+}
+
+// -----
+
+func.func @kept_factors(%x: memref<1000x48x48x48xf32>, %f: memref<48x48xf32>, %y: memref<1000x48x48x48xf32>) {
+  // expected-error @below {{mma: expects keeps_factor to be 0, as factors take 144 registers, but got 1}}
+  kron.fused ins(%x, %f, %f, %f : memref<1000x48x48x48xf32>, memref<48x48xf32>, memref<48x48xf32>, memref<48x48xf32>) outs(%y : memref<1000x48x48x48xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = mma, tile = 1, threads = 128, ctas_per_sm = 4, stages = 1>} {
+  ^bb0(%t: tensor<1000x48x48x48xf32>, %a: tensor<48x48xf32>, %b: tensor<48x48xf32>, %c: tensor<48x48xf32>, %o: tensor<1000x48x48x48xf32>):
+    %0 = tensor.empty() : tensor<1000x48x48x48xf32>
+    %1 = kron.mode_product axis(3) ins(%t : tensor<1000x48x48x48xf32>) factor(%c [p, q] : tensor<48x48xf32>) outs(%0 : tensor<1000x48x48x48xf32>) -> tensor<1000x48x48x48xf32>
+    %2 = kron.mode_product axis(2) ins(%1 : tensor<1000x48x48x48xf32>) factor(%b [p, q] : tensor<48x48xf32>) outs(%0 : tensor<1000x48x48x48xf32>) -> tensor<1000x48x48x48xf32>
+    %3 = kron.mode_product axis(1) ins(%2 : tensor<1000x48x48x48xf32>) factor(%a [p, q] : tensor<48x48xf32>) outs(%o : tensor<1000x48x48x48xf32>) -> tensor<1000x48x48x48xf32>
+    kron.yield %3 : tensor<1000x48x48x48xf32>
+  }
+  return
+}

@@ -26,7 +26,7 @@
 // inner end are one 4x4 step.
 // CHECK: Plan
 // CHECK-SAME: FactorsApplied=2
-// CHECK-SAME: Stages=1
+// CHECK-SAME: Steps=1
 func.func @joined(%x: memref<64x2x2xf32>, %f: memref<2x2xf32>, %y: memref<64x2x2xf32>) {
   kron.fused ins(%x, %f : memref<64x2x2xf32>, memref<2x2xf32>) outs(%y : memref<64x2x2xf32>) {
   ^bb0(%t: tensor<64x2x2xf32>, %a: tensor<2x2xf32>, %o: tensor<64x2x2xf32>):

@@ -5,15 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kron/Machine/Calibration.h"
-#include "kron/Mapping/Tuning/RecordFile.h"
-#include "kron/Pipelines/Pipelines.h"
-#include "kron/Target/LLVMIR.h"
+#include "kron/Driver/Session.h"
 #include "kron/Target/Output.h"
 #include "kron/Target/Remarks.h"
-#include "kron/Target/SourceModule.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -199,8 +194,8 @@ static bool hasTarget(StringRef target) {
   return llvm::is_contained(getOptions().targets, target);
 }
 
-/// The architectures for the target nvidia.
-static llvm::Expected<std::vector<std::string>> getGPUChips(Emit emit) {
+/// Adds the GPUs of the target nvidia.
+static llvm::Error addGPUs(Session &session, Emit emit) {
   for (StringRef target : getOptions().targets)
     if (target != "cpu" && target != "nvidia")
       return createStringError("expects --target to be cpu, nvidia or both, "
@@ -214,30 +209,43 @@ static llvm::Expected<std::vector<std::string>> getGPUChips(Emit emit) {
                                  ? "expects --target nvidia for GPU code"
                                  : "expects --target nvidia with --gpu-arch");
   if (!hasTarget("nvidia"))
-    return std::vector<std::string>();
+    return llvm::Error::success();
   if (chips.empty() && isGPUCode)
     chips = {"sm_90a"};
   else if (chips.empty())
     chips = {"sm_80", "sm_90a"};
   if (isGPUCode && chips.size() > 1)
     return createStringError("expects one --gpu-arch for ptx and cubin");
-  for (std::string &name : chips) {
-    auto resolved = resolveGPUName(name);
-    if (!resolved)
-      return resolved.takeError();
-    name = *resolved;
-    if (auto chip = GPUChip::parse(name); !chip)
-      return chip.takeError();
-  }
-  return chips;
+  return session.addGPUs(chips);
 }
 
-static llvm::Expected<std::vector<Processor>> getProcessors() {
-  if (!hasTarget("cpu"))
-    return std::vector<Processor>();
-  if (getOptions().cpus.empty())
-    return getPortableProcessors();
-  return getNamedProcessors(getOptions().cpus);
+/// What compiles for the targets, with the options that say how.
+static llvm::Expected<Session> createSession(Emit emit) {
+  Session session;
+  CodegenOptions &options = session.getOptions();
+  options.reference = getOptions().reference;
+  options.allowsCublas = getOptions().cublas;
+  options.assembleGPUCode = emit != Emit::PTX && emit != Emit::Header;
+  // A header needs the manifest only.
+  if (emit == Emit::Header)
+    options.optLevel = 0;
+  std::vector<std::string> cpus(getOptions().cpus.begin(),
+                                getOptions().cpus.end());
+  if (cpus.empty())
+    cpus = {"portable"};
+  if (llvm::Error error = addGPUs(session, emit))
+    return std::move(error);
+  if (hasTarget("cpu"))
+    if (llvm::Error error = session.useProcessors(cpus))
+      return std::move(error);
+  if (emit == Emit::PTX || emit == Emit::Cubin)
+    llvm::cantFail(session.useProcessors({}));
+  if (emit == Emit::Header)
+    session.keepFirstVersion();
+  if (llvm::Error error = session.addRecords(std::vector<std::string>(
+          getOptions().records.begin(), getOptions().records.end())))
+    return std::move(error);
+  return session;
 }
 
 static llvm::Error write(StringRef output, StringRef contents) {
@@ -262,30 +270,9 @@ printRemarks(MLIRContext *context) {
 }
 
 /// For the last processor, or GPU if there is none.
-static llvm::Error emitMLIR(ModuleOp module, ArrayRef<Processor> processors,
-                            ArrayRef<std::string> gpuChips, StringRef output) {
-  PassManager pm(module.getContext());
-  if (processors.empty()) {
-    GPUPipelineOptions pipeline;
-    pipeline.reference = getOptions().reference;
-    pipeline.chip = gpuChips.back();
-    pipeline.cublas = getOptions().cublas;
-    auto machine = parseGPUMachine(gpuChips.back());
-    if (!machine)
-      return machine.takeError();
-    pipeline.setRecords(getOptions().records,
-                        getRecordTarget(*machine).getText());
-    populateKronGPUPipeline(pm, pipeline);
-  } else {
-    CPUPipelineOptions pipeline;
-    pipeline.reference = getOptions().reference;
-    setProcessor(pipeline, processors.back());
-    pipeline.setRecords(
-        getOptions().records,
-        getRecordTarget(processors.back(), /*threads=*/0).getText());
-    populateKronCPUPipeline(pm, pipeline);
-  }
-  if (failed(pm.run(module)))
+static llvm::Error emitMLIR(const Session &session, ModuleOp module,
+                            StringRef output) {
+  if (failed(session.lower(module)))
     return diagnosedError();
   std::string text;
   llvm::raw_string_ostream(text) << module << "\n";
@@ -342,17 +329,10 @@ static llvm::Error run(StringRef toolPath) {
   auto [emit, path] = *output;
   if (llvm::Error error = checkHeader(emit, path))
     return error;
-  auto gpuChips = getGPUChips(emit);
-  if (!gpuChips)
-    return gpuChips.takeError();
-  auto processors = getProcessors();
-  if (!processors)
-    return processors.takeError();
-  std::vector<std::string> records(getOptions().records.begin(),
-                                   getOptions().records.end());
-  if (llvm::Error error = checkRecordFiles(records))
-    return error;
-  auto source = SourceModule::read(getOptions().inputFile);
+  auto session = createSession(emit);
+  if (!session)
+    return session.takeError();
+  auto source = session->read(getOptions().inputFile);
   if (!source)
     return source.takeError();
   ModuleOp module = (*source)->get();
@@ -360,27 +340,9 @@ static llvm::Error run(StringRef toolPath) {
   if (!remarks)
     return remarks.takeError();
   if (emit == Emit::MLIR)
-    return emitMLIR(module, *processors, *gpuChips, path);
-  CodegenOptions options;
-  options.reference = getOptions().reference;
-  options.allowsCublas = getOptions().cublas;
-  options.gpuChips = std::move(*gpuChips);
-  options.records = std::move(records);
-  options.assembleGPUCode = emit != Emit::PTX;
-  if (emit == Emit::PTX || emit == Emit::Cubin)
-    processors->clear();
-  // A header needs the manifest only.
-  if (emit == Emit::Header) {
-    if (processors->empty())
-      options.gpuChips.resize(1);
-    else
-      options.gpuChips.clear();
-    processors->resize(std::min<size_t>(processors->size(), 1));
-    options.assembleGPUCode = false;
-    options.optLevel = 0;
-  }
+    return emitMLIR(*session, module, path);
   llvm::LLVMContext context;
-  auto compiled = compileToLLVMIR(module, *processors, options, context);
+  auto compiled = session->translate(module, context);
   if (failed(compiled))
     return diagnosedError();
   if (compiled->kernels.empty())

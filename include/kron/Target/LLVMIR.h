@@ -28,8 +28,6 @@ class TargetMachine;
 
 namespace mlir::kron {
 
-struct CPUPipelineOptions;
-
 /// This machine, with all its features.
 Processor getHostProcessor();
 
@@ -44,9 +42,6 @@ llvm::Expected<Processor> getNamedProcessor(StringRef name);
 /// Those that have `names`, in their order.
 llvm::Expected<std::vector<Processor>>
 getNamedProcessors(ArrayRef<std::string> names);
-
-/// Gives `pipeline` what its passes ask about `processor`.
-void setProcessor(CPUPipelineOptions &pipeline, const Processor &processor);
 
 /// A target machine for position-independent code of the host's architecture.
 /// `processor` may be null: baseline.

@@ -36,7 +36,7 @@ SparseThread SparseThread::get(KernelBuilder &k, const SparsePlan &plan) {
     thread.warpGroup = k.floorDiv(warp, plan.getWarpGroupThreads() / 32);
     // ptxas sees then that all threads of a warp have the same one, although
     // warp groups do different things. (Not measured in chains.)
-    if (!plan.isStage())
+    if (!plan.isChained())
       thread.warpGroup = Int(k.shuffle(k.materialize(thread.warpGroup, 32), 0));
     warp = k.rem(warp, plan.getWarpGroupThreads() / 32);
     thread.warpGroupThread =

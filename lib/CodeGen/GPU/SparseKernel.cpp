@@ -37,7 +37,7 @@ SparseKernel::SparseKernel(KernelBuilder &kernel, FusedOp fused,
 // Parameters
 //===----------------------------------------------------------------------===//
 
-SparseArray SparseKernel::getArray(const StageArray &array) {
+SparseArray SparseKernel::getArray(const StepArray &array) {
   SparseArray result;
   result.base = k.enter(array.base);
   result.element = array.element;
@@ -52,7 +52,7 @@ SparseArray SparseKernel::getArray(const StageArray &array) {
   return result;
 }
 
-SparseArray SparseKernel::getFactor(const StageFactor &array) {
+SparseArray SparseKernel::getFactor(const StepFactor &array) {
   SparseArray result;
   result.base = k.enter(array.base);
   result.element = array.element;
@@ -80,7 +80,7 @@ Int SparseKernel::getHostRowBlocks() {
 /// run time those of a row-major array; the bits in which they differ, or'ed
 /// together.
 static Int assumeRowMajor(Emitter &host, ModeProductOp product,
-                          StageFactor &array) {
+                          StepFactor &array) {
   ArrayRef<int64_t> shape =
       cast<ShapedType>(product.getFactor().getType()).getShape();
   ArrayRef<int64_t> axes = product.getFactorDims();
@@ -104,7 +104,7 @@ static Int assumeRowMajor(Emitter &host, ModeProductOp product,
 /// of 8.
 Int SparseKernel::getAlignment() {
   Int bits = 0;
-  auto add = [&](const StageArray &array) {
+  auto add = [&](const StepArray &array) {
     Value address = LLVM::PtrToIntOp::create(
         host.builder, host.loc, host.builder.getI64Type(), array.base);
     bits = host.bitOr(bits, Int(address));
@@ -113,14 +113,14 @@ Int SparseKernel::getAlignment() {
       if (!stride.isConstant())
         bits = host.bitOr(bits, host.mul(stride, bytes));
   };
-  SmallVector<StageArray> arrays;
+  SmallVector<StepArray> arrays;
   if (!plan.readsShared)
     arrays.push_back(operands.input);
   if (!plan.writesShared)
     arrays.append({operands.init, operands.addend});
   if (!plan.writesShared && operands.epilogue)
     arrays.append({operands.epilogue->bias, operands.epilogue->residual});
-  for (const StageArray &array : arrays)
+  for (const StepArray &array : arrays)
     if (array.base)
       add(array);
   if (plan.storesAlongRows() && !operands.sizes[plan.rowAxis].isConstant())
@@ -133,7 +133,7 @@ Int SparseKernel::getAlignment() {
 /// strides are only known at run time is copied in whole chunks if it turns out
 /// to be row-major; only that is tested apart from the other arrays.
 void SparseKernel::enterFactor() {
-  StageFactor array = getFusedFactor(host, fused, product).array;
+  StepFactor array = getFusedFactor(host, fused, product).array;
   factor = getFactor(array);
   Int difference = assumeRowMajor(host, product, array);
   alignedFactor = getFactor(array);

@@ -31,8 +31,8 @@ private:
 
   // SparseKernel.cpp
   void enterAll();
-  SparseArray getArray(const StageArray &array);
-  SparseArray getFactor(const StageFactor &array);
+  SparseArray getArray(const StepArray &array);
+  SparseArray getFactor(const StepFactor &array);
   Int getAlignment();
   void enterFactor();
   Int getHostRowBlocks();

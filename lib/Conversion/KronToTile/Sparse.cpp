@@ -46,8 +46,8 @@ public:
   void build(gpu::GPUModuleOp gpuModule);
 
 private:
-  unsigned enterArray(const StageArray &array, int64_t last, Type element);
-  unsigned enterFactor(const StageFactor &array, Type element);
+  unsigned enterArray(const StepArray &array, int64_t last, Type element);
+  unsigned enterFactor(const StepFactor &array, Type element);
   void enterSides();
   DenseI64ArrayAttr getFactorOrder();
   void enterOperands();
@@ -91,7 +91,7 @@ private:
 
 /// A view of `array` with `last` positions of the axis that is contracted, the
 /// results' axis of what is written.
-unsigned SparseTiles::enterArray(const StageArray &array, int64_t last,
+unsigned SparseTiles::enterArray(const StepArray &array, int64_t last,
                                  Type element) {
   SmallVector<Int> sizes, strides;
   auto add = [&](int axis, Int size) {
@@ -113,7 +113,7 @@ unsigned SparseTiles::enterArray(const StageArray &array, int64_t last,
 
 /// Groups, lanes, results and K. Where there is one position, a stride may be
 /// any.
-unsigned SparseTiles::enterFactor(const StageFactor &array, Type element) {
+unsigned SparseTiles::enterFactor(const StepFactor &array, Type element) {
   SmallVector<Int> sizes, strides;
   bool isOpen = false;
   auto add = [&](Int size, Int stride) {
@@ -134,7 +134,7 @@ unsigned SparseTiles::enterFactor(const StageFactor &array, Type element) {
 /// The data and the factor, which may have changed places: results of the
 /// latter are rows then.
 void SparseTiles::enterSides() {
-  StageFactor array = getFusedFactor(kernel.host, fused, product).array;
+  StepFactor array = getFusedFactor(kernel.host, fused, product).array;
   Type data = getElementType(product.getInput()),
        weight = getElementType(product.getFactor());
   if (!plan.swapsOperands) {
@@ -142,13 +142,13 @@ void SparseTiles::enterSides() {
     factor = enterFactor(array, weight);
     return;
   }
-  StageArray rows;
+  StepArray rows;
   rows.base = array.base;
   rows.strides = array.strides;
   rows.strides[plan.axis] = array.resultStride;
   rows.strides[plan.rowAxis] = array.strideK;
   arguments.input = enterArray(rows, plan.sizeK, weight);
-  StageFactor columns;
+  StepFactor columns;
   columns.base = operands.input.base;
   columns.strides = operands.input.strides;
   columns.resultStride = operands.input.strides[plan.rowAxis];
@@ -180,7 +180,7 @@ DenseI64ArrayAttr SparseTiles::getFactorOrder() {
 void SparseTiles::enterOperands() {
   Emitter &host = kernel.host;
   Type element = plan.element;
-  auto enterResults = [&](const StageArray &array) {
+  auto enterResults = [&](const StepArray &array) {
     return enterArray(array, plan.sizeN, element);
   };
   enterSides();

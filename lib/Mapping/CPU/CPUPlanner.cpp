@@ -28,7 +28,7 @@ static bool hasHalfFibres(const CPUPlan &plan, FusedOp fused,
                           int64_t vectorBits) {
   int64_t half = vectorBits / 16 / getComputedBytes(fused);
   return vectorBits == 512 && half > kMostKeptElements &&
-         llvm::any_of(plan.groups, [&](const StageGroup &group) {
+         llvm::any_of(plan.groups, [&](const StepGroup &group) {
            return group.sizeK == half && group.sizeN == half;
          });
 }
@@ -193,7 +193,7 @@ static void explain(FusedOp fused, CPUPlanAttr given,
   os << "; " << fused.getPlanAttr();
   remark << message
          << remark::metric("FactorsApplied", fused.getModeProducts().size())
-         << remark::metric("Stages", plan.groups.size())
+         << remark::metric("Steps", plan.groups.size())
          << remark::metric("Tile", choices.tile)
          << remark::metric("Buffers", plan.numBuffers)
          << remark::metric("ElementsPerPosition", plan.elementsPerPosition)

@@ -17,6 +17,7 @@
 #include "kron/Dialect/Kron/Utils/PairScalars.h"
 #include "kron/Machine/GPUTiles.h"
 #include "kron/Mapping/GPU/GivenFields.h"
+#include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/DerivedFields.h"
 #include "kron/Plan/GPU/PairwisePlan.h"
@@ -101,9 +102,9 @@ static void shareUnits(PairProblem &problem, double exponent,
                        const GPUMachine &machine) {
   const PairwiseTiles &tiles = getGPUTiles(machine).pairwise;
   // Instructions in the time of one of the unit.
-  double perUnit = machine.ffma / 2 /
-                   (static_cast<double>(machine.numSMs * machine.clockMHz) *
-                    1e6 * tiles.unitResults);
+  GPUResources resources(machine);
+  double perUnit = resources.getSpecialSeconds(1) /
+                   resources.getMultiplySeconds(1, {MathUnit::F32});
   auto units = static_cast<double>(problem.units);
   double issued = problem.inner + units;
   if (exponent > 1) {
@@ -173,6 +174,7 @@ static PairProblem describe(PairOpInterface op, const GPUMachine &machine) {
 static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
                          const GPUMachine &machine) {
   const PairwiseTiles &tiles = getGPUTiles(machine).pairwise;
+  GPUResources resources(machine);
   auto divide = [](double size, int64_t by) {
     return std::ceil(size / static_cast<double>(by));
   };
@@ -181,13 +183,19 @@ static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
   if (!plan.keepsRows)
     loads += static_cast<double>(plan.rows);
   double perTile = elements * problem.outer;
-  double rate = (problem.elementBytes == 8 ? machine.dfma : machine.ffma) / 2;
+  Multiplication instruction{problem.elementBytes == 8 ? MathUnit::F64
+                                                       : MathUnit::F32};
   if (plan.products) {
     double steps = divide(problem.sizeK, plan.stepK);
-    double mmaRate = problem.elementBytes == 8 ? machine.dmma : machine.f16Mma;
-    // In instructions of other arithmetic that take as long.
+    // f32 values are made of several of 16 bits. In instructions of other
+    // arithmetic that take as long.
+    Multiplication ofMatrices = getMatrixMultiplication(
+        problem.elementBytes == 8 ? 8 : 2, F32Products::Single,
+        /*usesWarpgroups=*/false);
     double perElement =
-        static_cast<double>(2 * plan.stepK * plan.products) * rate / mmaRate;
+        resources.getMultiplySeconds(
+            static_cast<double>(plan.stepK * plan.products), ofMatrices) /
+        resources.getMultiplySeconds(1, instruction);
     auto loaded =
         static_cast<double>((plan.rows + plan.columns / 2) * plan.getParts());
     perTile +=
@@ -219,18 +227,18 @@ static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
                  divide(problem.rows, plan.getTileRows()) *
                  divide(problem.columns, plan.getTileColumns());
   auto resident = static_cast<double>(machine.numSMs * plan.ctasPerSM);
-  double waves = std::ceil(count / resident);
   PairTime time;
-  time.arithmetic = waves * resident * threads * perTile / rate;
+  time.arithmetic = resources.getMultiplySeconds(
+      getWaves(count, resident) * resident * threads * perTile, instruction);
   double stored = problem.results > 0 ? problem.results : problem.columns;
-  time.memory = problem.batch *
-                (problem.rows * stored +
-                 (problem.rows + problem.columns) * problem.sizeK) *
-                static_cast<double>(problem.elementBytes) /
-                machine.copyBytesPerSecond;
+  time.memory = resources.getMemorySeconds(
+      problem.batch *
+      (problem.rows * stored +
+       (problem.rows + problem.columns) * problem.sizeK) *
+      static_cast<double>(problem.elementBytes));
   double launches = plan.products ? 1.0 + tiles.packingKernels : 1.0;
-  time.total =
-      launches * machine.launchSeconds + std::max(time.arithmetic, time.memory);
+  time.total = resources.getLaunchSeconds(launches) +
+               std::max(time.arithmetic, time.memory);
   return time;
 }
 

@@ -70,6 +70,20 @@ static int64_t chooseKeptTiles(const SparsePlan &plan,
   return std::max<int64_t>(rates.cachedBytes / bytes, 1);
 }
 
+/// Elements whose multiples tiles of `plan` should start at; 0: where groups
+/// do. A warp stores some bytes of a row at a time: those of long groups are
+/// whole sectors, since ones that arrive in parts cost more.
+static int64_t chooseShift(FusedOp fused, const SparsePlan &plan,
+                           const SparseTiles &tiles) {
+  int64_t unit = plan.getChunk();
+  if (plan.sizeN * plan.elementBytes >= tiles.longGroupBytes)
+    unit = tiles.shiftBytes / plan.elementBytes;
+  for (; unit >= plan.getChunk(); unit /= 2)
+    if (mayShiftSparse(fused, plan, unit))
+      return unit;
+  return 0;
+}
+
 void kron::finishSparseTile(SparseCandidate &plan,
                             const SparseConstraints &constraints,
                             const GPUMachine &machine) {
@@ -77,6 +91,10 @@ void kron::finishSparseTile(SparseCandidate &plan,
       constraints.take("pairs_factor", isWorthPairing(plan, machine));
   plan.keptTiles = constraints.take(
       "kept_tiles", chooseKeptTiles(plan, getGPURates(machine).sparse));
+  int64_t shift = plan.sharedStore ? 0
+                                   : chooseShift(constraints.getFused(), plan,
+                                                 getGPUTiles(machine).sparse);
+  plan.shiftUnit = constraints.take("shift", shift);
 }
 
 //===----------------------------------------------------------------------===//
@@ -160,7 +178,8 @@ search(FusedOp fused, int64_t skinnyM, const SparseConstraints &constraints,
   described.stepBytes = getGPUTiles(machine).sparse.stepBytes;
   described.nominalRows = rows;
   chooseSparseChunks(described);
-  described.shiftUnit = getSparseShiftUnit(fused, described);
+  described.shiftUnit = constraints.take(
+      "shift", chooseShift(fused, described, getGPUTiles(machine).sparse));
   describeSparseAccesses(fused, described);
   SparseCandidate full = described;
   if (mayHaveWideChunks(full) &&

@@ -35,6 +35,7 @@ public:
   SparseConstraints(FusedOp fused, GPUPlanAttr plan, const GPUMachine &machine);
 
   bool isEmpty() const { return !given; }
+  FusedOp getFused() const { return fused; }
   bool has(StringRef name) const { return given && given.has(name); }
   /// The given value of field `name`, or `chosen`.
   int64_t take(StringRef name, int64_t chosen) const {
@@ -66,7 +67,7 @@ int64_t getSparseTiles(const SparseCandidate &candidate);
 void chooseSparseChunks(SparseCandidate &candidate);
 
 /// What is decided once tiles are known: whether pairs of a factor that is kept
-/// are put in order, and for how many tiles it is kept.
+/// are put in order, for how many tiles it is kept, and where tiles start.
 void finishSparseTile(SparseCandidate &candidate,
                       const SparseConstraints &constraints,
                       const GPUMachine &machine);

@@ -14,12 +14,13 @@
 
 #include "SparseSearch.h"
 #include "kron/Machine/GPURates.h"
+#include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/Arrays.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
-static constexpr double kSectorBytes = 32, kWarpThreads = 32;
+static constexpr double kWarpThreads = 32;
 /// Threads of a warp with results of one row.
 static constexpr double kRowThreads = 4;
 
@@ -81,9 +82,9 @@ double kron::getSparseStoreBytes(const SparseCandidate &plan,
   if (plan.alongRows)
     return 0;
   double parts = plan.sharedStore ? getSharedParts(plan) : getOwnParts(plan);
-  double perSecond = getGPURates(machine).sparse.partSectorsPerClock *
-                     machine.clockMHz * 1e6 * machine.numSMs;
-  return parts / perSecond * machine.copyBytesPerSecond;
+  double perClock = getGPURates(machine).sparse.partSectorsPerClock;
+  return GPUResources(machine).getClockSeconds(parts / perClock) *
+         machine.copyBytesPerSecond;
 }
 
 double kron::getSparseLoadBytes(const SparseCandidate &plan,
@@ -92,11 +93,11 @@ double kron::getSparseLoadBytes(const SparseCandidate &plan,
     return 0;
   const GPURates &rates = getGPURates(machine);
   // Less than 4 bytes go through registers.
-  double perSecond = plan.loadUnit * plan.dataBytes < 4
-                         ? rates.ragged.elements16Bit
-                         : machine.clockMHz * 1e6 * machine.numSMs /
-                               rates.dense.clocksPerNarrowCopy;
-  return machine.copyBytesPerSecond / perSecond / plan.loadUnit;
+  double clocks = plan.loadUnit * plan.dataBytes < 4
+                      ? rates.ragged.clocksPerElement16Bit
+                      : rates.dense.clocksPerNarrowCopy;
+  return GPUResources(machine).getClockSeconds(clocks / plan.loadUnit) *
+         machine.copyBytesPerSecond;
 }
 
 bool kron::mayShareSparseStores(const SparseCandidate &plan) {

@@ -7,7 +7,6 @@
 
 #include "kron/Plan/GPU/SparsePlan.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
-#include "kron/Machine/GPUTiles.h"
 #include "kron/Machine/NominalSizes.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/Problem.h"
@@ -211,9 +210,7 @@ void kron::setSparseChunks(SparsePlan &plan) {
   }
 }
 
-/// A warp stores some bytes of a row at a time: those of long groups are whole
-/// sectors, since ones that arrive in parts cost more.
-int64_t kron::getSparseShiftUnit(FusedOp fused, const SparsePlan &plan) {
+bool kron::mayShiftSparse(FusedOp fused, const SparsePlan &plan, int64_t unit) {
   auto type = dyn_cast<MemRefType>(fused.getInit().getType());
   SmallVector<int64_t> strides;
   int64_t offset, chunk = plan.getChunk();
@@ -222,29 +219,37 @@ int64_t kron::getSparseShiftUnit(FusedOp fused, const SparsePlan &plan) {
       plan.getResultWords() != 4 ||
       failed(type.getStridesAndOffset(strides, offset)) ||
       strides[plan.axis] != 1)
-    return 0;
+    return false;
   EpilogueOp epilogue = fused.getEpilogue();
   if (!getBeta(fused.getModeProducts().front()).isZero() ||
       (epilogue && (epilogue.getBias() || epilogue.getResidual())))
-    return 0;
-  int64_t unit = chunk;
-  if (plan.sizeN * plan.elementBytes >= kGPUForms.longGroupBytes)
-    unit = kGPUForms.shiftBytes / plan.elementBytes;
+    return false;
   auto isWhole = [&](unsigned axis) {
     return !ShapedType::isDynamic(strides[axis]) && strides[axis] % unit == 0;
   };
-  while (unit > chunk &&
-         !(isWhole(plan.rowAxis) && llvm::all_of(plan.freeAxes, isWhole)))
-    unit /= 2;
   auto isKnownPart = [&](unsigned axis) {
     return !ShapedType::isDynamic(strides[axis]) && strides[axis] % unit != 0;
   };
   bool isShifted =
       plan.sizeN % chunk != 0 || llvm::any_of(plan.groupAxes, isKnownPart);
-  return isShifted && isWhole(plan.rowAxis) &&
-                 llvm::all_of(plan.freeAxes, isWhole)
-             ? unit
-             : 0;
+  return unit >= chunk && llvm::isPowerOf2_64(unit) && isShifted &&
+         isWhole(plan.rowAxis) && llvm::all_of(plan.freeAxes, isWhole);
+}
+
+/// Why tiles do not start as `plan` says, or nothing.
+static std::optional<std::string> getShiftReason(FusedOp fused,
+                                                 const SparsePlan &plan) {
+  if (!plan.shiftUnit)
+    return std::nullopt;
+  // Results that are shared out anew need not start at chunks.
+  if (plan.sharedStore)
+    return expects("shift to be 0 with shared_store = 1", plan.shiftUnit);
+  if (!mayShiftSparse(fused, plan, plan.shiftUnit))
+    return expects("shift to be 0, or elements of 16 bytes and more, a power "
+                   "of two, whose multiples rows of results start at but "
+                   "groups of them do not",
+                   plan.shiftUnit);
+  return std::nullopt;
 }
 
 /// Whether neighbours in the memory of `product`'s factor lie along its K.
@@ -491,10 +496,11 @@ std::variant<SparsePlan, std::string> kron::readSparsePlan(FusedOp fused,
   if (reason)
     return *reason;
   setSparseChunks(plan);
-  // Neither do results that are shared out anew need to start at chunks.
-  plan.shiftUnit = plan.sharedStore ? 0 : getSparseShiftUnit(fused, plan);
   plan.stepsK = llvm::divideCeil(plan.sizeK, plan.stepK);
-  if (std::optional<std::string> reason = getKernelReason(plan))
+  reason = getShiftReason(fused, plan);
+  if (!reason)
+    reason = getKernelReason(plan);
+  if (reason)
     return *reason;
   return plan;
 }

@@ -168,6 +168,10 @@ struct SparseChoices {
   /// threads store what lies side by side: of lanes that are no even number of
   /// chunks, every store of a thread's own fills a part of a sector only.
   bool sharedStore = false;
+  /// Elements whose multiples tiles start at, before the first of a group's
+  /// results, which starts anywhere: at the same place in all rows. 16 bytes,
+  /// or whole sectors; 0 where tiles start where groups do.
+  int64_t shiftUnit = 0;
 
   /// What decides a tile, and a chain step names for itself.
   template <typename Visitor>
@@ -197,6 +201,7 @@ struct SparseChoices {
     visit("wgmma", choices.usesWgmma);
     visit("swaps_operands", choices.swapsOperands);
     visit("shared_store", choices.sharedStore);
+    visit("shift", choices.shiftUnit);
   }
 };
 
@@ -206,10 +211,6 @@ struct SparseTiling : SparseProblem, SparseChoices {
   /// and of the data unless they are `alongRows`.
   int64_t lanesPerChunk = 1, chunkK = 1;
   SparseOrder order = SparseOrder::Plain;
-  /// Elements whose multiples tiles start at, before the first of a group's
-  /// results, which starts anywhere: at the same place in all rows. 16 bytes,
-  /// or whole sectors; 0 where groups start at such multiples.
-  int64_t shiftUnit = 0;
   /// K steps of a tile.
   int64_t stepsK = 1;
   /// If operands change places, the results of the factor.
@@ -234,7 +235,7 @@ struct SparseTiling : SparseProblem, SparseChoices {
   bool shiftsResults() const { return shiftUnit > 0; }
   bool leavesRows() const { return resultRowBytes > 0; }
   /// Whether this is a chain step.
-  bool isStage() const { return readsShared || writesShared || leavesRows(); }
+  bool isChained() const { return readsShared || writesShared || leavesRows(); }
   /// Whether a K step's factor is prepared, by warpgroups, while the K step
   /// before it is multiplied.
   bool preparesAhead() const { return usesWgmma && !keepsFactor; }
@@ -392,10 +393,10 @@ bool mayHaveWideChunks(const SparsePlan &plan);
 /// Works out the chunks of `plan` and the order of its results.
 void setSparseChunks(SparsePlan &plan);
 
-/// What tiles start at multiples of where results of groups are neighbours that
-/// start at other places, but at the same ones in all rows, and nothing is read
-/// for them; else 0.
-int64_t getSparseShiftUnit(FusedOp fused, const SparsePlan &plan);
+/// Whether tiles of `plan`, whose chunks are known, may start at multiples of
+/// `unit` elements: results of groups are neighbours that start at other
+/// places, but at the same ones in all rows, and nothing is read for them.
+bool mayShiftSparse(FusedOp fused, const SparsePlan &plan, int64_t unit);
 
 /// Lets the data and the factor of `plan` change places; why they cannot, or
 /// nothing.
