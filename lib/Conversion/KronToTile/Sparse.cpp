@@ -395,15 +395,13 @@ void SparseTiles::build(gpu::GPUModuleOp gpuModule) {
 LogicalResult kron::tileSparse(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                                FusedOp fused, GPUPlanAttr attr,
                                const GPUMachine &machine) {
-  std::variant<SparsePlan, std::string> read = readSparsePlan(fused, attr);
-  if (auto *found = std::get_if<SparsePlan>(&read)) {
-    if (auto reason = getSkinnyMReason(fused, attr, *found))
-      read = *reason;
-    else if (found->usesWgmma && !machine.hasWgmma)
-      read = "the machine has no wgmma";
-  }
-  FailureOr<SparsePlan> complete =
-      getTilePlan(fused, "a sparse", std::move(read), machine);
+  auto getReason = [&](const SparsePlan &read) -> std::optional<std::string> {
+    if (read.usesWgmma && !machine.hasWgmma)
+      return "the machine has no wgmma";
+    return getSkinnyMReason(fused, attr, read);
+  };
+  FailureOr<SparsePlan> complete = getTilePlan(
+      fused, "a sparse", readSparsePlan(fused, attr), machine, getReason);
   if (failed(complete))
     return failure();
   SparseTiles(builder, fused, *complete, machine).build(gpuModule);

@@ -54,8 +54,8 @@ void ChunkPieces::prepareFirst() {
   fenceProxy(k);
 }
 
-/// sums += piece `indexK` of tile `number`, which is `step` of all. What is packed for the next one
-/// becomes visible at its barrier.
+/// sums += piece `indexK` of tile `number`, which is `step` of all. What is
+/// packed for the next one becomes visible at its barrier.
 void ChunkPieces::multiplyByWarpgroups(Int number, Int indexK, Int step,
                                        MutableArrayRef<MmaC> stepSums) {
   Int slot = k.rem(step, plan.stages);
