@@ -80,6 +80,8 @@ private:
   const CodegenOptions &options;
   llvm::LLVMContext &context;
   CompiledModule result;
+  /// What the versions run on; empty: this machine.
+  std::string triple;
   /// Per kernel.
   std::vector<std::vector<KernelVersion>> versions;
   unsigned numVersions = 0;
@@ -291,7 +293,8 @@ void ModuleCompiler::optimize(llvm::Module &module,
 }
 
 LogicalResult ModuleCompiler::addVersion(const Processor &processor) {
-  auto machine = createTargetMachine(&processor);
+  triple = processor.triple;
+  auto machine = createTargetMachine(processor);
   if (!machine)
     return emitError(source.getLoc(), llvm::toString(machine.takeError()));
   std::vector<KernelManifest> manifests;
@@ -361,15 +364,11 @@ FailureOr<GPUCode> ModuleCompiler::compileGPUModule(ModuleOp module,
   return code;
 }
 
-/// A processor for entries that launch on a GPU: any.
-static Processor getEntryProcessor() {
-  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
-  return {triple.isX86() ? "x86-64" : "generic", "", 128, KRON_ISA_CUDA};
-}
-
 LogicalResult ModuleCompiler::addGPUVersion(const GPUChip &chip) {
-  Processor processor = getEntryProcessor();
-  auto machine = createTargetMachine(&processor);
+  // For entries that launch on a GPU, beside versions for processors.
+  Processor processor = getBaseline(triple);
+  processor.isa = KRON_ISA_CUDA;
+  auto machine = createTargetMachine(processor);
   if (!machine)
     return emitError(source.getLoc(), llvm::toString(machine.takeError()));
   FailureOr<OwningOpRef<ModuleOp>> lowered;

@@ -24,6 +24,7 @@ void kron::setOptions(CPUPipelineOptions &pipeline, const Processor &processor,
   pipeline.rowTileBytes = processor.rowTileBytes;
   pipeline.matrixTiles = processor.hasMatrixTiles;
   pipeline.pairProducts = processor.hasPairProducts;
+  pipeline.slowPairProducts = processor.mayPairProducts;
   pipeline.fastShuffles = processor.hasFastShuffles;
   pipeline.gigahertz = processor.rates.gigahertz;
   pipeline.wideFmas = processor.rates.wideFmas;
@@ -31,6 +32,7 @@ void kron::setOptions(CPUPipelineOptions &pipeline, const Processor &processor,
   pipeline.vectorFmas = processor.rates.vectorFmas;
   pipeline.vectorLoads = processor.rates.vectorLoads;
   pipeline.copyGigabytes = processor.rates.copyGigabytes;
+  pipeline.l2BytesPerCycle = processor.rates.l2BytesPerCycle;
   if (!options.records.empty())
     pipeline.setRecords(
         options.records,

@@ -307,7 +307,7 @@ static std::string calibrateDevice(int device) {
   std::optional<int32_t> number;
   if (device >= 0)
     number = device;
-  if (llvm::Error error = calibrate(number, kronGetNumThreads(), stream))
+  if (llvm::Error error = calibrate(number, stream))
     fail(std::move(error));
   return report;
 }

@@ -219,3 +219,87 @@ func.func @kept_factors(%x: memref<1000x48x48x48xf32>, %f: memref<48x48xf32>, %y
   }
   return
 }
+
+// -----
+
+func.func @whole_of_kept(%x: memref<100x2x64x3xf32>, %k: memref<2x40x64x3xf32>, %y: memref<100x2x40x3xf32>) {
+  // expected-error @below {{sparse: expects whole_copies to be at most 1 where a factor is kept, but got 2}}
+  kron.fused ins(%x, %k : memref<100x2x64x3xf32>, memref<2x40x64x3xf32>) outs(%y : memref<100x2x40x3xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 1, k_step = 64, keeps_factor = 1, whole_copies = 2>} {
+  ^bb0(%tx: tensor<100x2x64x3xf32>, %tk: tensor<2x40x64x3xf32>, %ty: tensor<100x2x40x3xf32>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<100x2x64x3xf32>) factor(%tk [1, q, p, 3] : tensor<2x40x64x3xf32>)
+         outs(%ty : tensor<100x2x40x3xf32>) -> tensor<100x2x40x3xf32>
+    kron.yield %0 : tensor<100x2x40x3xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @whole_of_wgmma(%x: memref<100x2x64x3xf32>, %k: memref<2x40x64x3xf32>, %y: memref<100x2x40x3xf32>) {
+  // expected-error @below {{sparse: expects whole_copies to be 0 with wgmma, but got 1}}
+  kron.fused ins(%x, %k : memref<100x2x64x3xf32>, memref<2x40x64x3xf32>) outs(%y : memref<100x2x40x3xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, row_warps = 4, wgmma = 1, bf16_residuals = 1, result_tiles = 2, result_warps = 1, k_step = 64, keeps_factor = 1, whole_copies = 1>} {
+  ^bb0(%tx: tensor<100x2x64x3xf32>, %tk: tensor<2x40x64x3xf32>, %ty: tensor<100x2x40x3xf32>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<100x2x64x3xf32>) factor(%tk [1, q, p, 3] : tensor<2x40x64x3xf32>)
+         outs(%ty : tensor<100x2x40x3xf32>) -> tensor<100x2x40x3xf32>
+    kron.yield %0 : tensor<100x2x40x3xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @whole_of_neighbours(%x: memref<100x2x64x4xf32>, %k: memref<2x40x64x4xf32>, %y: memref<100x2x40x4xf32>) {
+  // expected-error @below {{sparse: expects whole_copies to be 0 of chunks that are neighbours in memory, but got 1}}
+  kron.fused ins(%x, %k : memref<100x2x64x4xf32>, memref<2x40x64x4xf32>) outs(%y : memref<100x2x40x4xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 1, k_step = 64, whole_copies = 1>} {
+  ^bb0(%tx: tensor<100x2x64x4xf32>, %tk: tensor<2x40x64x4xf32>, %ty: tensor<100x2x40x4xf32>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<100x2x64x4xf32>) factor(%tk [1, q, p, 3] : tensor<2x40x64x4xf32>)
+         outs(%ty : tensor<100x2x40x4xf32>) -> tensor<100x2x40x4xf32>
+    kron.yield %0 : tensor<100x2x40x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @whole_of_rows(%x: memref<2x64x3x100xf32>, %k: memref<2x40x64x3xf32>, %y: memref<2x40x3x100xf32>) {
+  // expected-error @below {{sparse: whole_copies = 1: chunks lie along rows, or elements have 8 bits}}
+  kron.fused ins(%x, %k : memref<2x64x3x100xf32>, memref<2x40x64x3xf32>) outs(%y : memref<2x40x3x100xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 1, k_step = 16, whole_copies = 1>} {
+  ^bb0(%tx: tensor<2x64x3x100xf32>, %tk: tensor<2x40x64x3xf32>, %ty: tensor<2x40x3x100xf32>):
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<2x64x3x100xf32>) factor(%tk [0, q, p, 2] : tensor<2x40x64x3xf32>)
+         outs(%ty : tensor<2x40x3x100xf32>) -> tensor<2x40x3x100xf32>
+    kron.yield %0 : tensor<2x40x3x100xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @whole_of_factor(%x: memref<100x2x165xf32>, %k: memref<165x40xf32>, %y: memref<100x2x40xf32>) {
+  // expected-error @below {{sparse: whole_copies = 2: lanes and K are no neighbours in memory}}
+  kron.fused ins(%x, %k : memref<100x2x165xf32>, memref<165x40xf32>) outs(%y : memref<100x2x40xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 1, k_step = 64, whole_copies = 2>} {
+  ^bb0(%tx: tensor<100x2x165xf32>, %tk: tensor<165x40xf32>, %ty: tensor<100x2x40xf32>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<100x2x165xf32>) factor(%tk [p, q] : tensor<165x40xf32>)
+         outs(%ty : tensor<100x2x40xf32>) -> tensor<100x2x40xf32>
+    kron.yield %0 : tensor<100x2x40xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @whole_of_strides(%x: memref<100x2x64x6xf32, strided<[801, 384, 6, 1]>>, %k: memref<2x40x64x6xf32>, %y: memref<100x2x40x6xf32>) {
+  // expected-error @below {{sparse: whole_copies = 1: strides are no multiples of the lanes of a chunk}}
+  kron.fused ins(%x, %k : memref<100x2x64x6xf32, strided<[801, 384, 6, 1]>>, memref<2x40x64x6xf32>) outs(%y : memref<100x2x40x6xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 1, k_step = 64, chunk_bytes = 16, whole_copies = 1>} {
+  ^bb0(%tx: tensor<100x2x64x6xf32>, %tk: tensor<2x40x64x6xf32>, %ty: tensor<100x2x40x6xf32>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<100x2x64x6xf32>) factor(%tk [1, q, p, 3] : tensor<2x40x64x6xf32>)
+         outs(%ty : tensor<100x2x40x6xf32>) -> tensor<100x2x40x6xf32>
+    kron.yield %0 : tensor<100x2x40x6xf32>
+  }
+  return
+}

@@ -15,6 +15,7 @@
 // RUN: not kron-opt %s --kron-plan="wide-fmas=0" 2>&1 | FileCheck %s --check-prefix=RATE -DNAME=wide-fmas
 // RUN: not kron-opt %s --kron-plan="wide-loads=0" 2>&1 | FileCheck %s --check-prefix=RATE -DNAME=wide-loads
 // RUN: not kron-opt %s --kron-plan="vector-fmas=0" 2>&1 | FileCheck %s --check-prefix=RATE -DNAME=vector-fmas
+// RUN: not kron-opt %s --kron-plan="l2-bytes-per-cycle=0" 2>&1 | FileCheck %s --check-prefix=RATE -DNAME=l2-bytes-per-cycle
 // RUN: not kron-opt %s --kron-plan="vector-loads=nan" 2>&1 | FileCheck %s --check-prefix=RATE -DNAME=vector-loads
 
 // INVALID: error: expects vector-bits to be 128, 256 or 512, but got 64

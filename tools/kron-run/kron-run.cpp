@@ -361,7 +361,7 @@ static llvm::Error calibrateTarget() {
   std::optional<double> seconds;
   if (getOptions().calibrationSeconds >= 0)
     seconds = getOptions().calibrationSeconds;
-  return calibrate(*number, getNumThreads(), llvm::outs(), seconds);
+  return calibrate(*number, llvm::outs(), seconds);
 }
 
 static llvm::Error run() {

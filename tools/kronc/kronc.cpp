@@ -18,6 +18,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Regex.h"
 #include "llvm/Support/WithColor.h"
+#include "llvm/TargetParser/Host.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -89,7 +90,8 @@ struct Options {
       cl::desc(
           "Processors to compile for, the best of which is chosen at run time: "
           "native, LLVM's names or x86-64-v4-amx (default: "
-          "x86-64-v2,x86-64-v3,x86-64-v4 and, for bf16, x86-64-v4-amx)"),
+          "x86-64-v2,x86-64-v3,x86-64-v4 and, for bf16, x86-64-v4-amx); or one "
+          "of AArch64: aarch64, neoverse-n1, neoverse-v1, neoverse-v2, grace"),
       cl::value_desc("cpu,...")};
   cl::opt<std::string> headerFile{
       cl::cat(category), "header",
@@ -303,6 +305,12 @@ static llvm::Error emitGPUCode(const CompiledModule &compiled, Emit emit,
 
 static llvm::Error emitCode(CompiledModule &compiled, Emit emit,
                             StringRef output, StringRef toolPath) {
+  const llvm::Triple &triple = compiled.llvmModule->getTargetTriple();
+  llvm::Triple host(llvm::sys::getDefaultTargetTriple());
+  if (emit == Emit::SharedLibrary && triple.getArch() != host.getArch())
+    return createStringError(
+        "expects an object or assembly, which a linker for " + triple.str() +
+        " takes, but got --emit=so");
   if (emit == Emit::LLVM) {
     std::string text;
     llvm::raw_string_ostream(text) << *compiled.llvmModule;

@@ -36,7 +36,7 @@ PackedFactor kron::getAmxFactor(const StepLayout &step,
   PackedFactor packed;
   packed.elements = tiles *
                     (isA ? kAmxRows * getRowBytes(step) : getPanelBytes(step)) /
-                    kHalfBytes;
+                    kBF16Bytes;
   packed.strides.assign(step.sizes.size(), 0);
   for (unsigned axis = step.sizes.size(); axis-- > 0;) {
     if (axis == step.axis || factorSizes[axis] == 1)
@@ -102,7 +102,7 @@ void AmxPacker::emitTile(Value from, Value to, int64_t count) {
   bool transposes = takesPairs == isA;
   int64_t pairs = getPaddedK(step) / 2;
   int64_t rowBytes = getRowBytes(step);
-  int64_t rowPairs = rowBytes / (2 * kHalfBytes);
+  int64_t rowPairs = rowBytes / (2 * kBF16Bytes);
   Value place = transposes ? temporary : to;
   if (takesPairs)
     emitAmxPairs(emitter, matrix, count, place, 0);
@@ -125,7 +125,7 @@ void AmxPacker::emitElements(Value from, Value to, int64_t count) {
   int64_t bytes = isA ? kAmxRows * getRowBytes(step) : getPanelBytes(step);
   constexpr int64_t kLanes = 32;
   Value zero = halves.zero(halves.getVectorType(kLanes));
-  emitter.forLoop(0, bytes / kHalfBytes, kLanes, [&](Int index) {
+  emitter.forLoop(0, bytes / kBF16Bytes, kLanes, [&](Int index) {
     halves.storeVector(zero, halves.offsetPointer(to, index), nullptr);
   });
   emitter.forLoop(0, count, 1, [&](Int q) {
@@ -133,7 +133,7 @@ void AmxPacker::emitElements(Value from, Value to, int64_t count) {
         from, emitter.mul(q, step.factor.resultStride), stored);
     emitter.forLoop(0, step.sizeK, 1, [&](Int k) {
       Int offset =
-          emitter.add(emitter.mul(q, getRowBytes(step) / kHalfBytes), k);
+          emitter.add(emitter.mul(q, getRowBytes(step) / kBF16Bytes), k);
       if (!isA)
         offset = emitter.add(emitter.mul(emitter.floorDiv(k, 2), 2 * kAmxRows),
                              emitter.add(emitter.mul(q, 2), emitter.rem(k, 2)));

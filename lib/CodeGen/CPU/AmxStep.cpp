@@ -79,8 +79,8 @@ private:
 /// Whether tiles are loaded from X as it lies, if they are full.
 bool AmxStepEmitter::canLoadSource() const {
   bool aliases = data.source.isConstant() &&
-                 avoidAlias(data.source.getConstant() * kHalfBytes) !=
-                     data.source.getConstant() * kHalfBytes;
+                 avoidAlias(data.source.getConstant() * kBF16Bytes) !=
+                     data.source.getConstant() * kBF16Bytes;
   return isRows && step.source.element &&
          step.source.strides[step.axis].is(1) && step.sizeK % kAmxK == 0 &&
          !aliases;
@@ -170,7 +170,7 @@ void AmxStepEmitter::emitChunk(const Bases &bases, Int first, int64_t blocks) {
 AmxOperand AmxStepEmitter::getOperand(const Bases &at, const DataBlock &block,
                                       Int number) {
   if (canLoadSource() && block.isFull()) {
-    Int rowBytes = emitter.mul(data.source, kHalfBytes);
+    Int rowBytes = emitter.mul(data.source, kBF16Bytes);
     return {at.source, rowBytes, emitter.mul(rowBytes, kAmxRows),
             kAmxTileBytes / kAmxRows, 0};
   }

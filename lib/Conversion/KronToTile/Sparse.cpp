@@ -220,8 +220,9 @@ tile::ChunksAttr SparseTiles::getChunks(DenseI64ArrayAttr order) {
       static_cast<tile::ResultOrder>(plan.order), plan.alongRows, plan.skinnyM,
       plan.math == MmaMath::SplitTF32, plan.residuals == SparseResiduals::BF16,
       plan.hasPartialSums, plan.isOf8() && machine.computeCapability >= 89,
-      plan.shiftUnit, plan.sharedStore, plan.pairsFactor, plan.usesWgmma,
-      plan.residuals == SparseResiduals::FactorBF16, plan.swapsOperands, order);
+      plan.shiftUnit, plan.sharedStore, plan.wholeCopies, plan.pairsFactor,
+      plan.usesWgmma, plan.residuals == SparseResiduals::FactorBF16,
+      plan.swapsOperands, order);
 }
 
 tile::PiecesAttr SparseTiles::getPieces() {
@@ -284,8 +285,10 @@ void SparseTiles::store(Value sums, Value tile) {
 
 /// Elements from one row of a piece to the next.
 int64_t SparseTiles::getPitch(bool isFactor) const {
-  return plan.getPackedRowBytes(isFactor) /
-         (isFactor ? plan.factorBytes : plan.dataBytes);
+  int64_t bytes = plan.copiesWhole(isFactor)
+                      ? plan.getWholeRow(isFactor).getBytes()
+                      : plan.getPackedRowBytes(isFactor);
+  return bytes / (isFactor ? plan.factorBytes : plan.dataBytes);
 }
 
 void SparseTiles::allocate() {
@@ -306,8 +309,9 @@ void SparseTiles::allocate() {
   ring = allocateRing(plan.stages, piece, data);
   if (!plan.keepsFactor)
     factorRing = allocateRing(plan.stages, beside, weight);
-  int64_t bytes =
-      plan.getExchangeBytes() + plan.getStoredBytes() / plan.warpGroups;
+  int64_t bytes = plan.getExchangeBytes() +
+                  plan.getStoredBytes() / plan.warpGroups +
+                  plan.getOrderedBytes();
   // Operands of this piece and the next one.
   if (plan.preparesAhead())
     bytes += plan.getKeptBytes();

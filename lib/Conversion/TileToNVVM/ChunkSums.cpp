@@ -18,6 +18,31 @@ void ChunkPieces::meet() {
   k.namedBarrier(k.add(thread.warpGroup, 1), plan.getWarpGroupThreads());
 }
 
+/// Makes chunks of data and factor at `place`, of a piece of `tile`, if copies
+/// are whole; these are there then.
+void ChunkPieces::order(const SparseTile &tile, SparseStepPlace &place) {
+  Int startK = k.mul(place.indexK, plan.stepK);
+  // Behind what all groups have for their results.
+  int64_t first = lowering.firstBuffers.at(op.getSumsOf()) +
+                  plan.getExchangeBytes() + plan.getStoredBytes();
+  Int to = k.add(k.mul(thread.warpGroup, plan.getOrderedBytes()), first);
+  Int factorTo = k.add(to, plan.getDataBytes());
+  choose(isAligned, [&](bool aligned) {
+    copies.makeChunks(copies.getCopy(data, tile, startK, place.data,
+                                     /*isFactor=*/false, targets.rows),
+                      to, aligned);
+  });
+  place.data = to;
+  if (plan.copiesWhole(/*isFactor=*/true)) {
+    choose(isFactorAligned, [&](bool aligned) {
+      copies.makeChunks(getFactorCopy(tile, startK, place.factor, aligned),
+                        factorTo, aligned);
+    });
+    place.factor = factorTo;
+  }
+  meet();
+}
+
 /// The number of piece `indexK` of tile `number` among those of the segment, or
 /// of this CTA but for multiples of the number of slots.
 Int ChunkPieces::getStep(Int number, Int indexK) {
@@ -42,9 +67,10 @@ void ChunkPieces::multiply(Int number) {
         Int slot = k.rem(step, plan.stages);
         SparseStepPlace place;
         place.data = locateData(slot);
-        Int piece = plan.keepsFactor ? indexK : slot;
-        place.factor = k.add(k.mul(piece, plan.getFactorBytes()), factorOffset);
+        place.factor = locateFactor(plan.keepsFactor ? indexK : slot);
         place.indexK = indexK;
+        if (plan.wholeCopies)
+          order(locate(number), place);
         multiplier.multiplyStep(stepSums, place);
       });
   if (!plan.keepsFactor) {

@@ -65,6 +65,7 @@ static SparsePlan describe(ContractPiecesOp op) {
   plan.order = static_cast<SparseOrder>(chunks.getResults());
   plan.shiftUnit = chunks.getShift();
   plan.sharedStore = chunks.getStaged();
+  plan.wholeCopies = chunks.getWhole();
   plan.skinnyM = chunks.getRows();
   plan.rowTiles = tile.rowTiles;
   plan.resultTiles = tile.resultTiles;
@@ -256,20 +257,30 @@ SparseTile ChunkPieces::locate(Int number) {
 /// Where slot number `slot` of this group is.
 Int ChunkPieces::locateData(Int slot) {
   Int own = k.add(slot, k.mul(thread.warpGroup, plan.stages));
-  return k.add(k.mul(own, plan.getDataBytes()), dataOffset);
+  return k.add(k.mul(own, plan.getDataSlotBytes()), dataOffset);
 }
 
-/// Starts to copy the piece of the factor that `tile` needs from `startK` on.
+/// Where the factor of slot number `slot` is.
+Int ChunkPieces::locateFactor(Int slot) {
+  return k.add(k.mul(slot, plan.getFactorSlotBytes()), factorOffset);
+}
+
+/// The copy of the piece of the factor that `tile` needs from `startK` on.
+SparseCopy ChunkPieces::getFactorCopy(const SparseTile &tile, Int startK,
+                                      Int to, bool aligned) {
+  return copies.getCopy(aligned ? alignedFactor : factor, tile, startK, to,
+                        /*isFactor=*/true, targets.rows);
+}
+
+/// Starts to copy that.
 void ChunkPieces::copyFactor(const SparseTile &tile, Int startK, Int to,
                              bool aligned) {
-  copies.copyFactor(copies.getCopy(aligned ? alignedFactor : factor, tile,
-                                   startK, to, /*isFactor=*/true, targets.rows),
-                    tile.groups, aligned);
+  copies.copyFactor(getFactorCopy(tile, startK, to, aligned), tile.groups,
+                    aligned);
 }
 
 /// Builds `body` for both answers to `condition`.
-static void choose(KernelBuilder &k, Value condition,
-                   function_ref<void(bool)> body) {
+void ChunkPieces::choose(Value condition, function_ref<void(bool)> body) {
   k.choose(
       condition, [&] { body(true); }, [&] { body(false); });
 }
@@ -291,11 +302,11 @@ void ChunkPieces::ifPiece(
 /// read, the next one comes with the data, and is prepared while these are
 /// multiplied.
 void ChunkPieces::copy(Int first, Int number, Int slot) {
-  Int beside = k.add(k.mul(slot, plan.getFactorBytes()), factorOffset);
+  Int beside = locateFactor(slot);
   bool isOneTest = isAligned == isFactorAligned && !plan.preparesAhead();
   ifPiece(first, number, [&](const SparseTile &tile, Int startK) {
     bool isWithData = !plan.keepsFactor && isOneTest;
-    choose(k, isAligned, [&](bool aligned) {
+    choose(isAligned, [&](bool aligned) {
       copies.copyData(copies.getCopy(data, tile, startK, locateData(slot),
                                      /*isFactor=*/false, targets.rows),
                       aligned);
@@ -303,7 +314,7 @@ void ChunkPieces::copy(Int first, Int number, Int slot) {
         copyFactor(tile, startK, beside, aligned);
     });
     if (!plan.keepsFactor && !isOneTest && !plan.preparesAhead())
-      choose(k, isFactorAligned,
+      choose(isFactorAligned,
              [&](bool aligned) { copyFactor(tile, startK, beside, aligned); });
   });
   if (plan.preparesAhead())
@@ -314,7 +325,7 @@ void ChunkPieces::copy(Int first, Int number, Int slot) {
 /// Starts to copy piece `number` of the factor to byte `to`.
 void ChunkPieces::copyNextFactor(Int first, Int number, Int to) {
   ifPiece(first, number, [&](const SparseTile &tile, Int startK) {
-    choose(k, isFactorAligned,
+    choose(isFactorAligned,
            [&](bool aligned) { copyFactor(tile, startK, to, aligned); });
   });
 }

@@ -55,6 +55,11 @@ private:
   SparseTile locate(Int part, Int block);
   SparseTile locate(Int tile);
   Int locateData(Int slot);
+  Int locateFactor(Int slot);
+  SparseCopy getFactorCopy(const SparseTile &tile, Int startK, Int to,
+                           bool aligned);
+  void choose(Value condition, function_ref<void(bool)> body);
+  void order(const SparseTile &tile, SparseStepPlace &place);
   void copy(Int tile, Int number, Int slot);
   void copyNextFactor(Int first, Int number, Int to);
   void copyFactor(const SparseTile &tile, Int startK, Int to, bool aligned);

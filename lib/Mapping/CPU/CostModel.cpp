@@ -129,7 +129,7 @@ double StepClock::getBytesPerCycle(unsigned index) const {
   if (bytes <= options.caches.l1Bytes)
     return 0;
   if (bytes <= options.caches.l2Bytes)
-    return kCPURates.l2BytesPerCycle;
+    return options.rates.l2BytesPerCycle;
   return options.rates.copyGigabytes / options.rates.gigahertz;
 }
 

@@ -90,7 +90,7 @@ int64_t kron::chooseAmxChunk(const StepLayout &step, bool isExact,
   AmxMapping mapping = getAmxMapping(step);
   LoopNest nest = getLoopNest(step);
   Int positions = takeAmxData(mapping, nest).size;
-  int64_t factorBytes = step.sizeK * step.sizeN * kHalfBytes;
+  int64_t factorBytes = step.sizeK * step.sizeN * kBF16Bytes;
   if (!positions.isConstant() || factorBytes < 2 * budget.l2Bytes)
     return 0;
   int64_t blocks =

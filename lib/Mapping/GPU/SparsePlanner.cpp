@@ -67,7 +67,8 @@ static int64_t chooseKeptTiles(const SparsePlan &plan,
   int64_t bytes = plan.getRows() * plan.sizeK * plan.lanes * plan.dataBytes;
   for (int64_t size : plan.groupSizes)
     bytes *= size;
-  return std::max<int64_t>(rates.cachedBytes / bytes, 1);
+  // One for each warp group, at least.
+  return std::max<int64_t>(rates.cachedBytes / bytes, plan.warpGroups);
 }
 
 /// Elements whose multiples tiles of `plan` should start at; 0: where groups
@@ -192,8 +193,13 @@ search(FusedOp fused, int64_t skinnyM, const SparseConstraints &constraints,
       chooseGroups(fused, full, constraints, machine);
   if (!best) {
     best = chooseSparseTile(full, constraints, machine);
-    if (!best && full.isWideChunk())
-      best = chooseSparseTile(described, constraints, machine);
+    if (full.isWideChunk() && (!best || described.mostWhole > 0)) {
+      auto narrow = chooseSparseTile(described, constraints, machine);
+      if (!best ||
+          (narrow && getNarrowSeconds(*narrow, constraints, machine) <
+                         getNarrowSeconds(*best, constraints, machine)))
+        best = narrow;
+    }
     bool maySplitK = !best || described.nominalRows <= kSparseSkinnyM ||
                      getSparseTiles(*best) < machine.numSMs;
     if (maySplitK)

@@ -45,6 +45,19 @@ void kron::describeSparseAccesses(FusedOp fused, SparseCandidate &plan) {
       fused.getInputPermutation()
           ? 1
           : getUnit(fused.getInputs().front(), plan.getAccess(), skipped);
+  auto mayBeWhole = [&](bool isFactor) {
+    return !plan.isWideChunk() && plan.lanesPerChunk < plan.getChunk() &&
+           !getWholeCopyReason(fused, plan, isFactor);
+  };
+  // The same strides but for that of rows, which are of results.
+  ModeProductOp product = fused.getModeProducts().front();
+  plan.factorUnit = mayBeWhole(/*isFactor=*/true)
+                        ? getUnit(fused.getOperandOf(product.getFactor()),
+                                  plan.getAccess(), /*skipped=*/-1)
+                        : plan.lanesPerChunk;
+  plan.mostWhole = 0;
+  if (plan.loadUnit < plan.getAccess() && mayBeWhole(/*isFactor=*/false))
+    plan.mostWhole = mayBeWhole(/*isFactor=*/true) ? 2 : 1;
 }
 
 /// Parts of sectors per result that threads fill which store what they have.

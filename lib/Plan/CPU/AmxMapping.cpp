@@ -76,7 +76,7 @@ int64_t kron::getPaddedK(const StepLayout &step) {
 }
 
 int64_t kron::getRowBytes(const StepLayout &step) {
-  return avoidAlias(getPaddedK(step) * kHalfBytes);
+  return avoidAlias(getPaddedK(step) * kBF16Bytes);
 }
 
 int64_t kron::getPanelBytes(const StepLayout &step) {

@@ -22,6 +22,7 @@ public:
       : FusedLayout(fused, choices), arrays(describeArrays(fused, plan)) {}
 
   std::string verify();
+  bool mayKeepFibres();
 
 private:
   LayoutArrays &getArrays() override { return arrays; }
@@ -41,6 +42,8 @@ private:
 
   LayoutArrays arrays;
   std::string reason;
+  /// Whether several fibres of half a register share a vector of some step.
+  bool sharesHalves = false;
 };
 
 } // namespace
@@ -238,6 +241,10 @@ std::string StepVerifier::getReason(unsigned index, const StepLayout &step,
 
 void StepVerifier::visitStep(unsigned index, const StepLayout &step,
                              const PlannedStep &planned) {
+  LoopNest nest = getLoopNest(step);
+  sharesHalves |= !planned.usesTiles && hasHalfFibres(step) &&
+                  getMapping(step, nest) == StepMapping::Fibre &&
+                  getNumFibres(step, nest) > 1;
   if (!reason.empty())
     return;
   reason = getReason(index, step, planned);
@@ -262,9 +269,21 @@ std::string StepVerifier::verify() {
   if (isForTiles && !steps.front().usesTiles)
     return quote("moves_innermost", choices.movesInnermost) +
            ": no products are made in matrix tiles";
+  if (reason.empty() && choices.keptFibres > 0 && !sharesHalves)
+    return quote("kept_fibres", choices.keptFibres) +
+           ": no vector of a step has several fibres, each of half a register";
   return reason;
+}
+
+bool StepVerifier::mayKeepFibres() {
+  planSteps(getFirstExtent());
+  return sharesHalves;
 }
 
 std::string kron::getCPUStepsReason(FusedOp fused, const CPUChoices &choices) {
   return hasEmptyArray(fused) ? "" : StepVerifier(fused, choices).verify();
+}
+
+bool kron::mayKeepFibres(FusedOp fused, const CPUChoices &choices) {
+  return !hasEmptyArray(fused) && StepVerifier(fused, choices).mayKeepFibres();
 }

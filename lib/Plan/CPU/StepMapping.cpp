@@ -86,10 +86,13 @@ int64_t kron::getNumFibres(const StepLayout &step, const LoopNest &nest) {
 }
 
 bool kron::keepsFibres(const StepLayout &step) {
-  bool keepsHalves = step.given->keptFibres > 0;
   return step.sizeK <= kMostKeptElements ||
-         (keepsHalves && step.vectorBits == 512 &&
-          2 * step.sizeK == getMaxLanes(step));
+         (step.given->keptFibres > 0 && hasHalfFibres(step));
+}
+
+bool kron::hasHalfFibres(const StepLayout &step) {
+  return step.sizeK > kMostKeptElements && step.vectorBits == 512 &&
+         2 * step.sizeK == getMaxLanes(step);
 }
 
 int64_t kron::getScratchElements(const StepLayout &step) {

@@ -281,6 +281,58 @@ std::optional<std::string> kron::swapSparseOperands(FusedOp fused,
 }
 
 //===----------------------------------------------------------------------===//
+// Whole copies
+//===----------------------------------------------------------------------===//
+
+/// The strides of the lanes and of K of the data, or of the factor, of `plan`;
+/// of others those that are known. A factor of unknown strides is copied so if
+/// it turns out to be row-major.
+static SmallVector<int64_t, 2>
+getLaneStrides(FusedOp fused, const SparsePlan &plan, bool isFactor,
+               SmallVectorImpl<int64_t> &others) {
+  ModeProductOp product = fused.getModeProducts().front();
+  Value array = isFactor ? fused.getOperandOf(product.getFactor())
+                         : fused.getInputs().front();
+  ArrayRef<int64_t> shape = cast<ShapedType>(array.getType()).getShape();
+  SmallVector<int64_t> strides = getKnownStrides(array);
+  SmallVector<int64_t, 2> found{plan.lanes == 1 ? 1 : 0, 0};
+  int64_t rowMajor = 1;
+  for (int64_t dim = strides.size(); dim-- > 0; rowMajor *= shape[dim]) {
+    int64_t axis = isFactor ? product.getFactorDims()[dim] : dim;
+    int64_t contracted =
+        isFactor ? int64_t(ModeProductOp::kContracted) : int64_t(plan.axis);
+    if (shape[dim] == 1)
+      continue;
+    if (isFactor && ShapedType::isDynamic(strides[dim]))
+      strides[dim] = rowMajor;
+    if (axis == contracted)
+      found[1] = strides[dim];
+    else if (axis == plan.laneAxis)
+      found[0] = strides[dim];
+    else if (!ShapedType::isDynamic(strides[dim]))
+      others.push_back(strides[dim]);
+  }
+  return found;
+}
+
+std::optional<std::string>
+kron::getWholeCopyReason(FusedOp fused, const SparsePlan &plan, bool isFactor) {
+  if (plan.alongRows || plan.copiesSingly || plan.swapsOperands || plan.isOf8())
+    return "chunks lie along rows, or elements have 8 bits";
+  if (!isFactor && fused.getInputPermutation())
+    return "the data are transposed";
+  SmallVector<int64_t> others;
+  auto strides = getLaneStrides(fused, plan, isFactor, others);
+  if (strides[0] != 1 || strides[1] != plan.lanes)
+    return "lanes and K are no neighbours in memory";
+  if (llvm::any_of(others, [&](int64_t stride) {
+        return stride % plan.lanesPerChunk != 0;
+      }))
+    return "strides are no multiples of the lanes of a chunk";
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
 // Whether kernels have such tiles
 //===----------------------------------------------------------------------===//
 
@@ -469,10 +521,31 @@ static std::optional<std::string> getKernelReason(const SparsePlan &plan) {
                    plan.stepK);
   if (plan.sharedStore && plan.alongRows)
     return expects("shared_store to be 0 where chunks lie along rows", 1);
+  if (plan.wholeCopies > 1 && plan.keepsFactor)
+    return expects("whole_copies to be at most 1 where a factor is kept",
+                   plan.wholeCopies);
+  if (plan.wholeCopies && plan.usesWgmma)
+    return expects("whole_copies to be 0 with wgmma", plan.wholeCopies);
+  if (plan.wholeCopies &&
+      (plan.isWideChunk() || plan.lanesPerChunk == plan.getChunk()))
+    return expects("whole_copies to be 0 of chunks that are neighbours in "
+                   "memory",
+                   plan.wholeCopies);
   if (plan.usesWgmma)
     return getWgmmaReason(plan);
   if (plan.swapsOperands)
     return expects("swaps_operands to be 0 without wgmma", 1);
+  return std::nullopt;
+}
+
+/// Why arrays of `fused` do not lie as whole copies of `plan` need it.
+static std::optional<std::string> getCopyReason(FusedOp fused,
+                                                const SparsePlan &plan) {
+  for (bool isFactor : {false, true})
+    if (plan.copiesWhole(isFactor))
+      if (auto reason = getWholeCopyReason(fused, plan, isFactor))
+        return "whole_copies = " + std::to_string(plan.wholeCopies) + ": " +
+               *reason;
   return std::nullopt;
 }
 
@@ -500,6 +573,8 @@ std::variant<SparsePlan, std::string> kron::readSparsePlan(FusedOp fused,
   reason = getShiftReason(fused, plan);
   if (!reason)
     reason = getKernelReason(plan);
+  if (!reason)
+    reason = getCopyReason(fused, plan);
   if (reason)
     return *reason;
   return plan;

@@ -653,7 +653,7 @@ gpu.module @kron_gpu {
     %w = tile.alloc : !tile.buffer<2048xf32>
     tile.copy_pieces %x to %r and %f to %q pieces #p : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.ring<3 of <64x32xf32>> and !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<3 of <32x32xf32>>
     tile.for %t to %n : i32 {
-      // expected-error @+1 {{expects a buffer of its own for 4096 sums of warps that share K, results that are staged and operands of warpgroups, if there are some, but got '!tile.buffer<2048xf32>'}}
+      // expected-error @+1 {{expects a buffer of its own for 4096 sums of warps that share K, results that are staged, chunks of whole copies and operands of warpgroups, if there are some, but got '!tile.buffer<2048xf32>'}}
       %s = tile.contract_pieces %x[%t], %f in %r and %q sums %w along 3 pieces #p : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<3 of <64x32xf32>> and !tile.ring<3 of <32x32xf32>> sums !tile.buffer<2048xf32> -> !tile.fragment<1x64x1x1x32xf32, wgmma.m64k8.tf32>
       tile.store %s to %y[%t] along [3] box [64, 1, 1, 32] bytes 16 axes [0, 1, 2, 3] : !tile.fragment<1x64x1x1x32xf32, wgmma.m64k8.tf32>, !tile.view<?x2x1x24xf32, [48, 24, 0, 1]>
     }

@@ -107,7 +107,7 @@ public:
     return 2 * multiplyAdds * by.products / (share * getRate(by.unit));
   }
 
-  /// Those of an SM in a clock.
+  /// Multiply-adds of an SM in a clock.
   double getMultiplyAddsPerClock(Multiplication by) const {
     return 1 / (getMultiplySeconds(1, by) * getClocksPerSecond());
   }

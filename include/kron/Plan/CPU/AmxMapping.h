@@ -30,7 +30,7 @@ inline constexpr int64_t kAmxTileBytes = 1024;
 inline constexpr int64_t kAmxBlockTiles = 2;
 inline constexpr int64_t kAmxBlockSize = kAmxRows * kAmxBlockTiles;
 /// Bytes of a value of 16 bits.
-inline constexpr int64_t kHalfBytes = 2;
+inline constexpr int64_t kBF16Bytes = 2;
 
 enum class AmxMapping { None, Rows, Columns };
 

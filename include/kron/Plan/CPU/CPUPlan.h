@@ -136,6 +136,10 @@ std::string getCPUPlanReason(FusedOp fused, const CPUChoices &choices);
 /// those of a plan for it; empty if they do.
 std::string getCPUStepsReason(FusedOp fused, const CPUChoices &choices);
 
+/// Whether `kept_fibres` makes a difference to a step of `fused`: several of its
+/// fibres, which fill half a register each, share a vector.
+bool mayKeepFibres(FusedOp fused, const CPUChoices &choices);
+
 /// Positions of the tiled axis that a tile of `fused` takes: those that
 /// `choices` asks for, but no more than there are.
 int64_t getTileSize(FusedOp fused, const CPUPlan &plan,

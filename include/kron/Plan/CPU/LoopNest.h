@@ -87,6 +87,10 @@ int64_t getNumFibres(const StepLayout &step, const LoopNest &nest);
 /// each.
 bool keepsFibres(const StepLayout &step);
 
+/// Whether fibres of a step fill half a vector of 512 bits, so that the plan
+/// says whether they stay in it.
+bool hasHalfFibres(const StepLayout &step);
+
 /// Whether a step with the fibre mapping takes rows through segments of the
 /// innermost axis, each register of which has a factor of its own.
 bool takesFibreSegments(const StepLayout &step, const LoopNest &nest);

@@ -168,6 +168,11 @@ struct SparseChoices {
   /// threads store what lies side by side: of lanes that are no even number of
   /// chunks, every store of a thread's own fills a part of a sector only.
   bool sharedStore = false;
+  /// Whether data (1), and the factor, too, where it streams (2), whose rows
+  /// start at no multiples of 16 bytes, are copied by 16 bytes all the same,
+  /// from the multiple before them on. Chunks are made of them in shared memory
+  /// once they have arrived.
+  int64_t wholeCopies = 0;
   /// Elements whose multiples tiles start at, before the first of a group's
   /// results, which starts anywhere: at the same place in all rows. 16 bytes,
   /// or whole sectors; 0 where tiles start where groups do.
@@ -201,6 +206,7 @@ struct SparseChoices {
     visit("wgmma", choices.usesWgmma);
     visit("swaps_operands", choices.swapsOperands);
     visit("shared_store", choices.sharedStore);
+    visit("whole_copies", choices.wholeCopies);
     visit("shift", choices.shiftUnit);
   }
 };
@@ -321,6 +327,29 @@ struct SparsePlan : SparseTiling {
   int64_t getFactorBytes() const {
     return getResults() * getPackedRowBytes(true);
   }
+  bool copiesWhole(bool isFactor) const {
+    return wholeCopies > (isFactor ? 1 : 0);
+  }
+  /// A row of a K step as whole copies bring it.
+  tile::WholeRow getWholeRow(bool isFactor) const {
+    return {stepK, getLanes(), lanes, lanesPerChunk,
+            isFactor ? factorBytes : dataBytes};
+  }
+  /// Of a K step's data, and factor, as they are copied.
+  int64_t getDataSlotBytes() const {
+    return copiesWhole(false) ? getPackedRows() * getWholeRow(false).getBytes()
+                              : getDataBytes();
+  }
+  int64_t getFactorSlotBytes() const {
+    return copiesWhole(true) ? getResults() * getWholeRow(true).getBytes()
+                             : getFactorBytes();
+  }
+  /// Of a warp group's chunks that are made of whole copies: data, then the
+  /// factor.
+  int64_t getOrderedBytes() const {
+    return (copiesWhole(false) ? getDataBytes() : 0) +
+           (copiesWhole(true) ? getFactorBytes() : 0);
+  }
   /// Of a K step's factor and one product t, as warpgroups read it.
   PackedOperand getPackedOperand() const {
     return {element, getResults(), stepK,
@@ -339,10 +368,10 @@ struct SparsePlan : SparseTiling {
   }
   /// Bytes of a K step's data that are copied.
   int64_t getCopiedBytes() const {
-    return readsShared ? 0 : tileWarps * getDataBytes();
+    return readsShared ? 0 : tileWarps * getDataSlotBytes();
   }
   int64_t getStageBytes() const {
-    return getCopiedBytes() + (keepsFactor ? 0 : getFactorBytes());
+    return getCopiedBytes() + (keepsFactor ? 0 : getFactorSlotBytes());
   }
   /// Whether K steps need copies.
   bool hasRing() const { return !readsShared || !keepsFactor; }
@@ -378,7 +407,7 @@ struct SparsePlan : SparseTiling {
   }
   int64_t getSharedBytes() const {
     return getRingBytes() + getExchangeBytes() + getKeptBytes() +
-           getStoredBytes();
+           getStoredBytes() + warpGroups * getOrderedBytes();
   }
 };
 
@@ -389,6 +418,11 @@ describeSparse(FusedOp fused, bool copiesSingly = false);
 
 /// Whether all lanes of `plan` fit a wide chunk and no other one.
 bool mayHaveWideChunks(const SparsePlan &plan);
+
+/// Why copies of `plan`, whose chunks are known, cannot be whole of the data of
+/// `fused`, or of its factor; or nothing.
+std::optional<std::string>
+getWholeCopyReason(FusedOp fused, const SparsePlan &plan, bool isFactor);
 
 /// Works out the chunks of `plan` and the order of its results.
 void setSparseChunks(SparsePlan &plan);

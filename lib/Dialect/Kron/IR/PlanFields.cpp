@@ -292,6 +292,11 @@ static constexpr PlanField kFields[] = {
         "1: results go through shared memory, so that warps store what lies "
         "side by side together"),
     defaulted(
+        "whole_copies", 0, 2, 0, kSparse,
+        "1: data whose rows start at no multiples of 16 bytes are copied by 16 "
+        "bytes, and chunks are made of them in shared memory; 2: so is the "
+        "factor"),
+    defaulted(
         "shift", 0, 64, 0, kSparse,
         "where groups of results start anywhere, but at the same place in "
         "all rows: elements whose multiples tiles start at, in front of "

@@ -25,7 +25,8 @@ namespace mlir::kron {
 inline constexpr llvm::StringLiteral kRequiresAttrName = "kron.requires";
 
 /// Something that a launch has to have, as fields of plans name it: `min_rows`,
-/// `row_unit` (the rows are a multiple of it), `row_major` (1: all arrays are).
+/// `row_unit` (the rows are a multiple of it), `row_major` (1: all arrays are),
+/// `min_threads` (of a CPU).
 struct LaunchRequirement {
   StringRef name;
   int64_t value;

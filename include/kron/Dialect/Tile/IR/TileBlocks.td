@@ -134,7 +134,7 @@ def Tile_ContractPiecesOp
     is `kept` in a slot. Tiles are counted as boxes of the view's rows, and what
     follows them, and of the factor's results, the last ones fastest. Where warps share K,
     they leave their sums in `sums_of`, from where the first one takes them; staged results
-    go there, behind these. Warpgroups read the factor as packed operands. Of one that
+    go there, behind these, and chunks that are made of whole copies, behind both. Warpgroups read the factor as packed operands. Of one that
     streams, they are in front in `sums_of`, this piece's and that of the next one, which is
     packed while this one is multiplied. Pieces that do not go ahead are copied as soon as the
     one in front of them is in registers. Sums that are
@@ -174,9 +174,11 @@ def Tile_ContractPiecesOp
     11. Slots of both rings, one more than go ahead, are rows of the piece with the room
         between them; those `along_rows` have K, and rows in place of that, and of a factor
         that is `swapped` K, and results. A kept factor is as many pieces, or packed operands.
+        Lanes and K of what is copied whole are neighbours where strides are known.
     12. The sums are a tile with results in place of K, of the product's atom, up to 64
         groups of four in a lane, 32 of f64; `sums_of` is a buffer for those of all warps
-        but the first ones, if some share K, and for staged results, that nothing else uses.
+        but the first ones, if some share K, for staged results, for chunks of whole copies,
+        and for packed operands, that nothing else uses.
     13. A kept factor is a slot from `tile.wait` of pieces that a `tile.copy` of the same
         factor and pieces has filled; the loop over tiles is that of a segment, whose loop has
         the factor's parts, and has the segment's tiles. Warps do not share K then, and there
