@@ -27,6 +27,7 @@ FAMILIES = {
     "quantize": ("Quantize.cpp", "quantize.mlir", 280, "sm_90a"),
     "wgmma": ("Wgmma.cpp", "wgmma.mlir", 2529, "sm_90a"),
     "gradient": ("Gradient.cpp", "gradient.mlir", 1595, "sm_90a"),
+    "sparse": ("Sparse.cpp", "sparse.mlir", 1213, "sm_90a"),
 }
 MOST_OPERATIONS, MOST_METHODS, MOST_FIELDS, MOST_LINES = 60, 40, 25, 149
 

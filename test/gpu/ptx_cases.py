@@ -267,6 +267,38 @@ FIXED = (
     ("sparse", CHIPS, sparse("f32", (2, 9, 45, 7), 5, dynamic=(), attributes=whole_copies(
         2, "skinny_m = 5, k_warps = 2"))),
     ("sparse", CHIPS, sparse("f32", (2, 13, 33, 5), 100, attributes=whole_copies(1, "keeps_factor = 1"))),
+    # Parts of a factor that stay for some tiles: in turns of few blocks of rows, of groups of warps that start ahead
+    # of it, with values put in pairs, along rows, shifted, of 8 bits and of open strides.
+    ("sparse", CHIPS, sparse("f32", (2, 40, 44, 1), 210, **SCALED, **streamed(
+        "stages = 3, row_warps = 2, result_tiles = 2, result_warps = 2, k_step = 16, keeps_factor = 1, kept_tiles = 2"))),
+    ("sparse", CHIPS, sparse("f64", (2, 20, 41, 1), 70, memref_layout="any", **EPILOGUE, **streamed(
+        "stages = 2, row_warps = 1, result_tiles = 1, result_warps = 2, k_step = 16, keeps_factor = 1, warp_groups = 2"))),
+    ("sparse", CHIPS, sparse("f16", (2, 24, 80, 4), 100, **EPILOGUE, **streamed(
+        "stages = 3, row_warps = 2, result_tiles = 2, result_warps = 1, k_step = 32, keeps_factor = 1, pairs_factor = 1"))),
+    ("sparse", CHIPS, sparse("bf16", (1, 24, 40, 2), 136, dynamic=(), **streamed(
+        "stages = 2, row_warps = 1, result_tiles = 2, result_warps = 1, k_step = 32, keeps_factor = 1, pairs_factor = 1, "
+        "warp_groups = 4, kept_tiles = 3"))),
+    ("sparse", CHIPS, sparse("f32", (2, 20, 40, 4), 300, "batch_last", **SCALED, **streamed(
+        "stages = 3, row_warps = 2, result_tiles = 1, result_warps = 2, k_step = 16, bf16_residuals = 1, "
+        "keeps_factor = 1, kept_tiles = 1"))),
+    ("sparse", CHIPS, sparse("f16", (8, 41, 64, 1), 90, dynamic=(), **streamed(
+        "stages = 2, row_warps = 2, result_tiles = 4, result_warps = 1, k_step = 32, keeps_factor = 1"))),
+    ("sparse", CHIPS, sparse("f32", (2, 13, 9, 5), 130, attributes=shared_store(
+        "row_tiles = 2, keeps_factor = 1, warp_groups = 2"), **SCALED)),
+    # Warpgroups: a factor that stays, of one stage or several; and one that is packed ahead of the products, with an
+    # even and an odd number of steps.
+    ("sparse", HOPPER, sparse("f16", (2, 64, 80, 1), 300, **streamed(
+        "stages = 1, row_warps = 4, result_tiles = 8, result_warps = 1, k_step = 32, keeps_factor = 1, wgmma = 1"))),
+    ("sparse", HOPPER, sparse("f32", (2, 48, 72, 2), 200, **SCALED, **streamed(
+        "stages = 3, row_warps = 4, result_tiles = 4, result_warps = 1, k_step = 16, keeps_factor = 1, wgmma = 1, "
+        "bf16_residuals = 2, warp_groups = 2, kept_tiles = 2"))),
+    ("sparse", HOPPER, sparse("f32", (2, 64, 100, 1), 200, **streamed(
+        "stages = 3, row_warps = 4, result_tiles = 8, result_warps = 1, k_step = 32, wgmma = 1, bf16_residuals = 1"))),
+    ("sparse", HOPPER, sparse("bf16", (2, 64, 70, 1), 200, **EPILOGUE, **streamed(
+        "stages = 2, row_warps = 4, result_tiles = 4, result_warps = 2, k_step = 32, wgmma = 1"))),
+    ("sparse", HOPPER, sparse("f32", (1, 200, 140, 1), 160, "batch_last", dynamic=(), **streamed(
+        "stages = 2, row_warps = 4, result_tiles = 4, result_warps = 1, k_step = 32, wgmma = 1, bf16_residuals = 1, "
+        "swaps_operands = 1"))),
     # A large factor among others, in a launch of its own: neighbouring axes are one there.
     ("sparse", CHIPS, product("mkm", "f32", [(3, 3), (270, 60), (8, 4), (8, 7)], 4, **SCALED)),
     ("sparse", CHIPS, product("kmm", "f64", [(2, 3), (5, 5), (140, 133)], 3, op_x="T")),

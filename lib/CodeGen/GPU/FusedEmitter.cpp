@@ -30,8 +30,6 @@ static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                                 FusedOp fused, GPUPlanAttr plan,
                                 const GPUMachine &machine) {
   switch (plan.getKernel()) {
-  case GPUKernel::Sparse:
-    return emitSparseKernel(builder, gpuModule, fused, plan, machine);
   case GPUKernel::Chain:
     return emitChainKernel(builder, gpuModule, fused, plan, machine);
   case GPUKernel::Batched:
@@ -40,6 +38,7 @@ static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
   case GPUKernel::Mma:
   case GPUKernel::SmallGroups:
   case GPUKernel::Simt:
+  case GPUKernel::Sparse:
   case GPUKernel::Wgmma:
     return refuseTiles(fused, plan);
   case GPUKernel::Auto:

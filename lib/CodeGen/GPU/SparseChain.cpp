@@ -149,7 +149,7 @@ void SparseChain::emitBlock(Int block) {
       startBlock(nextBlock);
     steps[index]->chainBlock = block;
     steps[index]->tileCount = plan.steps[index].getTilesPerRows();
-    steps[index]->emitTilesOfSegment();
+    steps[index]->emitTiles();
   }
   if (!quantized)
     return;

@@ -1,4 +1,4 @@
-//===- SparseKernel.cpp - Tiles of a sparse factor's kernel ---------------===//
+//===- SparseKernel.cpp - A step of a chain of sparse factors -------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -70,8 +70,6 @@ SparseArray SparseKernel::getFactor(const StepFactor &array) {
 Int SparseKernel::getHostRowBlocks() {
   if (plan.rowAxis < 0)
     return 1;
-  if (plan.swapsOperands)
-    return llvm::divideCeil(plan.swappedRows, plan.getRows());
   Int blocks = host.ceilDiv(operands.sizes[plan.rowAxis], plan.getRows());
   for (unsigned axis : plan.freeAxes)
     blocks = host.mul(blocks, operands.sizes[axis]);
@@ -131,30 +129,11 @@ Int SparseKernel::getAlignment() {
   return bits;
 }
 
-/// Puts the data and the factor, which is `array`, in each other's place.
-void SparseKernel::swapSides(const StepFactor &array) {
-  alignedFactor = factor = input;
-  input = getFactor(array);
-  for (SparseArray *result : {&targets.output, &targets.addend})
-    std::swap(result->row, result->strideK);
-  Int bits = host.bitOr(
-      getAlignment(),
-      Int(LLVM::PtrToIntOp::create(host.builder, host.loc,
-                                   host.builder.getI64Type(), array.base)));
-  for (Int stride : {array.resultStride, array.strideK})
-    if (!stride.isConstant())
-      bits = host.bitOr(bits, host.mul(stride, plan.elementBytes));
-  Int low = host.bitAnd(bits, kSparseChunkBytes - 1);
-  isAligned = isFactorAligned = k.equal(k.enter(low), 0);
-}
-
 /// The factor, and what decides how it and other arrays are copied. One whose
 /// strides are only known at run time is copied in whole chunks if it turns out
 /// to be row-major; only that is tested apart from the other arrays.
 void SparseKernel::enterFactor() {
   StepFactor array = getFusedFactor(host, fused, product).array;
-  if (plan.swapsOperands)
-    return swapSides(array);
   factor = getFactor(array);
   Int difference = assumeRowMajor(host, product, array);
   alignedFactor = getFactor(array);
@@ -192,9 +171,7 @@ void SparseKernel::enterAll() {
   }
 
   targets.rows =
-      plan.swapsOperands
-          ? Int(plan.swappedRows)
-          : k.enter(plan.rowAxis >= 0 ? operands.sizes[plan.rowAxis] : Int(1));
+      k.enter(plan.rowAxis >= 0 ? operands.sizes[plan.rowAxis] : Int(1));
   rowBlocks = k.truncate(k.enter(getHostRowBlocks()));
   for (unsigned axis : plan.freeAxes)
     freeSizes.push_back(k.truncate(k.enter(operands.sizes[axis])));
@@ -207,28 +184,10 @@ void SparseKernel::enterAll() {
 // Tiles
 //===----------------------------------------------------------------------===//
 
-/// The tile of part number `part` of the factor and block number `block` of the
-/// rows.
-SparseTile SparseKernel::getTile(Int part, Int block) {
-  SparseTile tile = getSparseTile(k, plan, freeSizes, part, block);
-  if (plan.shiftsResults())
-    tile.result = k.sub(tile.result, stores.getShift(tile));
-  return tile;
-}
-
-/// Tile number `number` of the segment that this CTA is at.
+/// The tile of part number `number` of the factor, of the block of rows that
+/// this CTA is at.
 SparseTile SparseKernel::getTile(Int number) {
-  if (plan.isChained())
-    return getTile(number, chainBlock);
-  if (plan.keepsFactor)
-    return getTile(runPart, k.add(k.add(runStart, thread.warpGroup),
-                                  k.mul(number, plan.warpGroups)));
-  Int index = k.add(k.blockId(), k.mul(number, k.gridSize()));
-  // What is large is read by tiles that follow each other.
-  if (plan.swapsOperands)
-    return getTile(k.floorDiv(index, rowBlocks), k.rem(index, rowBlocks));
-  return getTile(k.rem(index, plan.getTilesPerRows()),
-                 k.floorDiv(index, plan.getTilesPerRows()));
+  return getSparseTile(k, plan, freeSizes, number, chainBlock);
 }
 
 /// Builds `body` for both answers to `condition`.
@@ -274,20 +233,7 @@ SparseStepPlace SparseKernel::locateStep(Int slot, Int indexK) {
   return place;
 }
 
-/// Makes chunks of the data at `slot`, of K step `indexK` of the tile of step
-/// number `step`; where they are.
-Int SparseKernel::orderData(Int step, Int slot, Int indexK) {
-  Int to = k.add(k.mul(thread.warpGroup, plan.getOrderedBytes()), orderOffset);
-  SparseTile tile = getTile(k.floorDiv(step, plan.stepsK));
-  SparseCopy copy = copies.getCopy(input, tile, k.mul(indexK, plan.stepK), slot,
-                                   /*isFactor=*/false, targets.rows);
-  choose(isAligned,
-         [&](bool isAligned) { copies.makeChunks(copy, to, isAligned); });
-  waitWarpGroup();
-  return to;
-}
-
-/// All K steps of the tile whose first one is `firstStep` of the segment; their
+/// All K steps of the tile whose first one is `firstStep` of the block; their
 /// sums.
 SmallVector<Value> SparseKernel::emitSteps(Int firstStep) {
   return math.sumSteps(
@@ -300,45 +246,18 @@ SmallVector<Value> SparseKernel::emitSteps(Int firstStep) {
             issue(k.add(step, plan.stages - 1));
         }
         Int slot = getSlot(step);
-        if (plan.copiesWhole(/*isFactor=*/false))
-          slot = orderData(step, slot, indexK);
-        if (!plan.usesWgmma)
-          return multiplier.multiplyStep(sums, locateStep(slot, indexK));
-        if (plan.preparesAhead())
-          return multiplyAhead(sums, step);
-        auto release = [&] {
-          if (plan.stages > 1)
-            return;
-          waitWarpGroup();
-          issue(k.add(step, 1));
-        };
-        multiplier.multiplyGroups(sums, slot, getPrepared(indexK), release,
-                                  [](int64_t) {});
+        multiplier.multiplyStep(sums, locateStep(slot, indexK));
       });
-}
-
-/// All tiles of a segment: of those that need the same part of the factor, or
-/// of this CTA.
-void SparseKernel::emitSegment() {
-  startRun();
-  emitTilesOfSegment();
 }
 
 /// Starts the copies of the first K steps.
 void SparseKernel::startRun() {
-  if (plan.preparesAhead()) {
-    // A place that comes free once this is prepared.
-    issueFactor(0, k.add(getSlot(plan.stages - 1), plan.getCopiedBytes()));
-    k.commitCopies();
-  }
   if (plan.hasRing())
     k.rolledLoop(0, std::max<int64_t>(plan.stages - 1, 1), 1,
                  [&](Int step) { issue(step); });
-  if (plan.preparesAhead())
-    prepareFirst();
 }
 
-void SparseKernel::emitTilesOfSegment() {
+void SparseKernel::emitTiles() {
   // Warps that wait for copies together take as many tiles; others need not
   // know of each other.
   bool isFree = plan.tileWarps > 1 && !plan.hasRing();
@@ -349,8 +268,7 @@ void SparseKernel::emitTilesOfSegment() {
     SparseTile tile = getTile(number);
     if (plan.readsShared)
       dataRegion = getRegion(tile);
-    if (plan.isChained())
-      keptTile = k.mul(number, plan.stepsK * plan.getFactorBytes());
+    keptTile = k.mul(number, plan.stepsK * plan.getFactorBytes());
     SmallVector<Value> values =
         emitSteps(k.mul(k.floorDiv(first, plan.tileWarps), plan.stepsK));
     SmallVector<MmaC> sums(plan.getSums());
@@ -360,108 +278,9 @@ void SparseKernel::emitTilesOfSegment() {
   });
 }
 
-Int SparseKernel::divideUp(Int count, Int by) {
-  return k.floorDiv(k.add(count, k.sub(by, 1)), by);
-}
-
-/// A segment of `count` blocks of rows from `start` on that need part number
-/// `part` of the factor, which is kept for them.
-void SparseKernel::emitSegment(Int part, Int start, Int count) {
-  runPart = part;
-  runStart = start;
-  tileCount = count;
-  if (plan.warpGroups > 1)
-    tileCount = divideUp(k.sub(tileCount, thread.warpGroup), plan.warpGroups);
-  keepFactor(getTile(runPart, runStart));
-  startRun();
-  // Of one warp group, the first K step waits for what was prefetched before
-  // it, too.
-  if (plan.warpGroups > 1 && startsEarly())
-    finishKeeping(plan.stages - 1);
-  emitTilesOfSegment();
-}
-
-/// Tiles of the same rows are worked on at the same time, by all CTAs, so that
-/// the data come from memory once. Where the factor is kept, a CTA takes some
-/// blocks of rows before it goes on to another part of the factor: all of its
-/// own, unless that were more than the second-level cache holds of all CTAs'.
-void SparseKernel::emitTiles() {
-  Int block = k.blockId(), grid = k.gridSize();
-  Int parts = plan.getTilesPerRows();
-  Int tiles = k.mul(rowBlocks, parts);
-  if (!plan.keepsFactor) {
-    tileCount = divideUp(k.sub(tiles, block), grid);
-    return emitSegment();
-  }
-  // As many segments for each CTA as that takes, all equally long, and no more
-  // of them than CTAs have.
-  Int rounds = 1;
-  if (plan.keptTiles)
-    rounds = divideUp(divideUp(tiles, grid), plan.keptTiles);
-  auto getLength = [&](Int rounds) {
-    Int segments = k.floorDiv(k.mul(grid, rounds), parts);
-    // At least one.
-    segments = k.add(segments, k.sub(1, k.min(segments, 1)));
-    return divideUp(rowBlocks, segments);
-  };
-  Int length = getLength(rounds);
-  // More and shorter segments where that shares tiles out better by more than
-  // it takes to read the factor again.
-  Int shorter = getLength(k.add(rounds, 1));
-  Value isBetter =
-      k.less(k.add(k.mul(shorter, k.add(rounds, 1)), 1), k.mul(length, rounds));
-  length =
-      k.select(isBetter, k.materialize(shorter, 32), k.materialize(length, 32));
-  Int segments = divideUp(rowBlocks, length);
-  k.rolledLoop(block, k.mul(segments, parts), grid, [&](Int segment) {
-    Int start = k.mul(k.floorDiv(segment, parts), length);
-    emitSegment(k.rem(segment, parts), start,
-                k.min(length, k.sub(rowBlocks, start)));
-  });
-}
-
-void SparseKernel::emit() {
-  enterAll();
-  keptOffset = k.allocateShared(plan.getKeptBytes(), 128);
-  stageOffset = k.allocateShared(plan.getRingBytes(), 128);
-  stores.sharedOffset = k.allocateShared(plan.getStoredBytes());
-  orderOffset = k.allocateShared(plan.warpGroups * plan.getOrderedBytes());
-  emitTiles();
-  LaunchShape shape;
-  shape.threads = plan.getThreads();
-  shape.ctasPerSM = plan.ctasPerSM;
-  shape.sharedBytes = k.getSharedBytes();
-  k.launch(shape, host.mul(getHostRowBlocks(), plan.getTilesPerRows()));
-}
-
 //===----------------------------------------------------------------------===//
 // Interface
 //===----------------------------------------------------------------------===//
-
-LogicalResult kron::emitSparseKernel(OpBuilder &builder,
-                                     gpu::GPUModuleOp gpuModule, FusedOp fused,
-                                     GPUPlanAttr attr,
-                                     const GPUMachine &machine) {
-  auto planOrReason = readSparsePlan(fused, attr);
-  auto emitError = [&](const Twine &reason) {
-    return fused.emitOpError("cannot become a sparse kernel: ") << reason;
-  };
-  if (auto *reason = std::get_if<std::string>(&planOrReason))
-    return emitError(*reason);
-  const auto &plan = std::get<SparsePlan>(planOrReason);
-  if (plan.streamsByWarps())
-    return emitError("its factor is not kept: run --kron-tile first");
-  if (plan.usesWgmma && !machine.hasWgmma)
-    return emitError("the machine has no wgmma");
-  if (std::optional<std::string> reason =
-          getSharedMemoryReason(plan.getSharedBytes(), plan.ctasPerSM, machine))
-    return emitError(*reason);
-  Emitter host(builder, fused.getLoc(), plan.element);
-  KernelBuilder kernel(host, gpuModule, getKernelBaseName(fused), plan.element);
-  SparseKernel(kernel, fused, fused.getModeProducts().front(), plan, machine)
-      .emit();
-  return success();
-}
 
 Int kron::getSparseRows(Emitter &host, FusedOp fused, GPUPlanAttr plan) {
   SmallVector<ModeProductOp> products = fused.getModeProducts();

@@ -1,13 +1,14 @@
-//===- SparseKernel.h - Builds the kernel of a sparse factor ----*- C++ -*-===//
+//===- SparseKernel.h - A step of a chain of sparse factors -----*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
 //
-// Persistent CTAs go through their tiles in K steps. What a K step needs of the
-// data (and of the factor, unless that is kept) arrives in a ring of pipeline
-// stages; the sums of a tile stay in registers and are stored from there.
+// Takes the tiles of a block of rows through one factor, in K steps. What a K
+// step needs of the data (and of the factor, unless that is kept) arrives in a
+// ring of pipeline stages; the sums of a tile stay in registers and are stored
+// from there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,12 +22,9 @@ namespace mlir::kron {
 
 class SparseKernel {
 public:
-  /// The kernel, or the chain step of one, that applies `product` of `fused`.
+  /// The chain step that applies `product` of `fused`.
   SparseKernel(KernelBuilder &kernel, FusedOp fused, ModeProductOp product,
                const SparsePlan &plan, const GPUMachine &machine);
-
-  /// Builds all of a kernel of one factor.
-  void emit();
 
 private:
   friend class SparseChain;
@@ -36,19 +34,12 @@ private:
   SparseArray getArray(const StepArray &array);
   SparseArray getFactor(const StepFactor &array);
   Int getAlignment();
-  void swapSides(const StepFactor &array);
   void enterFactor();
   Int getHostRowBlocks();
-  SparseTile getTile(Int part, Int block);
   SparseTile getTile(Int number);
-  Int divideUp(Int count, Int by);
-  void emitTiles();
-  void emitSegment(Int part, Int start, Int count);
   void startRun();
-  void emitTilesOfSegment();
-  void emitSegment();
+  void emitTiles();
   SparseStepPlace locateStep(Int slot, Int indexK);
-  Int orderData(Int step, Int slot, Int indexK);
   SmallVector<Value> emitSteps(Int firstStep);
   void waitWarpGroup();
   void waitStep(Int step);
@@ -56,19 +47,11 @@ private:
 
   // SparseLoad.cpp
   void ifStep(Int step, function_ref<void(Int number, Int startK)> body);
-  void issueFactor(Int step, Int to);
   void issue(Int step);
   void issueData(const SparseTile &tile, Int startK, Int slot, bool isAligned);
   void issueFactor(const SparseTile &tile, Int startK, Int to, bool isAligned);
-  bool startsEarly() const;
-  void finishKeeping(int64_t copiesUnderWay);
-  void keepFactor(const SparseTile &tile);
   void keepAll();
   Int getSlot(Int step);
-  Int getPrepared(Int number);
-  void finishPreparing();
-  void prepareFirst();
-  void multiplyAhead(MutableArrayRef<MmaC> sums, Int step);
 
   // SparseGuard.cpp
   void computeAgain(const SparseTile &tile);
@@ -112,20 +95,19 @@ private:
   /// Blocks of rows at all positions of free axes.
   Int rowBlocks;
   SmallVector<Int> freeSizes;
-  /// The tiles that this CTA is at: which part of the factor they need, their
-  /// first block of rows, and how many they are.
-  Int runPart, runStart, tileCount;
+  /// Tiles of a block of rows.
+  Int tileCount;
   /// The factor with known strides.
   SparseArray alignedFactor;
   /// Whether arrays are multiples of 16 bytes, and whether the factor is and
   /// has the strides of `alignedFactor`.
   Value isAligned, isFactorAligned;
   /// Byte offset of the factor that is kept, and of the pipeline stages.
-  int64_t keptOffset = 0, stageOffset = 0, orderOffset = 0;
+  int64_t keptOffset = 0, stageOffset = 0;
 
-  /// Of a chain step: the block of rows that it is at, the chain step that
-  /// reads its results, where its data are in shared memory, and the part of
-  /// their rows that the tile reads.
+  /// The block of rows that it is at, the chain step that reads its results,
+  /// where its data are in shared memory, and the part of their rows that the
+  /// tile reads.
   Int chainBlock;
   SparseKernel *next = nullptr;
   /// The chain step whose order of rows all of them in shared memory have, if

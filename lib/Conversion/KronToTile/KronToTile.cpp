@@ -45,7 +45,7 @@ static decltype(&tileBatched) getFamily(GPUPlanAttr plan) {
   case GPUKernel::Simt:
     return tileSimt;
   case GPUKernel::Sparse:
-    return plan.get("keeps_factor") || plan.get("wgmma") ? nullptr : tileSparse;
+    return tileSparse;
   default:
     return nullptr;
   }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Chunks.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -34,8 +34,15 @@ void tile::lowerAlloc(Lowering &lowering, AllocOp op) {
     LoweredRing ring;
     ring.slotBytes = type.getSlotBytes();
     ring.stages = type.getStages();
-    ring.begin = lowering.k.allocateShared(lowering.groups * type.getBytes(),
-                                           getAlignment(op.getMemory(), type));
+    ring.isShared =
+        llvm::any_of(op.getMemory().getUsers(), [](Operation *user) {
+          return isa<AcquireOp>(user) &&
+                 isa<ForSegmentsOp>(user->getParentOp());
+        });
+    int64_t groups = ring.isShared ? 1 : lowering.groups;
+    ring.begin = lowering.k.allocateShared(
+        std::max(groups * type.getBytes(), getPassingBytes(op.getMemory())),
+        getAlignment(op.getMemory(), type));
     ring.full = ring.begin;
     if (type.getAlong()) {
       ring.along = *type.getAlong();
@@ -54,6 +61,7 @@ void tile::lowerAlloc(Lowering &lowering, AllocOp op) {
   int64_t first = lowering.k.allocateShared(
       lowering.groups * bytes,
       getAlignment(cast<BufferType>(op.getMemory().getType())));
+  lowering.firstBuffers[op.getMemory()] = first;
   lowering.buffers[op.getMemory()] =
       lowering.k.add(lowering.k.mul(lowering.getGroup(), bytes), first);
 }

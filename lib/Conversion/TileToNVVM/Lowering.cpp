@@ -103,6 +103,8 @@ void Lowering::lower(Block &block) {
         .Case([&](ContractPiecesOp product) {
           lowerContractPieces(*this, product);
         })
+        .Case([&](ForSegmentsOp loop) { lowerForSegments(*this, loop); })
+        .Case([&](PairChunksOp pair) { lowerPairChunks(*this, pair); })
         .Case([&](ForFibresOp loop) { lowerForFibres(*this, loop); })
         .Case([&](ContractFibresOp product) {
           lowerContractFibres(*this, product);

@@ -16,16 +16,11 @@
 namespace mlir::kron {
 
 /// Builds, at the builder's position and before `fused` (on memrefs), a kernel
-/// in `gpuModule` that applies its factor with warp-wide matrix instructions as
-/// `plan` says, and its launch. The caller erases `fused`.
-LogicalResult emitSparseKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                               FusedOp fused, GPUPlanAttr plan,
-                               const GPUMachine &machine);
-
-/// Builds such a kernel that applies all factors of `fused`, between which axes
-/// are regrouped, to a block of rows at a time. With `quantize`, which reads
-/// what `fused` would write, and which its plan has to name, rows are stored as
-/// 8 bits; there may be one factor then.
+/// in `gpuModule` that applies all its factors, between which axes are
+/// regrouped, to a block of rows at a time, with warp-wide matrix instructions
+/// as `plan` says, and its launch. The caller erases `fused`. With `quantize`,
+/// which reads what `fused` would write, and which its plan has to name, rows
+/// are stored as 8 bits; there may be one factor then.
 LogicalResult emitChainKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                               FusedOp fused, GPUPlanAttr plan,
                               const GPUMachine &machine,
