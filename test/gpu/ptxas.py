@@ -107,6 +107,10 @@ GOLDEN = [
     *(("pairs", t, 30000, (30000, 30000, 1024), {"function": "pow_diff(1.5)"}) for t in ("f32", "f16")),
     *(("pairs", t, 30000, (30000, 30000, 64, c), {"function": "square_diff", "epilogue": True, "accumulate": a})
       for t in ("f32", "f64", "f16") for c, a in ((1, "sum"), (9, "sum"), (9, "max"), (9, "logsumexp"))),
+    # Values by matrix instructions, of dense arrays.
+    *(("pairs", t, 30000, (30000, 30000, k, 16), {"function": "square_diff", "epilogue": True, "dynamic": "MN",
+                                                  "memref_layout": "identity"})
+      for t in ("f32", "f64", "f16") for k in (64, 256)),
     # Rows in registers.
     *(("pairs", t, 30000, (30000, 30000, 3, c), {"function": "square_diff", "epilogue": True, "accumulate": a, "dynamic": "MN"})
       for t in ("f32", "f64", "f16") for c, a in ((1, "sum"), (9, "sum"), (9, "logsumexp"))),
@@ -241,7 +245,7 @@ class Pairs(pairs.PairCase):
     def __init__(self, element, rows, sizes, function, **more):
         op = "pairwise" if len(sizes) == 3 else "pairwise_apply"
         # How many columns the values have is known.
-        p = pairs.parameters(op, element, function, sizes, memref_layout="any", **({"dynamic": "MNK"} | more))
+        p = pairs.parameters(op, element, function, sizes, **({"memref_layout": "any", "dynamic": "MNK"} | more))
         super().__init__(0, p)
         kind = (" logsumexp" if p["accumulate"] == "logsumexp" else " power" if "pow" in function
                 else " products" if function in ("dot", "square_diff") else "")

@@ -218,6 +218,9 @@ std::pair<Int, Int> tile::getBlocks(Lowering &lowering, ForPairsOp op) {
   KernelBuilder &k = lowering.k;
   const LoweredView &values = lowering.views.at(op.getValues());
   Int sizeN = values.sizes[values.sizes.size() - 2];
+  // Rows of packed values are of eight columns.
+  if (op.getRing())
+    sizeN = k.mul(k.extend(sizeN), 8);
   Int part = lowering.places.at(op.getPlace()).starts.front();
   Int perPart = lowering.numbers.at(op.getBlocks());
   Int first = k.mul(k.extend(part), perPart);
@@ -243,6 +246,8 @@ void PairProducts::lower() {
 }
 
 void tile::lowerForPairs(Lowering &lowering, ForPairsOp op) {
+  if (op.getRing())
+    return lowerValueProducts(lowering, op);
   PairProducts(lowering, op).lower();
 }
 
