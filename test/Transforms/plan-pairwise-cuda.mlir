@@ -101,6 +101,14 @@ func.func @known_k(%a: memref<?x52xf32>, %b: memref<?x51xf32>, %y: memref<?x?xf3
   return
 }
 
+// Verify that sums of eight bytes leave fewer threads where many wait for each other.
+// CHECK-LABEL: func @wide_powers(
+// CHECK: threads = 256, ctas_per_sm = 3, {{.*}}thread_rows = 4, thread_columns = 2>
+func.func @wide_powers(%a: memref<?x?xf64>, %y: memref<?x?xf64>) {
+  kron.pairwise pow_diff(1.5) ins(%a, %a : memref<?x?xf64>, memref<?x?xf64>) outs(%y : memref<?x?xf64>)
+  return
+}
+
 // Verify values of a K that is known: one column by multiply-adds, many by matrix instructions, and the largest of these not so.
 // CHECK-LABEL: func @values(
 // CHECK: wgmma = 1, {{.*}}products = 3, column_threads = 4, split_ctas = {{[0-9]+}}>

@@ -138,9 +138,17 @@ void PairProducts::addBlock(Int block, Sums &sums) {
   bool mayEnd = !sizeN.isConstant() ||
                 sizeN.getConstant() % static_cast<int64_t>(op.getBy()) != 0;
   if (kind == Accumulation::Sum) {
+    // Of matrix instructions, which leave room for that, sums of a block start
+    // from zero: most roundings are of small sums then.
+    bool startsFromZero = grid.ofAtom;
     auto addAll = [&](bool mayEnd) {
       Sums next(sums);
+      if (startsFromZero)
+        next.assign(sums.size(), constant(0));
       addProducts(matrix, first, mayEnd, next);
+      for (size_t number = 0; startsFromZero && number < sums.size(); ++number)
+        next[number] =
+            arith::AddFOp::create(k.builder, k.loc, sums[number], next[number]);
       return next;
     };
     Value isWhole =

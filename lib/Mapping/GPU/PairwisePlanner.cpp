@@ -205,11 +205,19 @@ static double countValueInstructions(const PairProblem &problem,
           static_cast<double>(plan.columns * tiles.valueInstructions));
 }
 
-/// What matrix instructions for a tile take of a thread's time: that of the
-/// matrix unit, if threads need not wait for it, and of their instructions.
-static std::pair<double, double>
-countProductInstructions(const PairProblem &problem, const PairwisePlan &plan,
-                         const GPUMachine &machine) {
+namespace {
+
+/// What matrix products of a tile take, in instructions of a thread that take
+/// as long: of the matrix unit, of copies and of other instructions.
+struct ProductTime {
+  double units = 0, copies = 0, others = 0;
+};
+
+} // namespace
+
+static ProductTime countProductInstructions(const PairProblem &problem,
+                                            const PairwisePlan &plan,
+                                            const GPUMachine &machine) {
   const PairwiseTiles &tiles = getGPUTiles(machine).pairwise;
   auto elements = static_cast<double>(plan.rows * plan.columns);
   auto threads = static_cast<double>(plan.threads);
@@ -228,9 +236,9 @@ countProductInstructions(const PairProblem &problem, const PairwisePlan &plan,
   auto copied = static_cast<double>(
       (plan.getTileColumns() + (keepsRows ? 0 : plan.getTileRows())) *
       plan.getParts() * PairwisePlan::kPartBytes);
+  double copies = steps * copied / 16 / threads * kCopyInstructions;
   // Sums of a step are added to the others.
-  double perStep =
-      kBlockInstructions + elements + copied / 16 / threads * kCopyInstructions;
+  double perStep = kBlockInstructions + elements;
   double finish = kBlockInstructions +
                   elements * static_cast<double>(tiles.productInstructions) +
                   static_cast<double>(2 * (plan.rows + plan.columns) *
@@ -238,9 +246,8 @@ countProductInstructions(const PairProblem &problem, const PairwisePlan &plan,
   if (!plan.usesWgmma) {
     auto loaded =
         static_cast<double>((plan.rows + plan.columns / 2) * plan.getParts());
-    perStep += elements * perElement +
-               loaded * static_cast<double>(tiles.productLoadInstructions);
-    return {0, steps * perStep + finish};
+    perStep += loaded * static_cast<double>(tiles.productLoadInstructions);
+    return {steps * elements * perElement, copies, steps * perStep + finish};
   }
   // Shared memory is read in as many bytes of a clock as an SM has lanes of
   // arithmetic: the columns anew for each 64 rows and product.
@@ -248,7 +255,7 @@ countProductInstructions(const PairProblem &problem, const PairwisePlan &plan,
                                   PairwisePlan::kPartBytes * plan.products *
                                   plan.getTileRows() / kWarpgroupRows);
   double units = std::max(elements * perElement, (read + copied) / threads);
-  return {steps * units, steps * perStep + finish};
+  return {steps * units, copies, steps * perStep + finish};
 }
 
 static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
@@ -262,14 +269,11 @@ static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
   if (!plan.keepsRows)
     loads += static_cast<double>(plan.rows);
   double perTile = elements * problem.outer;
-  // What warpgroups take that threads do not wait for.
-  double hidden = 0;
+  ProductTime products;
   double rate = (problem.elementBytes == 8 ? machine.dfma : machine.ffma) / 2;
   if (plan.products) {
-    auto [units, instructions] =
-        countProductInstructions(problem, plan, machine);
-    hidden = units;
-    perTile += instructions;
+    products = countProductInstructions(problem, plan, machine);
+    perTile += products.others;
   } else {
     perTile +=
         problem.sizeK * (elements * problem.inner +
@@ -285,9 +289,12 @@ static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
     passes = divide(problem.results, plan.valueColumns);
     perTile += countValueInstructions(problem, plan, machine);
   }
-  // CTAs of an SM fill each other's gaps; of one, all waits for all.
-  perTile = std::max(perTile, hidden) +
-            std::min(perTile, hidden) / static_cast<double>(plan.ctasPerSM);
+  // CTAs of an SM fill each other's gaps: while one waits for the matrix unit,
+  // others compute. All of them wait for what they copy.
+  perTile =
+      std::max(perTile, products.units) +
+      std::min(perTile, products.units) / static_cast<double>(plan.ctasPerSM) +
+      products.copies;
   double count = problem.batch * passes *
                  divide(problem.rows, plan.getTileRows()) *
                  divide(problem.columns, plan.getTileColumns());
@@ -401,10 +408,24 @@ void PlanSearch::considerFunction() {
   if (isLong)
     mostWords = (isProduct ? tiles.longProductWords : tiles.longWords) *
                 (problem.elementBytes == 8 ? 2 : 1);
+  // Sums of eight bytes take as many registers more.
+  int64_t threads = take("threads", plan.threads), ctas = plan.ctasPerSM;
+  auto getCTAs = [&] {
+    if (!isLong || problem.elementBytes != 8)
+      return ctas;
+    int64_t registers = machine.getRegistersPerThread(threads, ctas) +
+                        countWords(problem, plan) / 2;
+    int64_t fewer = ctas;
+    while (fewer > 1 &&
+           machine.getRegistersPerThread(threads, fewer) < registers)
+      --fewer;
+    return fewer;
+  };
   auto considerTile = [&](int64_t rows, int64_t columns, int64_t results) {
     plan.rows = rows;
     plan.columns = columns;
     plan.valueColumns = results;
+    plan.ctasPerSM = getCTAs();
     // The smallest tile is one of any function.
     if (best.rows == 0 || countWords(problem, plan) <= mostWords)
       consider(plan);
@@ -459,9 +480,10 @@ static int64_t countProductWords(const PairProblem &problem,
     sums += results;
     operands = std::max(operands, 2 * results);
   } else if (problem.results > 0) {
-    // Rows of the values have addresses beside what is loaded of them.
-    sums += plan.rows * plan.valueColumns * problem.accumulations +
-            2 * plan.columns;
+    // Sums of a block beside those of all; where operands are in registers,
+    // rows of the values have addresses beside what is loaded of them.
+    sums += 2 * plan.rows * plan.valueColumns * problem.accumulations +
+            (plan.usesWgmma ? 0 : 2 * plan.columns);
   }
   return sums * (problem.elementBytes == 8 ? 2 : 1) + operands;
 }
@@ -532,9 +554,9 @@ void PlanSearch::considerProduct(PairwisePlan plan, int64_t results) {
     --plan.stages;
   int64_t registers =
       machine.getRegistersPerThread(plan.threads, plan.ctasPerSM) -
-      (plan.usesWgmma ? tiles.otherWarpgroupRegisters
-       : isProduct    ? tiles.otherProductRegisters
-                      : tiles.otherRegisters) *
+      (isProduct        ? tiles.otherProductRegisters
+       : plan.usesWgmma ? tiles.otherWarpgroupRegisters
+                        : tiles.otherRegisters) *
           (problem.elementBytes == 8 ? 2 : 1);
   if (fits() && countProductWords(problem, plan) <= registers)
     consider(plan);
