@@ -11,7 +11,9 @@ usage: check.py [--build BUILD] [--update]
   docs/performance has no other page, and docs/Performance.md, CPUCodeGeneration.md
   and GPUCodeGeneration.md at most `MOST_LINES` lines.
 - No document, comment or message has a word that docs/Glossary.md has replaced (`WORDS`).
-- docs/Glossary.md defines each term once, and lib or another page uses it.
+- docs/Glossary.md defines each term once, and lib or another page uses it; names of include, of plan fields and of
+  numbers in remarks are made of terms and of the words of docs/words.txt, and docs/Remarks.md has each remark
+  (docs/vocabulary.py).
 - Each numbered constraint of docs/reference/Dialect.md and Tile.md, number 3 of kron.mkm say, has its tag `mkm_c3`
   in a comment of a verifier and in the name of a negative test, and there are no other tags.
 - docs/Architecture.md has each folder of include and lib in one layer, no layer includes headers of a lower one,
@@ -43,6 +45,7 @@ import generate
 import render
 import tiles
 import tuned_plot
+import vocabulary
 
 SNIPPET = re.compile(r"(?P<head>^<!-- from (?P<file>\S+?)(?::(?P<name>\w+))? -->\n```\w*\n)"
                      r"(?P<code>.*?)^```$", re.M | re.S)
@@ -75,17 +78,19 @@ WORDS = [
     (r"rests", "residual, remainder", [r"rests (?:on|with)"]),
     (r"runs? of (?:memory|[0-9]+ (?:bytes|KB|KiB|elements))", "contiguous segment", []),
     (r"asked for early|fetch ahead", "prefetch", []),
+    (r"stages? of (?:the|a|one) (?:fused region|tile|CPU)|Stage(?:Array|Emitter|Factor|Layout|Mapping)s?",
+     "step, StepLayout", []),
     (r"images? of (?:the|a|its|one) (?:factor|operand|weights?)", "packed operand", []),
 ]
 #: Texts that have to be refused, one for each row of WORDS, and texts that have to be accepted.
 REFUSED = ["a kron.pass", "a #kron.schedule", "two trips", "Slabs of", "stored past\nthe caches", "a team of warps",
            "tiles are thin", "a depth of 128", "groups of halves", "16-bit numbers",
            "number by number", "the rests of", "runs of 128 bytes", "asked for early",
-           "the image of the factor"]
+           "a stage of the tile", "the image of the factor"]
 ACCEPTED = ["kron.passes", "the scheduler of the system", "a round trip", "the trip count", "a thin layer", "depth-first",
             "the recursion depth", "a depth of nesting", "half of it", "both halves",
             "the number of f32 elements", "64-bit numbers", "the rest of the tile", "it rests on",
-            "it runs on 128 threads", "an image of the moon", "asked for more threads"]
+            "it runs on 128 threads", "an image of the moon", "asked for more threads", "a pipeline stage of the ring"]
 
 #: What has the old words for a reason: lists of them, and records.
 UNCHECKED = re.compile(r"docs/(check\.py|Glossary\.md|notes/|benchmarks/(results/|exec_tables\.py))")
@@ -317,7 +322,7 @@ def layers_of(page):
 #: Folders below include/kron or lib that choose nothing, and what they must not include: planners and what these
 #: choose by, measured numbers.
 NO_CHOICE = {"Plan", "CodeGen", "Conversion", "Dialect"}
-CHOICE = ("Mapping/", "Machine/CPURates.h", "Machine/GPURates.h", "Machine/GPUSplits.h")
+CHOICE = ("Mapping/", *(f"Machine/{name}.h" for name in ("CPURates", "GPURates", "GPUSplits", "GPUTiles", "ThreadRates")))
 
 
 def check_layers(checker, page):
@@ -404,6 +409,9 @@ def main():
     check_constants(checker, DOCS / "Constants.md")
     check_words(checker)
     check_glossary(checker, DOCS / "Glossary.md")
+    vocabulary.check(checker, ROOT)
+    old = [word for word in vocabulary.ordinary_words((DOCS / "words.txt").read_text()) if list(old_words(word))]
+    checker.expect(not old, f"docs/words.txt: old words: {', '.join(old)}")
     check_machines(checker, DOCS / "Machines.md", ROOT / "lib/Machine/GPUTable.cpp",
                    ROOT / "test/Transforms/machines.mlir")
     for page, dialect in (("Dialect.md", "Kron"), ("Tile.md", "Tile")):

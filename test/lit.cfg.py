@@ -2,7 +2,9 @@
 
 import importlib.util
 import os
+import platform
 import shutil
+import subprocess
 import sys
 
 import lit.formats
@@ -38,6 +40,11 @@ config.substitutions.append(
 
 if shutil.which("ptxas") or os.access("/usr/local/cuda/bin/ptxas", os.X_OK):
     config.available_features.add("ptxas")
+
+targets = subprocess.run([os.path.join(config.llvm_tools_dir, "llvm-config"), "--targets-built"],
+                         capture_output=True, text=True).stdout.split()
+if platform.machine() == "x86_64" and "AArch64" in targets:
+    config.available_features.add("aarch64-target")
 
 if python == venv or importlib.util.find_spec("numpy"):
     config.available_features.add("numpy")

@@ -20,8 +20,8 @@ static Int toInt(Emitter &emitter, OpFoldResult number) {
       builder, emitter.loc, builder.getI64Type(), cast<Value>(number)));
 }
 
-StageArray kron::getFusedArray(Emitter &emitter, Value memref,
-                               ArrayRef<int64_t> permutation) {
+StepArray kron::getFusedArray(Emitter &emitter, Value memref,
+                              ArrayRef<int64_t> permutation) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   auto metadata =
@@ -37,7 +37,7 @@ StageArray kron::getFusedArray(Emitter &emitter, Value memref,
   Emitter own(
       builder, loc,
       getStorageType(cast<MemRefType>(memref.getType()).getElementType()));
-  StageArray array{own.offsetPointer(pointer, offset), {}, own.element};
+  StepArray array{own.offsetPointer(pointer, offset), {}, own.element};
   SmallVector<OpFoldResult> strides = metadata.getConstifiedMixedStrides();
   for (unsigned axis = 0; axis < strides.size(); ++axis)
     array.strides.push_back(toInt(
@@ -68,10 +68,10 @@ SmallVector<Int> kron::getArraySizes(Emitter &emitter, Value memref) {
   return sizes;
 }
 
-static StageArray getInput(Emitter &emitter, FusedOp fused) {
+static StepArray getInput(Emitter &emitter, FusedOp fused) {
   ArrayRef<int64_t> permutation =
       fused.getInputPermutation().value_or(ArrayRef<int64_t>());
-  StageArray input =
+  StepArray input =
       getFusedArray(emitter, fused.getInputs().front(), permutation);
   stretchInput(fused, input);
   return input;
@@ -87,7 +87,7 @@ static FusedEpilogue getFusedEpilogue(Emitter &emitter, FusedOp fused,
         getFusedArray(emitter, fused.getOperandOf(op.getResidual()));
   if (!op.getBias())
     return epilogue;
-  StageArray bias = getFusedArray(emitter, fused.getOperandOf(op.getBias()));
+  StepArray bias = getFusedArray(emitter, fused.getOperandOf(op.getBias()));
   int64_t rank = cast<ShapedType>(fused.getInit().getType()).getRank();
   epilogue.bias = {bias.base, SmallVector<Int>(rank, 0), bias.element};
   for (auto [axis, stride] : llvm::zip_equal(op.getBiasAxes(), bias.strides))

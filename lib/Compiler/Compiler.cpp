@@ -8,10 +8,8 @@
 #include "kron/Compiler/Compiler.h"
 #include "kron/Driver/Calibrate.h"
 #include "kron/Driver/Measure.h"
-#include "kron/Mapping/Tuning/RecordFile.h"
+#include "kron/Driver/Session.h"
 #include "kron/Target/ForkGuard.h"
-#include "kron/Target/JIT.h"
-#include "kron/Target/SourceModule.h"
 #include "llvm/ADT/StringExtras.h"
 #include <algorithm>
 #include <chrono>
@@ -27,35 +25,50 @@ struct KronProgram {
 
 static thread_local std::string compileLog;
 
-static std::vector<std::string> getRecordFiles(const char *names) {
-  if (!names)
-    return getDefaultRecordFiles(kronGetNumThreads());
-  SmallVector<StringRef> files;
-  StringRef(names).split(files, ':', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
-  return {files.begin(), files.end()};
+/// Whose contexts all calls use. Never released: other threads may compile when
+/// the process ends.
+static const Session &getSession() {
+  static const auto *session = new Session;
+  return *session;
+}
+
+static SmallVector<std::string> split(const char *text, char separator) {
+  SmallVector<StringRef> parts;
+  StringRef(text).split(parts, separator, /*MaxSplit=*/-1,
+                        /*KeepEmpty=*/false);
+  return llvm::map_to_vector(parts, [](StringRef part) { return part.str(); });
+}
+
+/// A session for what is asked for.
+static llvm::Expected<Session> configure(const KronCompileOptions &request) {
+  Session session = getSession();
+  session.useHost(kronGetNumThreads());
+  CodegenOptions &options = session.getOptions();
+  options.reference = request.reference;
+  options.widen = request.widen;
+  options.poisonsSharedMemory = request.poisonSharedMemory;
+  if (request.records)
+    llvm::append_range(options.records, split(request.records, ':'));
+  else
+    session.addDefaultRecords();
+  if (llvm::Error error = session.addGPUs(split(request.gpuChips, ',')))
+    return std::move(error);
+  return session;
 }
 
 static KronProgram *compile(StringRef text, const KronCompileOptions &request) {
   llvm::raw_string_ostream log(compileLog);
-  auto source = SourceModule::parse(text, log);
+  auto session = configure(request);
+  if (!session) {
+    log << llvm::toString(session.takeError());
+    return nullptr;
+  }
+  auto source = session->parse(text, &log);
   if (!source) {
     llvm::consumeError(source.takeError());
     return nullptr;
   }
-  CodegenOptions options;
-  options.reference = request.reference;
-  options.widen = request.widen;
-  options.poisonsSharedMemory = request.poisonSharedMemory;
-  options.records = getRecordFiles(request.records);
-  options.numThreads = kronGetNumThreads();
-  SmallVector<StringRef> chips;
-  StringRef(request.gpuChips)
-      .split(chips, ',', /*MaxSplit=*/-1,
-             /*KeepEmpty=*/false);
-  for (StringRef chip : chips)
-    options.gpuChips.push_back(chip.str());
-  auto compiled =
-      JITModule::compile((*source)->get(), getHostProcessor(), options);
+  auto compiled = session->load((*source)->get());
   if (failed(compiled))
     return nullptr;
   return new KronProgram(std::move(*compiled));

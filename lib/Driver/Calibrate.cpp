@@ -7,7 +7,6 @@
 
 #include "kron/Driver/Calibrate.h"
 #include "kron/Driver/Measure.h"
-#include "kron/Runtime/IRInterface.h"
 #include "kron/Target/LLVMIR.h"
 #include "kron/Target/Output.h"
 #include "llvm/ADT/StringExtras.h"
@@ -16,8 +15,6 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
-#include <algorithm>
-#include <chrono>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -31,85 +28,35 @@ using llvm::createStringError;
 /// begun is ended, and much has to be done before.
 static constexpr double kCalibrationSeconds = 3.5;
 
-/// Seconds of a launch whose parallel loop does nothing on all threads.
-static llvm::Expected<double> measureLoop(int32_t numThreads,
-                                          const Deadline &deadline) {
-  static constexpr auto entry = [](const KronArray *) {
-    kronRtParallelFor(
-        kronRtNumThreads(), 1, [](int64_t, int64_t, void *, void *) {}, nullptr,
-        0);
-  };
-  KronVersion version = {KRON_ISA_HOST, entry, 0, 0, nullptr};
-  KronKernel kernel = {KRON_API_VERSION, 0, "empty", nullptr, 1, 0, &version};
-  KronLaunchOptions options = {};
-  options.numThreads = numThreads;
-  constexpr size_t launches = 200;
-  std::vector<double> times;
-  while (times.empty() || (times.size() < launches && !deadline.isOver())) {
-    auto start = std::chrono::steady_clock::now();
-    if (kronLaunch(&kernel, nullptr, 0, &options) != KRON_SUCCESS)
-      return createStringError(kronGetLastError());
-    times.push_back(
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-            .count());
-  }
-  llvm::sort(times);
-  return times[times.size() / 2];
-}
-
 /// Rounds up to what copies take.
 static size_t getShare(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-llvm::Expected<Calibration> kron::measureProcessor(int32_t numThreads,
-                                                   const Deadline &deadline) {
+llvm::Expected<Calibration> kron::measureProcessor(const Deadline &deadline) {
   Processor processor = getHostProcessor();
   Calibration calibration;
-  calibration.key.machine = processor.cpu;
-  calibration.key.numUnits = numThreads;
-  // Larger than the caches that all cores have, and that one core reaches.
-  size_t memoryShare = getShare((size_t(1) << 28) / numThreads);
-  size_t memoryBytes = memoryShare * numThreads;
-  size_t aloneShare = getShare(memoryBytes / 2);
-  std::optional<CopyArrays> memory;
+  calibration.key = getCalibrationKey(processor);
   using Measure = std::function<llvm::Expected<double>(const Deadline &)>;
-  auto getMultiplyAdds = [](KronType type, int32_t threads) -> Measure {
-    return [=](const Deadline &part) {
-      return measureMultiplyAdds(type, threads, part) * 1e-9;
-    };
-  };
-  // Of half a cache each, with room for what else is used.
-  auto getCacheCopy = [](size_t cacheBytes) -> Measure {
-    size_t share = getShare(cacheBytes / 4);
-    return [=](const Deadline &part) {
-      return measureCopy(CopyArrays(share), share, 1, part) * 1e-9;
-    };
-  };
-  auto getMemoryCopy = [&](size_t share, int32_t threads) -> Measure {
-    return [=, &memory,
-            &deadline](const Deadline &part) -> llvm::Expected<double> {
-      if (!memory)
-        memory.emplace(memoryBytes, deadline);
-      if (!memory->target && !deadline.isOver())
-        return createStringError("no memory for two arrays of " +
-                                 llvm::Twine(memoryBytes) + " bytes");
-      return measureCopy(*memory, share, threads, part) * 1e-9;
-    };
-  };
   // What takes long comes last, and has the time that the others leave.
   std::pair<StringRef, Measure> measures[] = {
-      {"launch",
-       [&](const Deadline &part) -> llvm::Expected<double> {
-         auto seconds = measureLoop(numThreads, part);
-         return seconds ? *seconds * 1e6 : std::move(seconds);
+      {"ffma",
+       [](const Deadline &part) {
+         return measureMultiplyAdds(KRON_F32, /*numThreads=*/1, part) * 1e-9;
        }},
-      {"ffma1", getMultiplyAdds(KRON_F32, 1)},
-      {"dfma1", getMultiplyAdds(KRON_F64, 1)},
-      {"ffma", getMultiplyAdds(KRON_F32, numThreads)},
-      {"dfma", getMultiplyAdds(KRON_F64, numThreads)},
-      {"l1copy", getCacheCopy(processor.l1Bytes)},
-      {"l2copy", getCacheCopy(processor.l2Bytes)},
-      {"copy", getMemoryCopy(memoryShare, numThreads)},
-      {"copy1", getMemoryCopy(aloneShare, 1)}};
+      // Of half the cache, with room for what else is used.
+      {"l2copy",
+       [&](const Deadline &part) {
+         size_t share = getShare(processor.l2Bytes / 4);
+         return measureCopy(CopyArrays(share), share, 1, part) * 1e-9;
+       }},
+      // Larger than the caches that one core reaches.
+      {"copy", [](const Deadline &part) -> llvm::Expected<double> {
+         size_t bytes = getShare(size_t(1) << 27);
+         CopyArrays memory(bytes, part);
+         if (!memory.target && !part.isOver())
+           return createStringError("no memory for two arrays of " +
+                                    llvm::Twine(bytes) + " bytes");
+         return measureCopy(memory, bytes, 1, part) * 1e-9;
+       }}};
   llvm::StringMap<double> rates;
   double numLeft = std::size(measures);
   for (auto &[kind, measure] : measures) {
@@ -145,7 +92,7 @@ void kron::printCalibration(llvm::raw_ostream &stream,
                             key.machine, key.numUnits, key.clockMHz,
                             key.memoryGiB);
   } else {
-    stream << llvm::formatv("{0}: {1} thread(s)\n", key.machine, key.numUnits);
+    stream << key.machine << ":\n";
   }
   for (const RateKind &kind :
        key.isGPU ? getGPURateKinds() : getCPURateKinds()) {
@@ -185,12 +132,12 @@ kron::keepCalibration(const Calibration &calibration) {
   return path;
 }
 
-llvm::Error kron::calibrate(std::optional<int32_t> number, int32_t numThreads,
+llvm::Error kron::calibrate(std::optional<int32_t> number,
                             llvm::raw_ostream &stream,
                             std::optional<double> seconds) {
   Deadline deadline(seconds.value_or(kCalibrationSeconds));
-  auto calibration = number ? measureGPU(*number, deadline)
-                            : measureProcessor(numThreads, deadline);
+  auto calibration =
+      number ? measureGPU(*number, deadline) : measureProcessor(deadline);
   if (!calibration)
     return calibration.takeError();
   printCalibration(stream, *calibration);

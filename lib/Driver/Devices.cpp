@@ -10,7 +10,6 @@
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "kron/Distributed.hpp"
 #include "kron/Driver/Gpu.h"
-#include "kron/Target/SourceModule.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -361,9 +360,9 @@ static llvm::Error runRank(Ranks &ranks, ::kron::Communicator &communicator,
 }
 
 static llvm::Expected<std::vector<double>>
-runModes(func::FuncOp function, const KernelManifest &kernel,
-         CallArguments &call, const DeviceOptions &options,
-         CompileFunction compile) {
+runModes(const Session &session, func::FuncOp function,
+         const KernelManifest &kernel, CallArguments &call,
+         const DeviceOptions &options) {
   auto shape = getProduct(function, kernel, call.arrays.front());
   if (!shape)
     return shape.takeError();
@@ -381,20 +380,18 @@ runModes(func::FuncOp function, const KernelManifest &kernel,
   int first = std::min(options.from, options.to);
   if (options.from == options.to && first == numModes)
     --first;
-  std::vector<std::unique_ptr<SourceModule>> sources;
   std::vector<JITModule> compiled;
   ::kron::ProductKernels kernels;
   auto build = [&](size_t begin, size_t end, bool isOuter) -> llvm::Error {
-    auto source = SourceModule::parse(
-        getProductText(*shape, begin, end, isOuter), llvm::errs());
+    auto source = session.parse(getProductText(*shape, begin, end, isOuter),
+                                &llvm::errs());
     if (!source)
       return source.takeError();
-    auto product = compile((*source)->get());
-    if (!product)
-      return product.takeError();
+    auto product = session.load((*source)->get());
+    if (failed(product))
+      return (*source)->getError();
     (isOuter ? kernels.outer : kernels.inner) =
         product->lookup(isOuter ? "outer" : "inner");
-    sources.push_back(std::move(*source));
     compiled.push_back(std::move(*product));
     return llvm::Error::success();
   };
@@ -428,12 +425,12 @@ runModes(func::FuncOp function, const KernelManifest &kernel,
 }
 
 llvm::Expected<std::vector<double>>
-mlir::kron::runOnDevices(ModuleOp module, const KernelManifest &kernel,
+mlir::kron::runOnDevices(const Session &session, ModuleOp module,
+                         const KernelManifest &kernel,
                          const KronKernel *address, CallArguments &call,
-                         const DeviceOptions &options,
-                         CompileFunction compile) {
+                         const DeviceOptions &options) {
   auto function = module.lookupSymbol<func::FuncOp>(kernel.name);
   if (options.from == 0 && options.to == 0)
     return runRows(function, kernel, address, call, options);
-  return runModes(function, kernel, call, options, compile);
+  return runModes(session, function, kernel, call, options);
 }

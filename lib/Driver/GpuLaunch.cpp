@@ -105,6 +105,19 @@ llvm::Error DeviceArguments::download(CallArguments &call) {
   return llvm::Error::success();
 }
 
+llvm::Error kron::launchOnce(const KronKernel *address,
+                             const KernelManifest &kernel, CallArguments &call,
+                             Gpu *gpu, int32_t numThreads) {
+  if (!gpu)
+    return call.launch(address, numThreads);
+  auto arguments = DeviceArguments::create(*gpu, kernel, call);
+  if (!arguments)
+    return arguments.takeError();
+  if (llvm::Error error = arguments->launch(address))
+    return error;
+  return arguments->download(call);
+}
+
 //===----------------------------------------------------------------------===//
 // Time
 //===----------------------------------------------------------------------===//

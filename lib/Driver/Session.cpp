@@ -1,4 +1,4 @@
-//===- Session.cpp - What running a file of kernels takes -------*- C++ -*-===//
+//===- Session.cpp - The compiler as programs use it ------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -7,76 +7,66 @@
 
 #include "kron/Driver/Session.h"
 #include "kron/Driver/Calibrate.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/StringExtras.h"
+#include "kron/Mapping/Tuning/RecordFile.h"
+#include "kron/Target/ForkGuard.h"
+#include "kron/Target/Output.h"
+#include "kron/Target/PipelineOptions.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/WithColor.h"
+#include <chrono>
 
 using namespace mlir;
 using namespace mlir::kron;
 using llvm::createStringError;
 
-llvm::Error kron::selectEntry(ModuleOp module, StringRef entry) {
-  SmallVector<func::FuncOp> functions;
-  SmallVector<StringRef> names;
-  for (auto function : module.getOps<func::FuncOp>()) {
-    if (function.isPrivate() || function.isExternal())
-      continue;
-    functions.push_back(function);
-    names.push_back(function.getName());
-  }
-  std::string list = names.empty() ? "none" : llvm::join(names, ", ");
-  if (entry.empty() && names.size() == 1)
-    return llvm::Error::success();
-  if (entry.empty())
-    return createStringError(
-        "expects --entry, since the module has not one public function: " +
-        list);
-  if (!llvm::is_contained(names, entry))
-    return createStringError("expects --entry to be a public function (" +
-                             list + "), but got '" + entry + "'");
-  for (func::FuncOp function : functions)
-    if (function.getName() != entry)
-      function.setPrivate();
+Session::Session() : contexts(std::make_shared<ContextPool>()) {}
+
+//===----------------------------------------------------------------------===//
+// Machines
+//===----------------------------------------------------------------------===//
+
+void Session::useHost(int32_t numThreads, int64_t vectorBits) {
+  ForkGuard guard;
+  Processor host = getHostProcessor();
+  if (vectorBits)
+    host.vectorBits = vectorBits;
+  processors = {std::move(host)};
+  options.gpuChips.clear();
+  options.numThreads = numThreads;
+}
+
+llvm::Error Session::useProcessors(ArrayRef<std::string> names) {
+  ForkGuard guard;
+  // All that come first have to be processors, too.
+  ArrayRef<std::string> own = names.take_until(
+      [](const std::string &name) { return name == "portable"; });
+  auto named = getNamedProcessors(own);
+  if (!named)
+    return named.takeError();
+  processors =
+      own.size() < names.size() ? getPortableProcessors() : std::move(*named);
+  options.numThreads = 0;
   return llvm::Error::success();
 }
 
-llvm::Expected<std::optional<int32_t>> kron::parseGpuTarget(StringRef target) {
-  if (target == "cpu")
-    return std::nullopt;
-  StringRef whole = target;
-  int32_t number = 0;
-  bool isGpu = target.consume_front("cuda");
-  if (isGpu && target.consume_front(":"))
-    isGpu = !target.getAsInteger(10, number) && number >= 0;
-  else
-    isGpu &= target.empty();
-  if (!isGpu)
-    return createStringError("expects --target to be cpu, cuda or "
-                             "cuda:NUMBER, but got '" +
-                             whole + "'");
-  return number;
-}
-
-llvm::Expected<std::vector<std::pair<unsigned, std::vector<int64_t>>>>
-kron::parseOutShapes(ArrayRef<std::string> specs) {
-  std::vector<std::pair<unsigned, std::vector<int64_t>>> shapes;
-  for (StringRef spec : specs) {
-    auto [number, shapeText] = spec.split(':');
-    unsigned index;
-    if (number.getAsInteger(10, index) || shapeText.empty())
-      return createStringError("expects --out-shape NUMBER:SHAPE, but got '" +
-                               spec + "'");
-    auto shape = parseShape(shapeText);
-    if (!shape)
-      return shape.takeError();
-    shapes.emplace_back(index, std::move(*shape));
+llvm::Error Session::addGPUs(ArrayRef<std::string> names) {
+  for (const std::string &name : names) {
+    auto resolved = resolveGPUName(name);
+    if (!resolved)
+      return resolved.takeError();
+    if (auto chip = GPUChip::parse(*resolved); !chip)
+      return chip.takeError();
+    options.gpuChips.push_back(std::move(*resolved));
   }
-  return shapes;
+  return llvm::Error::success();
 }
 
-llvm::Expected<std::string> kron::getGpuArch(ArrayRef<int32_t> gpus,
-                                             StringRef given, StringRef tool) {
+/// An error unless `gpus` are there and have one compute capability.
+static llvm::Error checkCapabilities(ArrayRef<int32_t> gpus) {
   std::optional<KronCudaProperties> common;
   for (int32_t number : gpus) {
     KronCudaProperties properties;
@@ -92,25 +82,152 @@ llvm::Expected<std::string> kron::getGpuArch(ArrayRef<int32_t> gpus,
     if (!common)
       common = properties;
   }
-  if (!given.empty())
-    return resolveGPUName(given);
-  std::string warnings;
-  llvm::raw_string_ostream stream(warnings);
-  auto name = getGPUName(gpus.front(), stream);
-  if (!warnings.empty())
-    llvm::WithColor::warning(llvm::errs(), tool) << warnings;
-  return name;
+  return llvm::Error::success();
 }
 
-llvm::Error kron::launchOnce(const KronKernel *address,
-                             const KernelManifest &kernel, CallArguments &call,
-                             Gpu *gpu, int32_t numThreads) {
-  if (!gpu)
-    return call.launch(address, numThreads);
-  auto arguments = DeviceArguments::create(*gpu, kernel, call);
-  if (!arguments)
-    return arguments.takeError();
-  if (llvm::Error error = arguments->launch(address))
+llvm::Error Session::useGPUs(ArrayRef<int32_t> numbers, StringRef name,
+                             llvm::raw_ostream &warnings) {
+  ForkGuard guard;
+  if (llvm::Error error = checkCapabilities(numbers))
     return error;
-  return arguments->download(call);
+  std::string chosen = name.str();
+  if (chosen.empty()) {
+    auto own = getGPUName(numbers.front(), warnings);
+    if (!own)
+      return own.takeError();
+    chosen = std::move(*own);
+  }
+  processors.clear();
+  options.gpuChips.clear();
+  return addGPUs(chosen);
+}
+
+void Session::keepFirstVersion() {
+  options.gpuChips.resize(processors.empty() ? 1 : 0);
+  if (!processors.empty())
+    processors = {processors.front()};
+}
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+llvm::Error Session::addRecords(ArrayRef<std::string> files) {
+  if (llvm::Error error = checkRecordFiles(files))
+    return error;
+  llvm::append_range(options.records, files);
+  return llvm::Error::success();
+}
+
+void Session::addDefaultRecords() {
+  llvm::append_range(options.records,
+                     getDefaultRecordFiles(options.numThreads));
+}
+
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
+
+Session::Source Session::read(StringRef path) const {
+  return SourceModule::read(contexts, path);
+}
+
+Session::Source Session::parse(StringRef text,
+                               llvm::raw_ostream *stream) const {
+  return SourceModule::parse(contexts, text, stream);
+}
+
+Session::Source Session::build(SourceModule::Build build) const {
+  return SourceModule::build(contexts, build);
+}
+
+//===----------------------------------------------------------------------===//
+// Compiling
+//===----------------------------------------------------------------------===//
+
+RecordTarget Session::getRecordTarget() const {
+  if (!processors.empty())
+    return kron::getRecordTarget(processors.back(), options.numThreads);
+  // Its name was parsed when it was added.
+  return kron::getRecordTarget(
+      llvm::cantFail(parseGPUMachine(options.gpuChips.back())));
+}
+
+/// Calls `use` with the options of the pipeline for the last processor, or the
+/// last GPU if there is none.
+template <typename Use>
+static void choosePipeline(ArrayRef<Processor> processors,
+                           const CodegenOptions &options, Use use) {
+  if (!processors.empty()) {
+    CPUPipelineOptions pipeline;
+    setOptions(pipeline, processors.back(), options);
+    use(pipeline);
+    return;
+  }
+  GPUPipelineOptions pipeline;
+  setOptions(pipeline, llvm::cantFail(GPUChip::parse(options.gpuChips.back())),
+             options);
+  use(pipeline);
+}
+
+static void populate(OpPassManager &pm, const CPUPipelineOptions &pipeline) {
+  populateKronCPUPipeline(pm, pipeline);
+}
+static void populate(OpPassManager &pm, const GPUPipelineOptions &pipeline) {
+  populateKronGPUPipeline(pm, pipeline);
+}
+
+LogicalResult Session::lower(ModuleOp module, bool planOnly) const {
+  ForkGuard guard;
+  PassManager pm(module.getContext());
+  choosePipeline(processors, options, [&](auto &pipeline) {
+    pipeline.planOnly = planOnly;
+    populate(pm, pipeline);
+  });
+  return pm.run(module);
+}
+
+std::string Session::getPipeline() const {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << (processors.empty() ? "kron-gpu-pipeline" : "kron-cpu-pipeline");
+  choosePipeline(processors, options,
+                 [&](auto &pipeline) { pipeline.print(stream); });
+  return text;
+}
+
+FailureOr<CompiledModule> Session::translate(ModuleOp module,
+                                             llvm::LLVMContext &context) const {
+  ForkGuard guard;
+  return compileToLLVMIR(module, processors, options, context);
+}
+
+FailureOr<ObjectCode> Session::compile(ModuleOp module) const {
+  ForkGuard guard;
+  llvm::LLVMContext context;
+  FailureOr<CompiledModule> compiled = translate(module, context);
+  if (failed(compiled))
+    return failure();
+  using Clock = std::chrono::steady_clock;
+  auto start = Clock::now();
+  auto code =
+      emitMachineCode(*compiled->llvmModule, llvm::CodeGenFileType::ObjectFile);
+  if (!code)
+    return emitError(module.getLoc(), llvm::toString(code.takeError()));
+  compiled->times.codegen =
+      std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  return ObjectCode{std::move(*code), std::move(compiled->kernels),
+                    compiled->times};
+}
+
+FailureOr<JITModule> Session::load(ModuleOp module) const {
+  ForkGuard guard;
+  return JITModule::compile(
+      module, processors.empty() ? getHostProcessor() : processors.back(),
+      options);
+}
+
+RecordedPlans Session::getRecordedPlans(ModuleOp module) const {
+  ForkGuard guard;
+  return kron::getRecordedPlans(module, processors, options);
 }

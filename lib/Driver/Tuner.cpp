@@ -15,12 +15,9 @@
 #include "CandidateQueue.h"
 #include "RotatingCalls.h"
 #include "kron/Driver/Measure.h"
-#include "kron/Driver/Session.h"
 #include "kron/Mapping/GPU/GPUPlanner.h"
 #include "kron/Mapping/Tuning/PlanSpace.h"
 #include "kron/Pipelines/Pipelines.h"
-#include "kron/Target/JIT.h"
-#include "kron/Target/SourceModule.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -66,20 +63,17 @@ struct OwnSource {
 class OperationTuner {
 public:
   OperationTuner(
-      ModuleOp module, RecordKey key, ArrayRef<std::string> specs,
+      const Session &session, ModuleOp module, RecordKey key,
+      ArrayRef<std::string> specs,
       const std::vector<std::pair<unsigned, std::vector<int64_t>>> &outShapes,
       const TuneOptions &options)
-      : module(module), key(std::move(key)), specs(specs), outShapes(outShapes),
+      : session(session), module(module), key(std::move(key)),
+        target(session.getRecordTarget()), specs(specs), outShapes(outShapes),
         options(options) {
-    if (options.gpuArch.empty())
-      target = getRecordTarget(getHostProcessor(), options.numThreads);
-    else
-      target =
-          getRecordTarget(llvm::cantFail(parseGPUMachine(options.gpuArch)));
     llvm::raw_string_ostream(text) << module;
     CompileThreads threads = CompileThreads::choose(
         llvm::hardware_concurrency().compute_thread_count(),
-        target.isGPU() ? 1 : options.numThreads, options.numCompileThreads);
+        target.isGPU() ? 1 : getNumThreads(), options.numCompileThreads);
     queue.emplace(threads, [this](const std::string &plan) { compile(plan); });
   }
 
@@ -106,6 +100,9 @@ private:
   std::optional<std::pair<int64_t, int64_t>> getRows();
   ModelTime estimate(const Planned &planned) const;
 
+  int32_t getNumThreads() const { return session.getOptions().numThreads; }
+
+  const Session &session;
   ModuleOp module;
   RecordKey key;
   /// The key with the rows of the arrays, once they are known.
@@ -182,22 +179,12 @@ const Planned &OperationTuner::getPlanned(const std::string &plan) {
   OwningOpRef<ModuleOp> copy = build(module, plan);
   if (!copy)
     return result;
-  PassManager pm(module.getContext());
-  std::optional<GPUMachine> machine;
-  if (options.gpuArch.empty()) {
-    CPUPipelineOptions pipeline;
-    pipeline.planOnly = true;
-    setProcessor(pipeline, getHostProcessor());
-    populateKronCPUPipeline(pm, pipeline);
-  } else {
-    machine = llvm::cantFail(parseGPUMachine(options.gpuArch));
-    GPUPipelineOptions pipeline;
-    pipeline.planOnly = true;
-    pipeline.chip = options.gpuArch;
-    populateKronGPUPipeline(pm, pipeline);
-  }
-  if (failed(pm.run(*copy)))
+  if (failed(session.lower(*copy, /*planOnly=*/true)))
     return result;
+  std::optional<GPUMachine> machine;
+  if (target.isGPU())
+    machine =
+        llvm::cantFail(parseGPUMachine(session.getOptions().gpuChips.back()));
   SmallVector<Attribute> plans;
   double seconds[4] = {};
   copy->walk([&](Operation *op) {
@@ -252,14 +239,11 @@ void OperationTuner::compile(const std::string &plan) {
   if (!source) {
     source = std::make_unique<OwnSource>();
     // It was printed from one that verifies.
-    source->module = llvm::cantFail(SourceModule::parse(text, source->stream));
+    source->module = llvm::cantFail(session.parse(text, &source->stream));
   }
   std::optional<JITModule> result;
   if (OwningOpRef<ModuleOp> copy = build(source->module->get(), plan)) {
-    CodegenOptions codegen;
-    if (!options.gpuArch.empty())
-      codegen.gpuChips.push_back(options.gpuArch);
-    auto module = JITModule::compile(*copy, getHostProcessor(), codegen);
+    auto module = session.load(*copy);
     if (succeeded(module))
       result.emplace(std::move(*module));
   }
@@ -291,7 +275,7 @@ bool OperationTuner::isRight(const JITModule &candidate,
     return false;
   }
   if (llvm::Error error = launchOnce(candidate.lookup(manifest.name), manifest,
-                                     *call, options.gpu, options.numThreads)) {
+                                     *call, options.gpu, getNumThreads())) {
     llvm::consumeError(std::move(error));
     return false;
   }
@@ -322,7 +306,7 @@ llvm::Error OperationTuner::prepare() {
     return first.takeError();
   expected = std::move(*first);
   if (llvm::Error error = launchOnce(byDefault->lookup(manifest.name), manifest,
-                                     expected, options.gpu, options.numThreads))
+                                     expected, options.gpu, getNumThreads()))
     return error;
   if (options.fakeTimes)
     return llvm::Error::success();
@@ -334,7 +318,7 @@ llvm::Error OperationTuner::prepare() {
     deviceCalls = std::move(*rotating);
     return llvm::Error::success();
   }
-  auto rotating = RotatingCalls::create(manifest, inputs, options.numThreads);
+  auto rotating = RotatingCalls::create(manifest, inputs, getNumThreads());
   if (!rotating)
     return rotating.takeError();
   calls = std::move(*rotating);
@@ -481,7 +465,7 @@ std::optional<std::pair<int64_t, int64_t>> OperationTuner::getRows() {
 ModelTime OperationTuner::estimate(const Planned &best) const {
   // Plans are made for a nominal number of rows where that is open, which is
   // not that of the arrays.
-  if (!options.gpuArch.empty())
+  if (target.isGPU())
     return llvm::any_of(key.operands,
                         [](StringRef operand) { return operand.contains('?'); })
                ? ModelTime()
@@ -491,7 +475,7 @@ ModelTime OperationTuner::estimate(const Planned &best) const {
   MachineLimits limits =
       options.fakeTimes
           ? MachineLimits{1e9, 1e9}
-          : MachineLimits::measure(type, work.bytes, options.numThreads);
+          : MachineLimits::measure(type, work.bytes, getNumThreads());
   double memory = work.bytes / limits.bytesPerSecond,
          issue = work.flops / limits.flopsPerSecond;
   return {{{"memory", memory}, {"issue", issue}}, std::max(memory, issue)};
@@ -541,7 +525,7 @@ llvm::Expected<TunedOperation> OperationTuner::run() {
 }
 
 llvm::Error kron::tune(
-    ModuleOp module, ArrayRef<std::string> specs,
+    const Session &session, ModuleOp module, ArrayRef<std::string> specs,
     const std::vector<std::pair<unsigned, std::vector<int64_t>>> &outShapes,
     const TuneOptions &options,
     function_ref<llvm::Error(const TunedOperation &)> found) {
@@ -574,7 +558,7 @@ llvm::Error kron::tune(
                                         problem = diagnostic.str();
                                       return success();
                                     });
-    OperationTuner tuner(*simplified, key, specs, outShapes, options);
+    OperationTuner tuner(session, *simplified, key, specs, outShapes, options);
     if (!tuner.hasPlan()) {
       options.skip(key.getText() + ": no plan applies to it" +
                    (problem.empty() ? "" : ": " + problem));

@@ -41,15 +41,9 @@ static constexpr RateKind kGPURates[] = {
 };
 
 static constexpr RateKind kCPURates[] = {
-    {"copy", "copy of memory, read and written, all threads", "GB/s"},
-    {"copy1", "the same, one thread", "GB/s"},
-    {"l1copy", "copy within the L1 cache, one thread", "GB/s"},
-    {"l2copy", "copy within the L2 cache, one thread", "GB/s"},
-    {"launch", "parallel loop that does nothing", "us"},
-    {"ffma", "multiply-adds in f32, all threads", "GFLOP/s"},
-    {"ffma1", "the same, one thread", "GFLOP/s"},
-    {"dfma", "multiply-adds in f64, all threads", "GFLOP/s"},
-    {"dfma1", "the same, one thread", "GFLOP/s"},
+    {"copy", "copy of memory, read and written, one thread", "GB/s"},
+    {"l2copy", "copy within the L2 cache, read and written", "GB/s"},
+    {"ffma", "multiply-adds in f32, one thread", "GFLOP/s"},
 };
 
 double mlir::kron::getRate(const GPUMachine &machine, StringRef kind) {
@@ -107,6 +101,29 @@ CalibrationKey mlir::kron::getCalibrationKey(const GPUProperties &properties) {
           properties.numSMs,
           properties.clockMHz,
           properties.memoryBytes >> 30};
+}
+
+CalibrationKey mlir::kron::getCalibrationKey(const Processor &processor) {
+  CalibrationKey key;
+  key.machine = processor.cpu;
+  key.numUnits = 1;
+  return key;
+}
+
+void mlir::kron::setRates(Processor &processor,
+                          const Calibration &calibration) {
+  ProcessorRates &rates = processor.rates;
+  if (double copy = calibration.find("copy"))
+    rates.copyGigabytes = copy;
+  if (double copy = calibration.find("l2copy"))
+    rates.l2BytesPerCycle = copy / rates.gigahertz;
+  // Two operations of every lane, with the widest vectors.
+  double perCycle =
+      calibration.find("ffma") /
+      (2 * rates.gigahertz * static_cast<double>(processor.vectorBits / 32));
+  if (perCycle)
+    (processor.vectorBits == 512 ? rates.wideFmas : rates.vectorFmas) =
+        perCycle;
 }
 
 double Calibration::find(StringRef kind) const {

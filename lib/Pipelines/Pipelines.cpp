@@ -151,6 +151,7 @@ static KronPlanOptions getCPUPlanOptions(const CPUPipelineOptions &options) {
   plan.rowTileBytes = options.rowTileBytes;
   plan.matrixTiles = options.matrixTiles;
   plan.pairProducts = options.pairProducts;
+  plan.slowPairProducts = options.slowPairProducts;
   plan.fastShuffles = options.fastShuffles;
   plan.gigahertz = options.gigahertz;
   plan.wideFmas = options.wideFmas;
@@ -158,6 +159,7 @@ static KronPlanOptions getCPUPlanOptions(const CPUPipelineOptions &options) {
   plan.vectorFmas = options.vectorFmas;
   plan.vectorLoads = options.vectorLoads;
   plan.copyGigabytes = options.copyGigabytes;
+  plan.l2BytesPerCycle = options.l2BytesPerCycle;
   return plan;
 }
 

@@ -208,7 +208,7 @@ static std::optional<Storage> getStorage(int64_t rows, int64_t columns,
 std::optional<CublasProduct>
 kron::detail::describeProduct(const KronCudaGemm &gemm) {
   if (gemm.batch > maxBatch || !fitsInt(gemm.rows) || !fitsInt(gemm.results) ||
-      !fitsInt(gemm.depth))
+      !fitsInt(gemm.sizeK))
     return std::nullopt;
   // What an alpha of 0 must not make a NaN of is not promised to be left alone.
   if (gemm.alpha == 0 && gemm.alphaImaginary == 0)
@@ -217,11 +217,11 @@ kron::detail::describeProduct(const KronCudaGemm &gemm) {
   if (gemm.batch == 0 || gemm.rows == 0 || gemm.results == 0)
     return product;
   product.batch = int(gemm.batch);
-  product.depth = int(gemm.depth);
+  product.sizeK = int(gemm.sizeK);
   // The factor is K x N: the transpose of how its strides come.
   auto x =
-      getStorage(gemm.rows, gemm.depth, gemm.xStrides[1], gemm.xStrides[2]);
-  auto f = getStorage(gemm.depth, gemm.results, gemm.factorStrides[2],
+      getStorage(gemm.rows, gemm.sizeK, gemm.xStrides[1], gemm.xStrides[2]);
+  auto f = getStorage(gemm.sizeK, gemm.results, gemm.factorStrides[2],
                       gemm.factorStrides[1]);
   auto y =
       getStorage(gemm.rows, gemm.results, gemm.yStrides[1], gemm.yStrides[2]);
@@ -308,7 +308,7 @@ KronStatus kron::detail::multiplyByCublas(CublasHandle handle,
   if (!status)
     status = cublas.gemm(
         handle, getOperation(a), getOperation(b), product.rows, product.columns,
-        product.depth, alpha, a.data, element, a.leadingDimension,
+        product.sizeK, alpha, a.data, element, a.leadingDimension,
         a.batchStride, b.data, element, b.leadingDimension, b.batchStride, beta,
         product.c, element, product.cLeadingDimension, product.cBatchStride,
         product.batch, compute, bestAlgorithm);
@@ -318,5 +318,5 @@ KronStatus kron::detail::multiplyByCublas(CublasHandle handle,
                   "kernel '%s': cublasGemmStridedBatchedEx of %d products of "
                   "%d x %d x %d: cuBLAS status %d",
                   name, product.batch, product.rows, product.columns,
-                  product.depth, status);
+                  product.sizeK, status);
 }

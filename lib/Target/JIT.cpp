@@ -117,7 +117,7 @@ LoadedObject::~LoadedObject() = default;
 llvm::Expected<LoadedObject> LoadedObject::create(StringRef object,
                                                   ArrayRef<std::string> names) {
   // Initialises the host's target, which a JIT needs even for machine code.
-  if (auto machine = createTargetMachine(nullptr); !machine)
+  if (auto machine = createTargetMachine(getBaseline()); !machine)
     return machine.takeError();
   llvm::orc::LLJITBuilder builder;
   auto jit = createJIT(builder);

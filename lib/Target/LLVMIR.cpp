@@ -11,7 +11,7 @@
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/Conversion/Passes.h"
 #include "kron/Mapping/Tuning/Record.h"
-#include "kron/Pipelines/Pipelines.h"
+#include "kron/Target/PipelineOptions.h"
 #include "kron/Target/Translate.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassInstrumentation.h"
@@ -62,7 +62,7 @@ public:
 
 private:
   FailureOr<OwningOpRef<ModuleOp>>
-  lower(function_ref<void(PassManager &, ArrayRef<std::string>)> populate);
+  lower(function_ref<void(PassManager &, const CodegenOptions &)> populate);
   FailureOr<OwningOpRef<ModuleOp>> runPasses(const Processor &processor);
   FailureOr<OwningOpRef<ModuleOp>> runGPUPasses(const GPUChip &chip);
   FailureOr<GPUCode> compileGPUModule(ModuleOp module, const GPUChip &chip);
@@ -80,6 +80,8 @@ private:
   const CodegenOptions &options;
   llvm::LLVMContext &context;
   CompiledModule result;
+  /// What the versions run on; empty: this machine.
+  std::string triple;
   /// Per kernel.
   std::vector<std::vector<KernelVersion>> versions;
   unsigned numVersions = 0;
@@ -134,19 +136,19 @@ private:
 };
 } // namespace
 
-/// Runs the passes that `populate` adds, for files of tuning records, on a copy
-/// of the source. Where a plan of these is none for its operation, a warning
-/// says why, and the copy is lowered without records.
+/// Runs the passes that `populate` adds on a copy of the source. Where a plan
+/// of tuning records is none for its operation, a warning says why, and the
+/// copy is lowered without records.
 FailureOr<OwningOpRef<ModuleOp>> ModuleCompiler::lower(
-    function_ref<void(PassManager &, ArrayRef<std::string>)> populate) {
+    function_ref<void(PassManager &, const CodegenOptions &)> populate) {
   bool dependsOnRecords = false;
-  auto run = [&](ArrayRef<std::string> records) -> OwningOpRef<ModuleOp> {
+  auto run = [&](const CodegenOptions &options) -> OwningOpRef<ModuleOp> {
     OwningOpRef<ModuleOp> lowered(source.clone());
     PassManager pm(source.getContext());
     if (options.widen)
       pm.addPass(createKronWiden());
-    populate(pm, records);
-    if (!records.empty())
+    populate(pm, options);
+    if (!options.records.empty())
       pm.addInstrumentation(std::make_unique<RecordWatch>(dependsOnRecords));
     return succeeded(pm.run(*lowered)) ? std::move(lowered) : nullptr;
   };
@@ -161,7 +163,7 @@ FailureOr<OwningOpRef<ModuleOp>> ModuleCompiler::lower(
             errors.push_back(std::move(diagnostic));
             return success();
           });
-      if (OwningOpRef<ModuleOp> lowered = run(options.records))
+      if (OwningOpRef<ModuleOp> lowered = run(options))
         return lowered;
     }
     if (!dependsOnRecords) {
@@ -172,7 +174,9 @@ FailureOr<OwningOpRef<ModuleOp>> ModuleCompiler::lower(
     if (!errors.empty())
       problem = errors.front().str();
   }
-  OwningOpRef<ModuleOp> lowered = run({});
+  CodegenOptions withoutRecords = options;
+  withoutRecords.records.clear();
+  OwningOpRef<ModuleOp> lowered = run(withoutRecords);
   if (!lowered)
     return failure();
   if (!problem.empty())
@@ -182,12 +186,9 @@ FailureOr<OwningOpRef<ModuleOp>> ModuleCompiler::lower(
 
 FailureOr<OwningOpRef<ModuleOp>>
 ModuleCompiler::runPasses(const Processor &processor) {
-  return lower([&](PassManager &pm, ArrayRef<std::string> records) {
+  return lower([&](PassManager &pm, const CodegenOptions &options) {
     CPUPipelineOptions pipeline;
-    pipeline.reference = options.reference;
-    setProcessor(pipeline, processor);
-    pipeline.setRecords(
-        records, getRecordTarget(processor, options.numThreads).getText());
+    setOptions(pipeline, processor, options);
     populateKronCPUPipeline(pm, pipeline);
   });
 }
@@ -292,7 +293,8 @@ void ModuleCompiler::optimize(llvm::Module &module,
 }
 
 LogicalResult ModuleCompiler::addVersion(const Processor &processor) {
-  auto machine = createTargetMachine(&processor);
+  triple = processor.triple;
+  auto machine = createTargetMachine(processor);
   if (!machine)
     return emitError(source.getLoc(), llvm::toString(machine.takeError()));
   std::vector<KernelManifest> manifests;
@@ -326,16 +328,9 @@ LogicalResult ModuleCompiler::addVersion(const Processor &processor) {
 
 FailureOr<OwningOpRef<ModuleOp>>
 ModuleCompiler::runGPUPasses(const GPUChip &chip) {
-  auto machine = parseGPUMachine(chip.machine);
-  if (!machine)
-    return emitError(source.getLoc(), llvm::toString(machine.takeError()));
-  return lower([&](PassManager &pm, ArrayRef<std::string> records) {
+  return lower([&](PassManager &pm, const CodegenOptions &options) {
     GPUPipelineOptions pipeline;
-    pipeline.reference = options.reference;
-    pipeline.chip = chip.machine;
-    pipeline.cublas = options.allowsCublas;
-    pipeline.poisonSharedMemory = options.poisonsSharedMemory;
-    pipeline.setRecords(records, getRecordTarget(*machine).getText());
+    setOptions(pipeline, chip, options);
     populateKronGPUPipeline(pm, pipeline);
   });
 }
@@ -369,15 +364,11 @@ FailureOr<GPUCode> ModuleCompiler::compileGPUModule(ModuleOp module,
   return code;
 }
 
-/// A processor for entries that launch on a GPU: any.
-static Processor getEntryProcessor() {
-  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
-  return {triple.isX86() ? "x86-64" : "generic", "", 128, KRON_ISA_CUDA};
-}
-
 LogicalResult ModuleCompiler::addGPUVersion(const GPUChip &chip) {
-  Processor processor = getEntryProcessor();
-  auto machine = createTargetMachine(&processor);
+  // For entries that launch on a GPU, beside versions for processors.
+  Processor processor = getBaseline(triple);
+  processor.isa = KRON_ISA_CUDA;
+  auto machine = createTargetMachine(processor);
   if (!machine)
     return emitError(source.getLoc(), llvm::toString(machine.takeError()));
   FailureOr<OwningOpRef<ModuleOp>> lowered;

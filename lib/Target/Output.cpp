@@ -105,7 +105,8 @@ llvm::Error kron::writeFile(StringRef path, WriteFunction write,
 llvm::Expected<std::string> kron::emitMachineCode(llvm::Module &module,
                                                   llvm::CodeGenFileType type) {
   // Every function carries the processor of its version; this is for the rest.
-  auto machine = createTargetMachine(nullptr);
+  auto machine =
+      createTargetMachine(getBaseline(module.getTargetTriple().str()));
   if (!machine)
     return machine.takeError();
   llvm::SmallString<0> bytes;

@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kron/Pipelines/Pipelines.h"
+#include "kron/Machine/Calibration.h"
 #include "kron/Target/LLVMIR.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
@@ -18,20 +19,53 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// The target of this machine, with its code generator initialised.
-static llvm::Expected<const llvm::Target *> getHostTarget() {
+// AArch64's code generator, which a program has if the LLVM that it is linked
+// with does: a slim one, linked with archives, has that of its own machine.
+extern "C" {
+LLVM_ATTRIBUTE_WEAK void LLVMInitializeAArch64TargetInfo();
+LLVM_ATTRIBUTE_WEAK void LLVMInitializeAArch64Target();
+LLVM_ATTRIBUTE_WEAK void LLVMInitializeAArch64TargetMC();
+LLVM_ATTRIBUTE_WEAK void LLVMInitializeAArch64AsmPrinter();
+}
+
+static constexpr StringRef kForeignTriple = "aarch64-unknown-linux-gnu";
+/// kron's name of any processor of AArch64, which LLVM calls generic as it does
+/// those of all architectures.
+static constexpr StringRef kForeignGeneric = "aarch64";
+
+/// Whether there is a code generator of AArch64 beside that of this machine.
+static bool hasForeignTarget() {
+  return !llvm::Triple(llvm::sys::getDefaultTargetTriple()).isAArch64() &&
+         LLVMInitializeAArch64TargetInfo && LLVMInitializeAArch64Target &&
+         LLVMInitializeAArch64TargetMC && LLVMInitializeAArch64AsmPrinter;
+}
+
+/// The target of an architecture, with its code generator initialised.
+static llvm::Expected<const llvm::Target *>
+getTarget(const llvm::Triple &triple) {
   static const bool initialized = [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
+    if (hasForeignTarget()) {
+      LLVMInitializeAArch64TargetInfo();
+      LLVMInitializeAArch64Target();
+      LLVMInitializeAArch64TargetMC();
+      LLVMInitializeAArch64AsmPrinter();
+    }
     return true;
   }();
   (void)initialized;
   std::string error;
-  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
   if (const llvm::Target *target =
           llvm::TargetRegistry::lookupTarget(triple, error))
     return target;
   return llvm::createStringError(error);
+}
+
+static llvm::Triple getTriple(const Processor &processor) {
+  return llvm::Triple(processor.triple.empty()
+                          ? llvm::sys::getDefaultTargetTriple()
+                          : processor.triple);
 }
 
 /// Sets the instruction set and the vector width that the features of `machine`
@@ -41,13 +75,15 @@ static void classify(Processor &processor, const llvm::TargetMachine &machine) {
   auto hasFeature = [&](StringRef name) {
     return info.checkFeatures(("+" + name).str());
   };
-  processor.isa = KRON_ISA_X86_64_V2;
+  processor.isa = KRON_ISA_HOST;
   processor.vectorBits = 128;
   if (machine.getTargetTriple().isX86()) {
+    processor.isa = KRON_ISA_X86_64_V2;
     if (info.checkFeatures(
             "+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl")) {
       processor.hasMatrixTiles =
           info.checkFeatures("+amx-tile,+amx-bf16,+avx512bf16");
+      processor.mayPairProducts = info.checkFeatures("+avx512bf16");
       processor.isa = processor.hasMatrixTiles ? KRON_ISA_X86_64_V4_AMX
                                                : KRON_ISA_X86_64_V4;
       processor.vectorBits = 512;
@@ -57,6 +93,20 @@ static void classify(Processor &processor, const llvm::TargetMachine &machine) {
     }
   }
   setKnownCosts(processor, hasFeature);
+}
+
+/// Takes rates that were measured of this machine, if any are kept: estimates
+/// are counted from them. What is damaged counts as not there.
+static void takeMeasuredRates(Processor &processor) {
+  CalibrationKey key = getCalibrationKey(processor);
+  std::string path = getCalibrationPath(key);
+  if (path.empty() || !llvm::sys::fs::exists(path))
+    return;
+  auto calibration = readCalibration(path);
+  if (!calibration)
+    return llvm::consumeError(calibration.takeError());
+  if (calibration->key == key)
+    setRates(processor, *calibration);
 }
 
 /// What the C library knows of this machine's caches, if anything.
@@ -72,21 +122,25 @@ static void detectCaches(Processor &processor) {
 }
 
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
-kron::createTargetMachine(const Processor *processor) {
-  llvm::Expected<const llvm::Target *> target = getHostTarget();
+kron::createTargetMachine(const Processor &processor) {
+  llvm::Triple triple = getTriple(processor);
+  llvm::Expected<const llvm::Target *> target = getTarget(triple);
   if (!target)
     return target.takeError();
-  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
-  StringRef cpu = processor        ? StringRef(processor->cpu)
-                  : triple.isX86() ? "x86-64"
-                                   : "generic";
-  StringRef features = processor ? StringRef(processor->features) : "";
   std::unique_ptr<llvm::TargetMachine> machine((*target)->createTargetMachine(
-      triple, cpu, features, llvm::TargetOptions(), llvm::Reloc::PIC_,
-      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+      triple, processor.cpu, processor.features, llvm::TargetOptions(),
+      llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
   if (!machine)
     return llvm::createStringError("no code generator for " + triple.str());
   return machine;
+}
+
+Processor kron::getBaseline(StringRef triple) {
+  Processor processor{"generic", "", 128, KRON_ISA_HOST};
+  processor.triple = triple.str();
+  if (getTriple(processor).isX86())
+    processor.cpu = "x86-64";
+  return processor;
 }
 
 Processor kron::getHostProcessor() {
@@ -104,11 +158,12 @@ Processor kron::getHostProcessor() {
   }
   processor.features = features.getString();
   processor.vectorBits = 128;
-  if (auto machine = createTargetMachine(&processor))
+  if (auto machine = createTargetMachine(processor))
     classify(processor, **machine);
   else
     llvm::consumeError(machine.takeError());
   detectCaches(processor);
+  takeMeasuredRates(processor);
   processor.isa = KRON_ISA_HOST;
   return processor;
 }
@@ -123,7 +178,7 @@ static Processor getTileProcessor() {
                       512, KRON_ISA_X86_64_V4_AMX};
   setKnownCosts(processor, [](StringRef) { return false; });
   processor.cpu = "x86-64-v4";
-  processor.hasMatrixTiles = true;
+  processor.hasMatrixTiles = processor.mayPairProducts = true;
   return processor;
 }
 
@@ -140,25 +195,42 @@ std::vector<Processor> kron::getPortableProcessors() {
   return processors;
 }
 
+/// The processor `name` of an architecture, if LLVM knows it.
+static llvm::Expected<std::optional<Processor>>
+findProcessor(StringRef name, StringRef triple = "") {
+  Processor processor = getBaseline(triple);
+  auto baseline = createTargetMachine(processor);
+  if (!baseline)
+    return baseline.takeError();
+  if (!(*baseline)->getMCSubtargetInfo()->isCPUStringValid(name))
+    return std::nullopt;
+  processor.cpu = name.str();
+  auto machine = createTargetMachine(processor);
+  if (!machine)
+    return machine.takeError();
+  classify(processor, **machine);
+  return processor;
+}
+
 llvm::Expected<Processor> kron::getNamedProcessor(StringRef name) {
   if (name == "native")
     return getHostProcessor();
   if (name == kTileProcessor &&
       llvm::Triple(llvm::sys::getDefaultTargetTriple()).isX86())
     return getTileProcessor();
-  auto baseline = createTargetMachine(nullptr);
-  if (!baseline)
-    return baseline.takeError();
-  if (!(*baseline)->getMCSubtargetInfo()->isCPUStringValid(name))
-    return llvm::createStringError("expects --mcpu to be 'native' or a "
-                                   "processor that LLVM knows, but got '" +
-                                   name.str() + "'");
-  Processor processor{name.str(), "", 128, KRON_ISA_X86_64_V2};
-  auto machine = createTargetMachine(&processor);
-  if (!machine)
-    return machine.takeError();
-  classify(processor, **machine);
-  return processor;
+  auto processor = findProcessor(name);
+  if (processor && !*processor && hasForeignTarget())
+    processor = findProcessor(name == kForeignGeneric ? "generic" : name,
+                              kForeignTriple);
+  if (!processor)
+    return processor.takeError();
+  if (!*processor)
+    return llvm::createStringError(
+        "expects --mcpu to be 'native' or a processor of " +
+        llvm::Triple(llvm::sys::getDefaultTargetTriple()).getArchName() +
+        (hasForeignTarget() ? " or aarch64" : "") +
+        " that LLVM knows, but got '" + name + "'");
+  return **processor;
 }
 
 llvm::Expected<std::vector<Processor>>
@@ -170,26 +242,13 @@ kron::getNamedProcessors(ArrayRef<std::string> names) {
       return processor.takeError();
     processors.push_back(std::move(*processor));
   }
+  for (const Processor &processor : processors) {
+    llvm::Triple triple = getTriple(processor);
+    if (processors.size() > 1 && !triple.isX86())
+      return llvm::createStringError(
+          "expects one processor, since kernels of " + triple.getArchName() +
+          " are not chosen at run time, but got " +
+          llvm::Twine(processors.size()));
+  }
   return processors;
-}
-
-void kron::setProcessor(CPUPipelineOptions &pipeline,
-                        const Processor &processor) {
-  pipeline.vectorBits = processor.vectorBits;
-  pipeline.wholeBits = processor.wholeBits;
-  pipeline.l1Bytes = processor.l1Bytes;
-  pipeline.l2Bytes = processor.l2Bytes;
-  pipeline.streamBytes = processor.streamBytes;
-  pipeline.streamColumnsBytes = processor.streamColumnsBytes;
-  pipeline.columnBytes = processor.columnBytes;
-  pipeline.rowTileBytes = processor.rowTileBytes;
-  pipeline.matrixTiles = processor.hasMatrixTiles;
-  pipeline.pairProducts = processor.hasPairProducts;
-  pipeline.fastShuffles = processor.hasFastShuffles;
-  pipeline.gigahertz = processor.rates.gigahertz;
-  pipeline.wideFmas = processor.rates.wideFmas;
-  pipeline.wideLoads = processor.rates.wideLoads;
-  pipeline.vectorFmas = processor.rates.vectorFmas;
-  pipeline.vectorLoads = processor.rates.vectorLoads;
-  pipeline.copyGigabytes = processor.rates.copyGigabytes;
 }

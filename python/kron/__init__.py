@@ -60,11 +60,11 @@ def __dir__():
     return sorted(set(globals()) | set(_MODULES) | set(_FUNCTIONS))
 
 
-def _compile_call(description):
+def _compile_call(program, device, shapes, factors):
     with _fork.imports:
         from kron import _build, _compile  # noqa: F401, what building a kernel needs
 
-    return _build.build(description)
+    return _build.build(program, device, shapes, factors)
 
 
 def _fall_back(name, args, kwargs):

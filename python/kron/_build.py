@@ -78,22 +78,22 @@ def multiply_adds(sizes):
     return total / results
 
 
-def build(description):
-    """The kernel for a description of the fast path."""
+def build(program, device, shapes, factors):
+    """The kernel for a call of the fast path: its program, the shapes of its arguments, and
+    sizes of its factors (CallProgram in Calls.h)."""
     from kron import _compile
 
-    for descriptions in _recorders:
-        descriptions.append(description)
-    return _compile.compile(_compile.compiler().describe_call(description),
-                            device=description["device"], shapes=description["shapes"])
+    for calls in _recorders:
+        calls.append((program, factors))
+    return _compile.compile(program, device=device, shapes=shapes)
 
 
 @contextlib.contextmanager
 def recording():
-    """Collects the descriptions of kernels that are built meanwhile."""
-    descriptions = []
-    _recorders.append(descriptions)
+    """Collects (program, factors) of kernels that are built meanwhile."""
+    calls = []
+    _recorders.append(calls)
     try:
-        yield descriptions
+        yield calls
     finally:
-        _recorders.remove(descriptions)
+        _recorders.remove(calls)

@@ -14,6 +14,8 @@ import warnings
 from kron import _core, _fork, _records, cache
 from kron._errors import CompileError
 
+_core.bind_program()
+
 #: Processors that 'cpu:portable' stands for.
 PORTABLE = "portable"
 
@@ -139,19 +141,15 @@ def _warn_of_records(problems):
 
 
 def _compile_for(source, processors, chips, reference):
-    """All kernels by name of a module for one kind of target, through the cache."""
+    """(all kernels by name of a module for one kind of target, through the cache; its text)"""
     with translated() as module:
-        text = source if isinstance(source, str) else module.normalize(source)
         records = [] if reference else _records.files(module)
-
-        def recorded():
-            """What they plan: lines for other operations and machines leave the code as it is.
-            And what is wrong with their lines."""
-            if not records:
-                return "", []
-            return module.recorded_plans(source, processors, chips, records)
-
-        plans, problems = recorded()
+        compilation = module.Compilation(source, processors, chips, reference, records)
+        # A text is a key as it is: lines of it are in remarks.
+        text = source if isinstance(source, str) else compilation.text
+        # What records plan: lines for other operations and machines leave the code as it is.
+        # And what is wrong with their lines.
+        plans, problems = compilation.recorded_plans()
         key = cache.make_key(text=text, target=[processors, chips], reference=reference,
                              identity=_identity(), gpu=_gpu_identity() if chips else None,
                              plans=plans)
@@ -163,17 +161,16 @@ def _compile_for(source, processors, chips, reference):
                 cache.discard(key)
             else:
                 _warn_of_records(problems)
-                return kernels
+                return kernels, text
         with _progress():
-            compiled = module.compile(source, processors, chips, reference=reference,
-                                      records=records)
-        problems = list(dict.fromkeys([*problems, *compiled["warnings"]]))
-        _warn_of_records(problems)
+            compiled = compilation.compile()
+        warned = list(dict.fromkeys([*problems, *compiled["warnings"]]))
+        _warn_of_records(warned)
         # Somebody may have written a line in between, which the code has and the key has not.
         # And what was compiled without its records is compiled, and told of, by each process.
-        if recorded() == (plans, problems):
+        if warned == problems and compilation.recorded_plans() == (plans, problems):
             cache.store(key, compiled["names"], compiled["object"])
-        return _load(module, compiled["names"], compiled["object"])
+        return _load(module, compiled["names"], compiled["object"]), text
 
 
 def compile_all(source, *, target="cpu", device=-1, reference=False, shapes=None):
@@ -183,14 +180,12 @@ def compile_all(source, *, target="cpu", device=-1, reference=False, shapes=None
     if device >= 0:
         target = "cuda:" + chip_of_device(device)
     processors, chips = parse_target(target)
-    kernels = _compile_for(source, processors, chips, reference)
+    kernels, text = _compile_for(source, processors, chips, reference)
     if shapes is None or _records.mode() != "online":
         return kernels
-    with translated() as module:
-        text = source if isinstance(source, str) else module.normalize(source)
     (kernel,) = kernels.values()
     if _tuned_online(text, kernel.args, shapes, device):
-        kernels = _compile_for(source, processors, chips, reference)
+        kernels, _ = _compile_for(source, processors, chips, reference)
     return kernels
 
 

@@ -76,16 +76,12 @@ def _measure(function, clock):
     return float(np.median([clock(function) for _ in range(count)]))
 
 
-def _multiply_adds(description, elements):
-    """Of a kernel with a result of so many elements."""
-    if "factors" in description:
-        return round(elements * _build.multiply_adds([(p, q) for p, q, _, _ in
-                                                      description["factors"]]))
+def _multiply_adds(factors, elements):
+    """Of a kernel with such factors (CallProgram in Calls.h) and so many results."""
+    if len(factors[0]) == 2:
+        return round(elements * _build.multiply_adds(factors))
     total = 0
-    for (a, b, c, d), trans in reversed(description["weights"]):
-        outputs, inputs, summed = (a * b * d, a * c * d, c)
-        if trans != "N":
-            outputs, inputs, summed = inputs, outputs, b
+    for inputs, outputs, summed in reversed(factors):
         total += elements * summed
         elements = elements // outputs * inputs
     return total
@@ -108,11 +104,7 @@ class Explanation:
 
     def _stages(self, text):
         with _compile.translated() as compiler:
-            if self.on_gpu:
-                _, (chip,) = _compile.parse_target("cuda")
-                pipeline = f"kron-gpu-pipeline{{chip={chip}}}"
-            else:
-                pipeline = compiler.host_pipeline()
+            pipeline = compiler.pipeline(*_compile.parse_target("cuda" if self.on_gpu else "cpu"))
             _, stages, remarks = compiler.run_passes(text, pipeline, record=True)
         return {"stages": stages, "remarks": [line for line in remarks.splitlines() if line]}
 
@@ -227,15 +219,14 @@ def explain(function, *args, show=True, plot=None, **kwargs):
         modules = [str(function.trace(*args, **kwargs))]
         multiply_adds = function.multiply_adds(*args, **kwargs)
     elif callable(function) and getattr(function, "__name__", None) in _NAMES:
-        with _build.recording() as descriptions:
+        with _build.recording() as calls:
             # Kernels are found again in the cache of files.
             _core.forget_kernels()
             result = call()
         compiler = _compile.compiler()
-        modules = [compiler.normalize(compiler.describe_call(description))
-                   for description in descriptions]
+        modules = [compiler.Compilation(program).text for program, _ in calls]
         size = int(np.prod(tuple(result.shape)))
-        multiply_adds = sum(_multiply_adds(description, size) for description in descriptions)
+        multiply_adds = sum(_multiply_adds(factors, size) for _, factors in calls)
     else:
         raise TypeError("expects function to be one of kron's or one that kron.jit decorates, "
                         f"but got {function!r}")

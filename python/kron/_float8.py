@@ -53,7 +53,7 @@ def _function(types, pattern, trans, layout, activation, scale, precision, extra
     def matrix(size):
         return (None, size) if layout == "batch_first" else (size, None)
 
-    program = _compile.compiler().Program(on_tensors=True)
+    program = _core.Program(on_tensors=True)
     x = program.argument("x", matrix(features[0]), x_type)
     weights = program.argument("weights", pattern, weight_type)
     sizes = matrix(features[1])

@@ -347,8 +347,8 @@ class Library:
                 file.write(text)
             return
         with _compile.translated() as compiler:
-            compiled = compiler.compile(text, *_compile.parse_target(self._target),
-                                        c_functions=True)
+            compiled = compiler.Compilation(text, *_compile.parse_target(self._target)).compile(
+                c_functions=True)
             if extension == ".o":
                 with open(path, "wb") as file:
                     file.write(compiled["object"])

@@ -72,7 +72,7 @@ def _kernel(element, features, kind, orders, device):
     """On any number of rows; after a rotation by factors of `orders`, if there are any."""
     from kron import _compile
 
-    program = _compile.compiler().Program(on_tensors=True)
+    program = _core.Program(on_tensors=True)
     rows = (None, features)
     x = source = program.argument("x", rows, element)
     factors = [program.argument(f"f{i}", (order, order), element)

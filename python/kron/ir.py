@@ -12,6 +12,10 @@ Values stand for arrays. kron's functions and arithmetic on them add operations 
 their function. A size is a number, a name (sizes of the same name are equal), or
 None (a name of its own).
 
+Between here and the compiler a module is MLIR text, which is parsed once, and only where its
+kernels have to be compiled: it is the key of the cache of kernels, what print shows, and what a
+user may edit. Calls of kron's functions have no text: their programs become IR in memory.
+
 SPDX-License-Identifier: MIT
 """
 
@@ -504,7 +508,7 @@ def ksmm(*args, **kwargs):
     is_linear = activation == "identity" and not extra and "scale" not in bound
     node = _nodes.Product([x, weights, *(value for _, value in extra)], text,
                           **_scaling(bound, x, function, shape), is_linear=is_linear,
-                          multiply_adds=weights.shape[2 if trans == "N" else 1])
+                          multiply_adds=weights.shape[_core.weight_axes(trans)[0]])
     return function.add(node, x.dtype, shape)
 
 
@@ -580,7 +584,7 @@ class Module:
     def mlir(self):
         """The module as MLIR prints it, verified."""
         with _compile.translated() as compiler:
-            return compiler.normalize(str(self))
+            return compiler.Compilation(str(self)).text
 
     def run(self, pipeline=_DEFAULT_PIPELINE):
         """The module after the passes of a pipeline."""

@@ -57,6 +57,9 @@ inline Transpose toggle(Transpose t) {
 /// 'N', 'T' or 'C'.
 bool loadLetter(Py_UCS4 letter, Transpose &result);
 
+/// Where z of a call is: nowhere, in an array of its own, or in y.
+enum AddendKind { NoAddend = 0, OtherAddend = 1, InPlace = 2 };
+
 /// False, True, "N", "T" or "C"; null means N.
 bool loadTranspose(PyObject *object, Transpose &result);
 

@@ -11,35 +11,30 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Program.h"
+#include "ProgramBuilder.h"
 #include "kron/Driver/Calibrate.h"
 #include "kron/Driver/Tuner.h"
 #include "kron/InitAll.h"
 #include "kron/Mapping/Tuning/RecordFile.h"
-#include "kron/Pipelines/Pipelines.h"
 #include "kron/Target/ForkGuard.h"
-#include "kron/Target/JIT.h"
 #include "kron/Target/Output.h"
-#include "kron/Target/RecordedPlans.h"
 #include "kron/Target/Remarks.h"
-#include "kron/Target/SourceModule.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/Config/llvm-config.h"
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/Module.h"
 #include "llvm/TargetParser/Host.h"
-#include <chrono>
 #include <dlfcn.h>
+#include <mutex>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
 namespace py = pybind11;
 using namespace mlir;
 using namespace mlir::kron;
+using ::kron::python::Program;
 
 //===----------------------------------------------------------------------===//
 // Errors
@@ -69,123 +64,124 @@ template <typename T> static T getOrFail(llvm::Expected<T> result) {
 // Compiling
 //===----------------------------------------------------------------------===//
 
-namespace {
+/// Whose contexts all modules of this process are in. Never released: modules
+/// may be there when the process ends.
+static const Session &getSession() {
+  static const auto *session = new Session;
+  return *session;
+}
 
-/// Object code of a module's kernels.
-struct Object {
-  std::string code;
-  std::vector<std::string> names;
-  std::string remarks;
-  std::vector<std::string> warnings;
-  CompileTimes times;
-};
-
-} // namespace
-
-static std::vector<Processor> getProcessors(ArrayRef<std::string> names) {
-  // The portable ones take the place of all that are named.
-  ArrayRef<std::string> own = names.take_until(
-      [](const std::string &name) { return name == "portable"; });
-  auto processors = getNamedProcessors(own);
-  if (!processors)
-    throw py::value_error(llvm::toString(processors.takeError()));
-  if (own.size() < names.size())
-    return getPortableProcessors();
-  return std::move(*processors);
+/// A session for processors and GPU chips.
+static Session configure(const std::vector<std::string> &processors,
+                         const std::vector<std::string> &chips) {
+  Session session = getSession();
+  // Threads of other machines are not known.
+  if (processors == std::vector<std::string>{"native"})
+    session.useHost(kronGetNumThreads());
+  else if (llvm::Error error = session.useProcessors(processors))
+    throw py::value_error(llvm::toString(std::move(error)));
+  if (llvm::Error error = session.addGPUs(chips))
+    fail(std::move(error));
+  return session;
 }
 
 using Source = std::variant<std::string, const Program *>;
 
-/// Takes this thread's turn in the shared context.
-static std::unique_ptr<SourceModule> open(const Source &source) {
-  if (auto *text = std::get_if<std::string>(&source))
-    return getOrFail(SourceModule::parseShared(*text));
-  const Program *program = std::get<const Program *>(source);
-  return getOrFail(SourceModule::buildShared(
-      [&](MLIRContext *context) { return program->build(context); }));
+namespace {
+
+/// A module on its way to code. It is made once, when it is first needed: for
+/// its text, for what tuning records plan, or for its kernels.
+class Compilation {
+public:
+  Compilation(Source input, const std::vector<std::string> &processors,
+              const std::vector<std::string> &chips, bool reference,
+              const std::vector<std::string> &records)
+      : session(configure(processors, chips)), input(std::move(input)) {
+    session.getOptions().reference = reference;
+    session.getOptions().records = records;
+  }
+
+  /// As MLIR prints it: the key of the cache of kernels.
+  std::string getText();
+  /// What the records change in the code that compile() makes, and what is
+  /// wrong with them.
+  std::pair<std::string, std::vector<std::string>> getRecordedPlans();
+  py::dict compile(bool cFunctions);
+
+private:
+  ModuleOp open();
+
+  Session session;
+  Source input;
+  std::unique_ptr<SourceModule> source;
+  std::mutex mutex;
+};
+
+} // namespace
+
+ModuleOp Compilation::open() {
+  if (source)
+    return source->get();
+  if (auto *text = std::get_if<std::string>(&input))
+    source = getOrFail(session.parse(*text));
+  else
+    source = getOrFail(session.build([&](MLIRContext *context) {
+      return buildProgram(*std::get<const Program *>(input), context);
+    }));
+  return source->get();
 }
 
-/// Files of `records` for kernels of `processors`.
-static void setRecords(CodegenOptions &options,
-                       const std::vector<std::string> &processors,
-                       const std::vector<std::string> &records) {
-  options.records = records;
-  // Threads of other machines are not known.
-  if (processors == std::vector<std::string>{"native"})
-    options.numThreads = kronGetNumThreads();
+std::string Compilation::getText() {
+  py::gil_scoped_release release;
+  ForkGuard guard;
+  std::lock_guard<std::mutex> lock(mutex);
+  std::string text;
+  llvm::raw_string_ostream(text) << open();
+  return text;
 }
 
-static Object compileObject(const Source &input,
-                            const std::vector<std::string> &processors,
-                            const std::vector<std::string> &chips,
-                            bool cFunctions, bool reference,
-                            const std::vector<std::string> &records) {
-  auto source = open(input);
-  llvm::LLVMContext context;
-  CodegenOptions options;
-  options.emitCFunctions = cFunctions;
-  options.reference = reference;
-  options.gpuChips = chips;
-  setRecords(options, processors, records);
-  FailureOr<CompiledModule> compiled = compileToLLVMIR(
-      source->get(), getProcessors(processors), options, context);
-  if (failed(compiled))
-    fail(source->getError());
-  Object result;
-  result.times = compiled->times;
-  for (const KernelManifest &kernel : compiled->kernels)
-    result.names.push_back(kernel.name);
-  auto start = std::chrono::steady_clock::now();
-  result.code = getOrFail(emitMachineCode(*compiled->llvmModule,
-                                          llvm::CodeGenFileType::ObjectFile));
-  result.times.codegen = std::chrono::duration<double, std::milli>(
-                             std::chrono::steady_clock::now() - start)
-                             .count();
-  result.remarks = source->getRemarks();
-  result.warnings = source->getWarnings().vec();
+std::pair<std::string, std::vector<std::string>>
+Compilation::getRecordedPlans() {
+  py::gil_scoped_release release;
+  ForkGuard guard;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (session.getOptions().records.empty())
+    return {};
+  RecordedPlans recorded = session.getRecordedPlans(open());
+  return {std::move(recorded.plans), std::move(recorded.warnings)};
+}
+
+static py::dict getDict(const CompileTimes &times) {
+  py::dict result;
+  result["passes"] = times.passes;
+  result["optimizer"] = times.optimizer;
+  result["codegen"] = times.codegen;
+  result["gpu"] = times.gpu;
   return result;
 }
 
-static py::dict compile(const Source &source,
-                        const std::vector<std::string> &processors,
-                        const std::vector<std::string> &chips, bool cFunctions,
-                        bool reference,
-                        const std::vector<std::string> &records) {
-  Object object;
+py::dict Compilation::compile(bool cFunctions) {
+  ObjectCode object;
   {
     py::gil_scoped_release release;
-    object = compileObject(source, processors, chips, cFunctions, reference,
-                           records);
+    ForkGuard guard;
+    std::lock_guard<std::mutex> lock(mutex);
+    session.getOptions().emitCFunctions = cFunctions;
+    FailureOr<ObjectCode> compiled = session.compile(open());
+    if (failed(compiled))
+      fail(source->getError());
+    object = std::move(*compiled);
   }
-  py::dict times;
-  times["passes"] = object.times.passes;
-  times["optimizer"] = object.times.optimizer;
-  times["codegen"] = object.times.codegen;
-  times["gpu"] = object.times.gpu;
+  py::list names;
+  for (const KernelManifest &kernel : object.kernels)
+    names.append(kernel.name);
   py::dict result;
   result["object"] = py::bytes(object.code);
-  result["names"] = object.names;
-  result["remarks"] = object.remarks;
-  result["warnings"] = object.warnings;
-  result["times"] = times;
+  result["names"] = std::move(names);
+  result["remarks"] = source->getRemarks();
+  result["warnings"] = source->getWarnings().vec();
+  result["times"] = getDict(object.times);
   return result;
-}
-
-/// What `records` change in the code that compile() makes of the same, and what
-/// is wrong with them.
-static std::pair<std::string, std::vector<std::string>>
-findRecordedPlans(const Source &input,
-                  const std::vector<std::string> &processors,
-                  const std::vector<std::string> &chips,
-                  const std::vector<std::string> &records) {
-  py::gil_scoped_release release;
-  auto source = open(input);
-  CodegenOptions options;
-  options.gpuChips = chips;
-  setRecords(options, processors, records);
-  RecordedPlans recorded =
-      getRecordedPlans(source->get(), getProcessors(processors), options);
-  return {std::move(recorded.plans), std::move(recorded.warnings)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -236,7 +232,8 @@ static py::tuple runPasses(const std::string &text, const std::string &pipeline,
   std::string result, remarks;
   {
     py::gil_scoped_release release;
-    auto source = getOrFail(SourceModule::parseShared(text));
+    ForkGuard guard;
+    auto source = getOrFail(getSession().parse(text));
     std::optional<RemarkPrinter> printer;
     if (record)
       printer.emplace(source->get().getContext(), kUsualRemarks);
@@ -256,24 +253,10 @@ static py::tuple runPasses(const std::string &text, const std::string &pipeline,
   return py::make_tuple(result, stages, remarks);
 }
 
-/// Parses or builds, and verifies; returns the module as MLIR prints it.
-static std::string normalize(const Source &input) {
-  py::gil_scoped_release release;
-  auto source = open(input);
-  std::string result;
-  llvm::raw_string_ostream(result) << source->get();
-  return result;
-}
-
-/// The pipeline that kernels for this processor are compiled by.
-static std::string getHostPipeline() {
-  CPUPipelineOptions options;
-  setProcessor(options, getHostProcessor());
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  os << "kron-cpu-pipeline";
-  options.print(os);
-  return text;
+/// The pipeline that kernels for the last of these are compiled by.
+static std::string getPipeline(const std::vector<std::string> &processors,
+                               const std::vector<std::string> &chips) {
+  return configure(processors, chips).getPipeline();
 }
 
 static std::string describeHost() {
@@ -324,7 +307,7 @@ static std::string calibrateDevice(int device) {
   std::optional<int32_t> number;
   if (device >= 0)
     number = device;
-  if (llvm::Error error = calibrate(number, kronGetNumThreads(), stream))
+  if (llvm::Error error = calibrate(number, stream))
     fail(std::move(error));
   return report;
 }
@@ -347,7 +330,9 @@ static py::list tuneModule(const std::string &text,
     std::optional<ForkGuard> guard(std::in_place);
     std::string log;
     llvm::raw_string_ostream stream(log);
-    auto source = SourceModule::parse(text, stream);
+    Session session = getSession();
+    session.useHost(kronGetNumThreads());
+    auto source = session.parse(text, &stream);
     if (!source) {
       llvm::consumeError(source.takeError());
       throw CompileError(log);
@@ -365,8 +350,7 @@ static py::list tuneModule(const std::string &text,
     for (const std::vector<int64_t> &shape : shapes)
       outShapes.emplace_back(outShapes.size(), shape);
     options.search.seconds = seconds;
-    options.numThreads = kronGetNumThreads();
-    options.numCompileThreads = options.numThreads;
+    options.numCompileThreads = kronGetNumThreads();
     options.isStopped = [&] {
       // A fork has the interpreter's lock, and waits for guards: between plans
       // it may come.
@@ -382,10 +366,11 @@ static py::list tuneModule(const std::string &text,
     if (device >= 0) {
       gpu = getOrFail(Gpu::open(device));
       options.gpu = gpu.get();
-      options.gpuArch = getOrFail(getGPUName(device, stream));
+      if (llvm::Error error = session.useGPUs(device, /*name=*/"", stream))
+        fail(std::move(error));
     }
     llvm::Error error =
-        tune((*source)->get(), specs, outShapes, options,
+        tune(session, (*source)->get(), specs, outShapes, options,
              [&](const TunedOperation &one) {
                const SearchResult &result = one.result;
                found.emplace_back(one.key.getText(),
@@ -406,17 +391,23 @@ static py::list tuneModule(const std::string &text,
 
 PYBIND11_MODULE(_compiler, module) {
   py::register_exception<CompileError>(module, "CompileError");
-  bindProgram(module);
   py::class_<LoadedObject>(module, "LoadedObject", py::module_local())
       .def("address", [](const LoadedObject &self, const std::string &name) {
         return reinterpret_cast<uintptr_t>(self.lookup(name));
       });
-  module.def("compile", compile, py::arg("source"), py::arg("processors"),
-             py::arg("chips") = std::vector<std::string>(),
-             py::arg("c_functions") = false, py::arg("reference") = false,
-             py::arg("records") = std::vector<std::string>());
-  module.def("recorded_plans", findRecordedPlans, py::arg("source"),
-             py::arg("processors"), py::arg("chips"), py::arg("records"));
+  py::class_<Compilation>(module, "Compilation", py::module_local())
+      .def(py::init<Source, const std::vector<std::string> &,
+                    const std::vector<std::string> &, bool,
+                    const std::vector<std::string> &>(),
+           py::arg("source"),
+           py::arg("processors") = std::vector<std::string>(),
+           py::arg("chips") = std::vector<std::string>(),
+           py::arg("reference") = false,
+           py::arg("records") = std::vector<std::string>(),
+           py::keep_alive<1, 2>(), py::call_guard<py::gil_scoped_release>())
+      .def_property_readonly("text", &Compilation::getText)
+      .def("recorded_plans", &Compilation::getRecordedPlans)
+      .def("compile", &Compilation::compile, py::arg("c_functions") = false);
   module.def("record_files",
              [] { return getDefaultRecordFiles(kronGetNumThreads()); });
   module.attr("shipped_records") = kShippedRecords.str();
@@ -425,10 +416,9 @@ PYBIND11_MODULE(_compiler, module) {
              py::arg("shapes"), py::arg("device"), py::arg("seconds"),
              py::arg("output"), py::arg("only_unknown") = false);
   module.def("load", loadObject, py::arg("object"), py::arg("names"));
-  module.def("host_pipeline", getHostPipeline);
+  module.def("pipeline", getPipeline, py::arg("processors"), py::arg("chips"));
   module.def("run_passes", runPasses, py::arg("text"), py::arg("pipeline"),
              py::arg("record") = false);
-  module.def("normalize", normalize, py::arg("source"));
   module.def("host", describeHost);
   module.def("code_files", getCodeFiles);
   module.attr("llvm_version") = LLVM_VERSION_STRING;

@@ -319,6 +319,13 @@ void kron::python::bindInference(py::module_ &module) {
         return getPair(getFeatures(pattern, transpose));
       },
       py::arg("pattern"), py::arg("trans"));
+  module.def(
+      "weight_axes",
+      [](const std::string &transpose) {
+        MatrixSizes<int> axes = getWeightAxes(transpose != "N");
+        return py::make_tuple(axes.p, axes.q);
+      },
+      py::arg("trans"));
   module.attr("ACTIVATIONS") = getNames(kActivationNames);
   module.attr("LAYOUTS") = getNames(kLayoutNames);
 }

@@ -46,9 +46,7 @@ struct FixedSizes {
 };
 
 /// The size of an axis that a matrix contracts, and of the one that results.
-template <typename Size> struct MatrixSizes {
-  Size p, q;
-};
+template <typename Size> struct MatrixSizes { Size p, q; };
 
 /// Of a factor that is stored with `rows` and `columns`.
 template <typename Size>
@@ -104,6 +102,12 @@ bool inferAxes(ProductKind kind, const Factor *factors, int numFactors,
   return true;
 }
 
+/// The axis of weights (a, b, c, d) that results sum over, and the one that
+/// they have themselves.
+inline MatrixSizes<int> getWeightAxes(bool isTransposed) {
+  return isTransposed ? MatrixSizes<int>{1, 2} : MatrixSizes<int>{2, 1};
+}
+
 /// The features that a Kronecker-sparse factor reads (p) and writes (q), out of
 /// the shape (a, b, c, d) of its weights; false if they have no size.
 template <typename Sizes>
@@ -113,8 +117,9 @@ bool inferFeatures(const typename Sizes::Size *pattern, bool isTransposed,
   if (!Sizes::multiply(ad, pattern[3]))
     return false;
   features = {ad, ad};
-  return Sizes::multiply(features.p, pattern[isTransposed ? 1 : 2]) &&
-         Sizes::multiply(features.q, pattern[isTransposed ? 2 : 1]);
+  MatrixSizes<int> axes = getWeightAxes(isTransposed);
+  return Sizes::multiply(features.p, pattern[axes.p]) &&
+         Sizes::multiply(features.q, pattern[axes.q]);
 }
 
 /// Broadcasts the size of an axis to that of another array, as NumPy does;

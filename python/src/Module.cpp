@@ -15,6 +15,7 @@
 #include "Inference.h"
 #include "Operation.h"
 #include "Pool.h"
+#include "Program.h"
 #include "Recorded.h"
 #include <array>
 #include <dlfcn.h>
@@ -138,6 +139,7 @@ PYBIND11_MODULE(_core, module) {
   bindKernel(module);
   bindBuffer(module);
   bindInference(module);
+  module.def("bind_program", bindProgram);
   addFunction(module, {"mkm", "raw_mkm", "direct_mkm"}, mkmDoc,
               getProductFunction(0));
   addFunction(module, {"kmm", "raw_kmm", "direct_kmm"}, kmmDoc,

@@ -102,15 +102,13 @@ bool Operation::checkAddend() {
   return true;
 }
 
-py::dict kron::python::describeScaling(KronType type, int device, int precision,
-                                       bool hasAlpha, int addend) {
-  py::dict description;
-  description["type"] = getTypeName(type);
-  description["device"] = device;
-  description["precision"] = getPrecisionName(precision);
-  description["alpha"] = hasAlpha;
-  description["addend"] = addend;
-  return description;
+const Kernel *Operation::build(const Call &call, CallProgram program) const {
+  bindProgram();
+  py::object written = py::cast(std::move(program.program));
+  auto built = py::reinterpret_steal<py::object>(
+      PyObject_CallFunction(getHooks().build, "OiOO", written.ptr(), x.device,
+                            call.getShapes().ptr(), program.factors.ptr()));
+  return built ? rememberKernel(call.key, std::move(built)) : nullptr;
 }
 
 PyObject **kron::python::internNames(const FunctionSpec &spec) {

@@ -8,6 +8,7 @@
 #ifndef KRON_PYTHON_OPERATION_H
 #define KRON_PYTHON_OPERATION_H
 
+#include "Calls.h"
 #include "Casts.h"
 #include "Kernel.h"
 #include "Tensors.h"
@@ -74,12 +75,27 @@ protected:
   bool isConjugated(Transpose trans) const {
     return trans == Transpose::C && (x.type == KRON_C32 || x.type == KRON_C64);
   }
-  /// Launches the kernel of `call`, which `describe` tells the compiler about
+  /// What the code depends on in all operations.
+  CallShape describe(int precision, Transpose transX, bool anyX, bool anyY,
+                     bool anyZ) const {
+    return {getTypeName(x.type),
+            precision,
+            hasAlpha,
+            addend,
+            transX,
+            anyX,
+            anyY,
+            anyZ};
+  }
+  /// Launches the kernel of `call`, which is compiled from what `write` returns
   /// if there is none yet. Returns y, or null with an exception.
-  template <typename Describe> PyObject *run(Call &call, Describe describe);
+  template <typename Write> PyObject *run(Call &call, Write write);
 
-  enum AddendKind { NoAddend = 0, OtherAddend = 1, InPlace = 2 };
+private:
+  /// Compiles the kernel of `call`; null with an exception.
+  const Kernel *build(const Call &call, CallProgram program) const;
 
+protected:
   CallMode mode;
   View x, y, z;
   Scalar alpha, beta;
@@ -93,29 +109,17 @@ protected:
   bool isGiven = false;
 };
 
-/// What Python code gave to set_hooks: build(description) -> Kernel and
-/// fallback(operation, raw, args, kwargs).
+/// What Python code gave to set_hooks: build(program, device, shapes, factors)
+/// -> Kernel (CallProgram) and fallback(operation, args, kwargs).
 struct Hooks {
   PyObject *build = nullptr, *fallback = nullptr;
 };
 Hooks &getHooks();
 
-/// The parts of the key and of the description that all operations have.
-pybind11::dict describeScaling(KronType type, int device, int precision,
-                               bool hasAlpha, int addend);
-
-template <typename Describe>
-PyObject *Operation::run(Call &call, Describe describe) {
+template <typename Write> PyObject *Operation::run(Call &call, Write write) {
   const Kernel *kernel = findKernel(call.key);
-  if (!kernel) {
-    pybind11::dict description = describe();
-    description["shapes"] = call.getShapes();
-    auto built = pybind11::reinterpret_steal<pybind11::object>(
-        PyObject_CallOneArg(getHooks().build, description.ptr()));
-    if (!built)
-      return nullptr;
-    kernel = rememberKernel(call.key, std::move(built));
-  }
+  if (!kernel && !(kernel = build(call, write())))
+    return nullptr;
   auto bytes = [](const View &view) {
     return view.getRange().second - view.getRange().first;
   };

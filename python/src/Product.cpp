@@ -12,7 +12,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Inference.h"
 #include "Operation.h"
 #include "Recorded.h"
 
@@ -54,7 +53,7 @@ private:
   void findVaryingAxes();
   void addFactor(int number);
   void buildResult();
-  py::dict describe() const;
+  CallProgram write() const;
 
   ProductKind kind;
   Factor factors[kMaxFactors];
@@ -354,30 +353,26 @@ void Product::buildArguments() {
       arguments.key.add(batch.sizes[axis]);
 }
 
-py::dict Product::describe() const {
-  py::dict description =
-      describeScaling(x.type, x.device, precision, hasAlpha, addend);
+CallProgram Product::write() const {
+  ProductShape shape = {describe(precision, transX, anyX, anyY, anyZ)};
+  shape.kind = kind;
   // Sizes for which code is compiled; `other` stands for the others.
-  auto getBatch = [&](unsigned axes, const py::object &other) {
-    py::list sizes;
+  auto getBatch = [&](unsigned axes, std::optional<int64_t> other) {
+    Program::Sizes sizes(batch.rank, other);
     for (int axis = 0; axis < batch.rank; ++axis)
-      sizes.append(axes >> axis & 1 ? py::int_(batch.sizes[axis]) : other);
+      if (axes >> axis & 1)
+        sizes[axis] = batch.sizes[axis];
     return sizes;
   };
-  py::list list;
-  for (int i = 0; i < numFactors; ++i)
-    list.append(py::make_tuple(
-        factors[i].p, factors[i].q, std::string(1, char(factors[i].trans)),
-        factors[i].varyingAxes ? getBatch(factors[i].varyingAxes, py::int_(1))
-                               : py::list()));
-  description["op"] = kProductNames[int(kind)];
-  description["factors"] = std::move(list);
-  description["batch"] = getBatch(varyingAxes, py::none());
-  description["trans_x"] = std::string(1, char(transX));
-  description["any_x"] = bool(anyX);
-  description["any_y"] = bool(anyY);
-  description["any_z"] = bool(anyZ);
-  return description;
+  for (int i = 0; i < numFactors; ++i) {
+    const Factor &factor = factors[i];
+    shape.factors.push_back({factor.p, factor.q, factor.trans,
+                             factor.varyingAxes
+                                 ? getBatch(factor.varyingAxes, 1)
+                                 : Program::Sizes()});
+  }
+  shape.batch = getBatch(varyingAxes, std::nullopt);
+  return writeProgram(shape);
 }
 
 PyObject *Product::call(const CallContext &context, const Arguments &args) {
@@ -387,7 +382,7 @@ PyObject *Product::call(const CallContext &context, const Arguments &args) {
   if (y.isEmpty())
     return std::exchange(result, nullptr);
   buildArguments();
-  return run(arguments, [&] { return describe(); });
+  return run(arguments, [&] { return write(); });
 }
 
 //===----------------------------------------------------------------------===//

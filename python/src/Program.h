@@ -6,27 +6,22 @@
 //===----------------------------------------------------------------------===//
 //
 // What the kernels of the package's own functions are made of: calls, their
-// gradients, rows of 8 bits. A program holds no IR, since that is in a context
-// that threads take turns to use; it is built where the compiler wants it.
+// gradients, rows of 8 bits. A program is put together without the compiler,
+// which makes IR of it in memory (ProgramBuilder.h) once a kernel is compiled.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef KRON_PYTHON_PROGRAM_H
 #define KRON_PYTHON_PROGRAM_H
 
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/OwningOpRef.h"
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
-namespace pybind11 {
-class dict;
-class module_;
-} // namespace pybind11
-
-namespace mlir::kron {
+namespace kron::python {
 
 /// One function, `main`, whose arguments and steps are added one by one. Values
 /// are named by numbers.
@@ -57,29 +52,6 @@ public:
     std::variant<std::string, int64_t, double> value;
   };
 
-  /// A program on tensors, so that its operations may be fused, or on memory.
-  explicit Program(bool isOnTensors) : isOnTensors(isOnTensors) {}
-
-  int addArgument(std::string name, Sizes sizes, std::string element,
-                  Storage storage);
-  int addScalar(std::string name, std::string type);
-  /// An argument on tensors whose memory is that of the first result, `name`.
-  int addDestination(std::string name, Sizes sizes, std::string element);
-  /// Memory for an array, of which one size may be that of `like` along `axis`.
-  int allocate(Sizes sizes, std::string element, int like, int axis);
-  /// The operation kron.`name`; returns its results, of which there are none on
-  /// memory.
-  std::vector<int> addOperation(std::string name, std::vector<Group> groups,
-                                std::vector<Attribute> attributes);
-  /// Writes the elements of `source` into `target`, an array of the same sizes
-  /// and maybe another type; for programs on memory.
-  void addConversion(int source, int target);
-  void addResult(int value, std::string name);
-
-  /// To be verified: Python code may have put together what is no program.
-  OwningOpRef<ModuleOp> build(MLIRContext *context) const;
-
-private:
   struct Argument {
     int value;
     std::string name, element;
@@ -106,8 +78,36 @@ private:
     int value;
     std::string name;
   };
-  class Builder;
 
+  /// A program on tensors, so that its operations may be fused, or on memory.
+  explicit Program(bool isOnTensors) : isOnTensors(isOnTensors) {}
+
+  int addArgument(std::string name, Sizes sizes, std::string element,
+                  Storage storage);
+  int addScalar(std::string name, std::string type);
+  /// An argument on tensors whose memory is that of the first result, `name`.
+  int addDestination(std::string name, Sizes sizes, std::string element);
+  /// Memory for an array, of which one size may be that of `like` along `axis`.
+  int allocate(Sizes sizes, std::string element, int like, int axis);
+  /// The operation kron.`name`; returns its results, of which there are none on
+  /// memory.
+  std::vector<int> addOperation(std::string name, std::vector<Group> groups,
+                                std::vector<Attribute> attributes);
+  /// Writes the elements of `source` into `target`, an array of the same sizes
+  /// and maybe another type; for programs on memory.
+  void addConversion(int source, int target);
+  void addResult(int value, std::string name);
+
+  bool hasTensors() const { return isOnTensors; }
+  int getNumValues() const { return numValues; }
+  const std::vector<Argument> &getArguments() const { return arguments; }
+  const std::vector<std::variant<Allocation, Step, Conversion>> &
+  getSteps() const {
+    return steps;
+  }
+  const std::vector<Result> &getResults() const { return results; }
+
+private:
   bool isOnTensors;
   int numValues = 0;
   std::vector<Argument> arguments;
@@ -115,12 +115,15 @@ private:
   std::vector<Result> results;
 };
 
-/// The kernel of a call that the fast path describes (Product.cpp, Sparse.cpp).
-Program describeCall(const pybind11::dict &description);
+/// Whether an operation writes its operands of `group`.
+inline bool isDestination(std::string_view group) {
+  return group == "init" || group == "scales";
+}
 
-/// The class Program, for Python code that puts functions together.
-void bindProgram(pybind11::module_ &module);
+/// Adds the class Program to kron._core, for Python code that puts functions
+/// together: before the first one is made, since `import kron` needs none.
+void bindProgram();
 
-} // namespace mlir::kron
+} // namespace kron::python
 
 #endif // KRON_PYTHON_PROGRAM_H

@@ -11,7 +11,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Inference.h"
 #include "Operation.h"
 #include "Recorded.h"
 #include <cstring>
@@ -50,7 +49,7 @@ private:
   bool mergeBatch();
   void addMatrix(const View &view, int number, int64_t features, int &any);
   void buildArguments();
-  py::dict describe() const;
+  CallProgram write() const;
 
   bool isChain;
   Weights weights[kMaxFactors];
@@ -371,30 +370,23 @@ void Sparse::buildArguments() {
   }
 }
 
-py::dict Sparse::describe() const {
-  py::dict description =
-      describeScaling(x.type, x.device, precision, hasAlpha, addend);
-  py::list list;
+CallProgram Sparse::write() const {
+  SparseShape shape = {describe(precision, transX, anyX, anyY, anyZ)};
+  shape.isChain = isChain;
+  shape.isBatchLast = batchLast;
   for (int i = 0; i < numWeights; ++i) {
-    const int64_t *sizes = weights[i].view.sizes;
-    list.append(
-        py::make_tuple(py::make_tuple(sizes[0], sizes[1], sizes[2], sizes[3]),
-                       std::string(1, char(weights[i].trans))));
+    SparseShape::Weights factor = {{}, weights[i].trans, weights[i].features};
+    std::copy_n(weights[i].view.sizes, 4, factor.pattern);
+    shape.weights.push_back(factor);
   }
-  description["op"] = isChain ? "ksmm_chain" : "ksmm";
-  description["weights"] = std::move(list);
-  description["dense_weights"] = areWeightsDense;
-  description["layout"] = kLayoutNames[batchLast];
-  description["trans_x"] = std::string(1, char(transX));
-  description["bias"] = hasBias;
-  description["residual"] = hasResidual;
-  description["activation"] = kActivationNames[activation];
-  description["scale"] = hasScale ? py::object(py::float_(scale)) : py::none();
-  description["any_x"] = bool(anyX);
-  description["any_y"] = bool(anyY);
-  description["any_z"] = bool(anyZ);
-  description["any_residual"] = bool(anyResidual);
-  return description;
+  shape.areWeightsDense = areWeightsDense;
+  shape.activation = activation;
+  if (hasScale)
+    shape.scale = scale;
+  shape.hasBias = hasBias;
+  shape.hasResidual = hasResidual;
+  shape.anyResidual = anyResidual;
+  return writeProgram(shape);
 }
 
 PyObject *Sparse::call(const CallContext &context, const Arguments &args) {
@@ -403,7 +395,7 @@ PyObject *Sparse::call(const CallContext &context, const Arguments &args) {
                        : callFallback(context);
   if (y.isEmpty())
     return std::exchange(result, nullptr);
-  return run(arguments, [&] { return describe(); });
+  return run(arguments, [&] { return write(); });
 }
 
 //===----------------------------------------------------------------------===//

@@ -40,7 +40,7 @@ def test_explain(capsys):
     assert "expected floor" in text
     # The plan is that for this processor.
     assert re.search(r"kron-plan: bound by .*, estimated \d+ us on one thread, floor \d+ us", text)
-    bits = re.search(r"\{.*vector-bits=(\d+) .*\}", _compile.compiler().host_pipeline())[1]
+    bits = re.search(r"\{.*vector-bits=(\d+) .*\}", _compile.compiler().pipeline(["native"], []))[1]
     assert f"plan: vector_bits = {bits}," in text
     assert explanation.bytes == 2 * x.nbytes + sum(f.nbytes for f in FACTORS)
     assert explanation.multiply_adds == 100 * 12 * (4 + 3)
@@ -70,7 +70,7 @@ def test_remarks_name_the_slow_path_and_kernels_that_were_not_chosen(monkeypatch
     explanation.stages = [explanation._stages(PRODUCT.format(8))]
     assert explanation.fallback_reasons == []
     explanation.on_gpu = True
-    monkeypatch.setattr(_compile, "parse_target", lambda text: (None, ["h200"]))
+    monkeypatch.setattr(_compile, "parse_target", lambda text: ([], ["h200"]))
     fuse, plan = explanation._stages(PRODUCT.format(8))["remarks"]
     assert fuse.startswith("line 3: kron-fuse: 1 fused region: axes 2, 1")
     assert " estimated " in plan and " floor " in plan

@@ -56,15 +56,15 @@ def test_kernels_whose_plans_change_are_compiled_again(folder, monkeypatch):
     module = _compile.compiler()
     compiled, late = [], []
 
-    def counting(source, *arguments, **options):
-        compiled.append(source)
-        result = compile_kernel(source, *arguments, **options)
-        while late:
-            add(late.pop())
-        return result
+    class Counting(module.Compilation):
+        def compile(self):
+            compiled.append(self)
+            result = super().compile()
+            while late:
+                add(late.pop())
+            return result
 
-    compile_kernel = module.compile
-    monkeypatch.setattr(module, "compile", counting)
+    monkeypatch.setattr(module, "Compilation", Counting)
     record = folder / "rec.jsonl"
     monkeypatch.setenv("KRON_RECORDS", str(record))
     record.write_text("")
@@ -144,20 +144,20 @@ def test_calls_get_records_of_contiguous_arrays(folder, monkeypatch):
     """Kernels of calls take arrays of any stride along rows."""
     module, sources = _compile.compiler(), []
 
-    def noting(source, *arguments, **options):
+    def noting(source, *arguments):
         sources.append(source)
-        return compile_kernel(source, *arguments, **options)
+        return compilation(source, *arguments)
 
-    compile_kernel = module.compile
-    monkeypatch.setattr(module, "compile", noting)
+    compilation = module.Compilation
+    monkeypatch.setattr(module, "Compilation", noting)
     kron.cache.clear()
     x, factors = np.ones((2, 1024), np.float32), [np.eye(2, dtype=np.float32)] * 10
     np.testing.assert_array_equal(kron.mkm(x, factors), x)
     (source,) = sources
-    plans, problems = module.recorded_plans(source, ["znver4"], [], [module.shipped_records])
+    recorded = compilation(source, ["znver4"], records=[module.shipped_records])
+    plans, problems = recorded.recorded_plans()
     assert plans.startswith("cpu/znver4/") and "#kron.cpu_plan<" in plans and not problems
-    with_plan = module.compile(source, ["znver4"], [], records=[module.shipped_records])
-    without = module.compile(source, ["znver4"], [], records=[])
+    with_plan, without = recorded.compile(), compilation(source, ["znver4"]).compile()
     assert with_plan["object"] != without["object"] and not with_plan["warnings"]
 
 

@@ -6,63 +6,63 @@
 // RUN:   -o /dev/null 2>&1 | FileCheck %s --implicit-check-not=Plan
 
 // Verify the decision for two factors of 64 x 64: mkm f32 1024 x 64^2.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=2{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Steps=2{{.*}}Tile=2{{(,|$)}}
 func.func @mkm_f32_1024_x_64_2(%x: memref<1024x4096xf32>, %f0: memref<64x64xf32>, %f1: memref<64x64xf32>, %y: memref<1024x4096xf32>) {
   kron.mkm ins(%x : memref<1024x4096xf32>) factors(%f0, %f1 : memref<64x64xf32>, memref<64x64xf32>) outs(%y : memref<1024x4096xf32>)
   return
 }
 
 // Verify the decision for few rows, of which every thread gets some: mkm f32 16 x 64^2.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=1{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Steps=2{{.*}}Tile=1{{(,|$)}}
 func.func @mkm_f32_16_x_64_2(%x: memref<16x4096xf32>, %f0: memref<64x64xf32>, %f1: memref<64x64xf32>, %y: memref<16x4096xf32>) {
   kron.mkm ins(%x : memref<16x4096xf32>) factors(%f0, %f1 : memref<64x64xf32>, memref<64x64xf32>) outs(%y : memref<16x4096xf32>)
   return
 }
 
 // Verify the decision for two factors of 128 x 128: mkm f32 1024 x 128^2.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=1{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Steps=2{{.*}}Tile=1{{(,|$)}}
 func.func @mkm_f32_1024_x_128_2(%x: memref<1024x16384xf32>, %f0: memref<128x128xf32>, %f1: memref<128x128xf32>, %y: memref<1024x16384xf32>) {
   kron.mkm ins(%x : memref<1024x16384xf32>) factors(%f0, %f1 : memref<128x128xf32>, memref<128x128xf32>) outs(%y : memref<1024x16384xf32>)
   return
 }
 
 // Verify the decision for three of 32 x 32: mkm f32 1024 x 32^3.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=1{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Steps=3{{.*}}Tile=1{{(,|$)}}
 func.func @mkm_f32_1024_x_32_3(%x: memref<1024x32768xf32>, %f0: memref<32x32xf32>, %f1: memref<32x32xf32>, %f2: memref<32x32xf32>, %y: memref<1024x32768xf32>) {
   kron.mkm ins(%x : memref<1024x32768xf32>) factors(%f0, %f1, %f2 : memref<32x32xf32>, memref<32x32xf32>, memref<32x32xf32>) outs(%y : memref<1024x32768xf32>)
   return
 }
 
 // Verify the decision for four of 16 x 16, whose rows are larger than the L1 cache: mkm f32 1024 x 16^4.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=4{{.*}}Stages=4{{.*}}Tile=1{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=4{{.*}}Steps=4{{.*}}Tile=1{{(,|$)}}
 func.func @mkm_f32_1024_x_16_4(%x: memref<1024x65536xf32>, %f0: memref<16x16xf32>, %f1: memref<16x16xf32>, %f2: memref<16x16xf32>, %f3: memref<16x16xf32>, %y: memref<1024x65536xf32>) {
   kron.mkm ins(%x : memref<1024x65536xf32>) factors(%f0, %f1, %f2, %f3 : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<1024x65536xf32>)
   return
 }
 
 // Verify the decision for four of 8 x 8: mkm f32 1024 x 8^4.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=4{{.*}}Stages=4{{.*}}Tile=1{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=4{{.*}}Steps=4{{.*}}Tile=1{{(,|$)}}
 func.func @mkm_f32_1024_x_8_4(%x: memref<1024x4096xf32>, %f0: memref<8x8xf32>, %f1: memref<8x8xf32>, %f2: memref<8x8xf32>, %f3: memref<8x8xf32>, %y: memref<1024x4096xf32>) {
   kron.mkm ins(%x : memref<1024x4096xf32>) factors(%f0, %f1, %f2, %f3 : memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<1024x4096xf32>)
   return
 }
 
 // Verify the decision for five of 8 x 8: mkm f32 1024 x 8^5.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=5{{.*}}Stages=5{{.*}}Tile=1{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=5{{.*}}Steps=5{{.*}}Tile=1{{(,|$)}}
 func.func @mkm_f32_1024_x_8_5(%x: memref<1024x32768xf32>, %f0: memref<8x8xf32>, %f1: memref<8x8xf32>, %f2: memref<8x8xf32>, %f3: memref<8x8xf32>, %f4: memref<8x8xf32>, %y: memref<1024x32768xf32>) {
   kron.mkm ins(%x : memref<1024x32768xf32>) factors(%f0, %f1, %f2, %f3, %f4 : memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<1024x32768xf32>)
   return
 }
 
 // Verify the decision for six of 4 x 4, the innermost of which takes four fibres a vector: mkm f32 1024 x 4^6.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=6{{.*}}Stages=6{{.*}}Tile=1{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=6{{.*}}Steps=6{{.*}}Tile=1{{(,|$)}}
 func.func @mkm_f32_1024_x_4_6(%x: memref<1024x4096xf32>, %f0: memref<4x4xf32>, %f1: memref<4x4xf32>, %f2: memref<4x4xf32>, %f3: memref<4x4xf32>, %f4: memref<4x4xf32>, %f5: memref<4x4xf32>, %y: memref<1024x4096xf32>) {
   kron.mkm ins(%x : memref<1024x4096xf32>) factors(%f0, %f1, %f2, %f3, %f4, %f5 : memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<1024x4096xf32>)
   return
 }
 
 // Verify the decision for ten of 2 x 2, which are joined: mkm f32 1024 x 2^10.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=10{{.*}}Stages=4{{.*}}Tile=1{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=10{{.*}}Steps=4{{.*}}Tile=1{{(,|$)}}
 func.func @mkm_f32_1024_x_2_10(%x: memref<1024x1024xf32>, %f0: memref<2x2xf32>, %f1: memref<2x2xf32>, %f2: memref<2x2xf32>, %f3: memref<2x2xf32>, %f4: memref<2x2xf32>, %f5: memref<2x2xf32>, %f6: memref<2x2xf32>, %f7: memref<2x2xf32>, %f8: memref<2x2xf32>, %f9: memref<2x2xf32>, %y: memref<1024x1024xf32>) {
   kron.mkm ins(%x : memref<1024x1024xf32>) factors(%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8, %f9 : memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>) outs(%y : memref<1024x1024xf32>)
   return
@@ -70,67 +70,67 @@ func.func @mkm_f32_1024_x_2_10(%x: memref<1024x1024xf32>, %f0: memref<2x2xf32>, 
 
 // Verify the decision for seven of 3 x 3, the innermost of which takes five fibres a vector, while the next two are
 // joined: mkm f32 1024 x 3^7.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=7{{.*}}Stages=6{{.*}}Tile=1{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=7{{.*}}Steps=6{{.*}}Tile=1{{(,|$)}}
 func.func @mkm_f32_1024_x_3_7(%x: memref<1024x2187xf32>, %f0: memref<3x3xf32>, %f1: memref<3x3xf32>, %f2: memref<3x3xf32>, %f3: memref<3x3xf32>, %f4: memref<3x3xf32>, %f5: memref<3x3xf32>, %f6: memref<3x3xf32>, %y: memref<1024x2187xf32>) {
   kron.mkm ins(%x : memref<1024x2187xf32>) factors(%f0, %f1, %f2, %f3, %f4, %f5, %f6 : memref<3x3xf32>, memref<3x3xf32>, memref<3x3xf32>, memref<3x3xf32>, memref<3x3xf32>, memref<3x3xf32>, memref<3x3xf32>) outs(%y : memref<1024x2187xf32>)
   return
 }
 
 // Verify the decision for three of 31 x 31: mkm f32 1024 x 31^3.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=1{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Steps=3{{.*}}Tile=1{{(,|$)}}
 func.func @mkm_f32_1024_x_31_3(%x: memref<1024x29791xf32>, %f0: memref<31x31xf32>, %f1: memref<31x31xf32>, %f2: memref<31x31xf32>, %y: memref<1024x29791xf32>) {
   kron.mkm ins(%x : memref<1024x29791xf32>) factors(%f0, %f1, %f2 : memref<31x31xf32>, memref<31x31xf32>, memref<31x31xf32>) outs(%y : memref<1024x29791xf32>)
   return
 }
 
 // Verify the decision for six of 5 x 5: mkm f32 1024 x 5^6.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=6{{.*}}Stages=6{{.*}}Tile=1{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=6{{.*}}Steps=6{{.*}}Tile=1{{(,|$)}}
 func.func @mkm_f32_1024_x_5_6(%x: memref<1024x15625xf32>, %f0: memref<5x5xf32>, %f1: memref<5x5xf32>, %f2: memref<5x5xf32>, %f3: memref<5x5xf32>, %f4: memref<5x5xf32>, %f5: memref<5x5xf32>, %y: memref<1024x15625xf32>) {
   kron.mkm ins(%x : memref<1024x15625xf32>) factors(%f0, %f1, %f2, %f3, %f4, %f5 : memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>) outs(%y : memref<1024x15625xf32>)
   return
 }
 
 // Verify the decision for f64: mkm f64 1024 x 16^3.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=1{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Steps=3{{.*}}Tile=1{{(,|$)}}
 func.func @mkm_f64_1024_x_16_3(%x: memref<1024x4096xf64>, %f0: memref<16x16xf64>, %f1: memref<16x16xf64>, %f2: memref<16x16xf64>, %y: memref<1024x4096xf64>) {
   kron.mkm ins(%x : memref<1024x4096xf64>) factors(%f0, %f1, %f2 : memref<16x16xf64>, memref<16x16xf64>, memref<16x16xf64>) outs(%y : memref<1024x4096xf64>)
   return
 }
 
 // Verify the decision for one row, two fused regions with several threads, else one: mkm f32 1 x 16^4.
-// CHECK: :[[@LINE+4]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=1{{(,|$)}}
-// CHECK: :[[@LINE+3]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=16{{(,|$)}}
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=4{{.*}}Stages=4{{.*}}Tile=1{{(,|$)}}
+// CHECK: :[[@LINE+4]]:{{.*}}FactorsApplied=3{{.*}}Steps=3{{.*}}Tile=1{{(,|$)}}
+// CHECK: :[[@LINE+3]]:{{.*}}FactorsApplied=1{{.*}}Steps=1{{.*}}Tile=16{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=4{{.*}}Steps=4{{.*}}Tile=1{{(,|$)}}
 func.func @mkm_f32_1_x_16_4(%x: memref<1x65536xf32>, %f0: memref<16x16xf32>, %f1: memref<16x16xf32>, %f2: memref<16x16xf32>, %f3: memref<16x16xf32>, %y: memref<1x65536xf32>) {
   kron.mkm ins(%x : memref<1x65536xf32>) factors(%f0, %f1, %f2, %f3 : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<1x65536xf32>)
   return
 }
 
 // Verify the decision for one row, shared out among threads in two fused regions: mkm f32 1 x 64^3.
-// CHECK: :[[@LINE+3]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=2{{(,|$)}}
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=64{{(,|$)}}
+// CHECK: :[[@LINE+3]]:{{.*}}FactorsApplied=2{{.*}}Steps=2{{.*}}Tile=2{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=1{{.*}}Steps=1{{.*}}Tile=64{{(,|$)}}
 func.func @mkm_f32_1_x_64_3(%x: memref<1x262144xf32>, %f0: memref<64x64xf32>, %f1: memref<64x64xf32>, %f2: memref<64x64xf32>, %y: memref<1x262144xf32>) {
   kron.mkm ins(%x : memref<1x262144xf32>) factors(%f0, %f1, %f2 : memref<64x64xf32>, memref<64x64xf32>, memref<64x64xf32>) outs(%y : memref<1x262144xf32>)
   return
 }
 
 // Verify the decision for one row of 2^24 elements: mkm f32 1 x 8^8.
-// CHECK: :[[@LINE+3]]:{{.*}}FactorsApplied=4{{.*}}Stages=4{{.*}}Tile=1{{(,|$)}}
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=4{{.*}}Stages=4{{.*}}Tile=8{{(,|$)}}
+// CHECK: :[[@LINE+3]]:{{.*}}FactorsApplied=4{{.*}}Steps=4{{.*}}Tile=1{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=4{{.*}}Steps=4{{.*}}Tile=8{{(,|$)}}
 func.func @mkm_f32_1_x_8_8(%x: memref<1x16777216xf32>, %f0: memref<8x8xf32>, %f1: memref<8x8xf32>, %f2: memref<8x8xf32>, %f3: memref<8x8xf32>, %f4: memref<8x8xf32>, %f5: memref<8x8xf32>, %f6: memref<8x8xf32>, %f7: memref<8x8xf32>, %y: memref<1x16777216xf32>) {
   kron.mkm ins(%x : memref<1x16777216xf32>) factors(%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7 : memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<1x16777216xf32>)
   return
 }
 
 // Verify the decision for products from the left, whose lanes are columns: kmm f32 1024 x 16^3.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=32{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Steps=3{{.*}}Tile=32{{(,|$)}}
 func.func @kmm_f32_1024_x_16_3(%x: memref<4096x1024xf32>, %f0: memref<16x16xf32>, %f1: memref<16x16xf32>, %f2: memref<16x16xf32>, %y: memref<4096x1024xf32>) {
   kron.kmm ins(%x : memref<4096x1024xf32>) factors(%f0, %f1, %f2 : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<4096x1024xf32>)
   return
 }
 
 // Verify the decision for transposed operands: mkm f32 1024 x 16^3 TT.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=32{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Steps=3{{.*}}Tile=32{{(,|$)}}
 func.func @mkm_f32_1024_x_16_3_tt(%x: memref<4096x1024xf32>, %f0: memref<16x16xf32>, %f1: memref<16x16xf32>, %f2: memref<16x16xf32>, %y: memref<1024x4096xf32>) {
   kron.mkm ins(T(%x) : memref<4096x1024xf32>) factors(T(%f0), T(%f1), T(%f2) : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<1024x4096xf32>)
   return
@@ -144,21 +144,21 @@ func.func @batched_f64_100000_x_5_3(%x: memref<100000x5x5x5xf64>, %f0: memref<5x
 }
 
 // Verify the decision for many small arrays: batched f32 100000 x 8^3.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=2{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Steps=3{{.*}}Tile=2{{(,|$)}}
 func.func @batched_f32_100000_x_8_3(%x: memref<100000x8x8x8xf32>, %f0: memref<8x8xf32>, %f1: memref<8x8xf32>, %f2: memref<8x8xf32>, %y: memref<100000x8x8x8xf32>) {
   kron.batched ins(%x : memref<100000x8x8x8xf32>) factors(%f0, %f1, %f2 : memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<100000x8x8x8xf32>)
   return
 }
 
 // Verify the decision for a Kronecker-sparse factor, batch first: ksmm f32 196 x 1,64,64,16.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=12{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=1{{.*}}Steps=1{{.*}}Tile=12{{(,|$)}}
 func.func @ksmm_f32_196_x_1_64_64_16(%x: memref<196x1024xf32>, %f0: memref<1x64x64x16xf32>, %y: memref<196x1024xf32>) {
   kron.ksmm ins(%x : memref<196x1024xf32>) weights(%f0 : memref<1x64x64x16xf32>) outs(%y : memref<196x1024xf32>)
   return
 }
 
 // Verify the decision for a Kronecker-sparse factor, batch last: ksmm f32 196 x 1,64,64,16 batch last.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=64{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=1{{.*}}Steps=1{{.*}}Tile=64{{(,|$)}}
 func.func @ksmm_f32_196_x_1_64_64_16_batch_last(%x: memref<1024x196xf32>, %f0: memref<1x64x64x16xf32>, %y: memref<1024x196xf32>) {
   kron.ksmm ins(%x : memref<1024x196xf32>) weights(%f0 : memref<1x64x64x16xf32>) outs(%y : memref<1024x196xf32>) {layout = #kron.layout<batch_last>}
   return
@@ -166,8 +166,8 @@ func.func @ksmm_f32_196_x_1_64_64_16_batch_last(%x: memref<1024x196xf32>, %f0: m
 
 // Verify the decision for a chain of two Kronecker-sparse factors, for row-major arrays and for all
 // others: chain f32 1024 x 64,64,64,1 > 1,64,64,64.
-// CHECK: :[[@LINE+6]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=16{{(,|$)}}
-// CHECK: :[[@LINE+5]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=16{{(,|$)}}
+// CHECK: :[[@LINE+6]]:{{.*}}FactorsApplied=2{{.*}}Steps=2{{.*}}Tile=16{{(,|$)}}
+// CHECK: :[[@LINE+5]]:{{.*}}FactorsApplied=2{{.*}}Steps=2{{.*}}Tile=16{{(,|$)}}
 func.func @chain_f32_1024_x_64_64_64_1_1_64_64_64(%x: tensor<1024x4096xf32>, %f0: tensor<64x64x64x1xf32>, %f1: tensor<1x64x64x64xf32>) -> tensor<1024x4096xf32> {
   %e0 = tensor.empty() : tensor<1024x4096xf32>
   %y0 = kron.ksmm ins(%x : tensor<1024x4096xf32>) weights(%f0 : tensor<64x64x64x1xf32>) outs(%e0 : tensor<1024x4096xf32>) -> tensor<1024x4096xf32>
@@ -179,8 +179,8 @@ func.func @chain_f32_1024_x_64_64_64_1_1_64_64_64(%x: tensor<1024x4096xf32>, %f0
 // Verify the decision for one whose first factor reads segments of 256 bytes, and whose factors are
 // read for every tile, since the second-level cache does not hold them: chain f32 1024 x
 // 1,64,64,64 > 64,64,64,1.
-// CHECK: :[[@LINE+6]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=32{{(,|$)}}
-// CHECK: :[[@LINE+5]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=32{{(,|$)}}
+// CHECK: :[[@LINE+6]]:{{.*}}FactorsApplied=2{{.*}}Steps=2{{.*}}Tile=32{{(,|$)}}
+// CHECK: :[[@LINE+5]]:{{.*}}FactorsApplied=2{{.*}}Steps=2{{.*}}Tile=32{{(,|$)}}
 func.func @chain_f32_1024_x_1_64_64_64_64_64_64_1(%x: tensor<1024x4096xf32>, %f0: tensor<1x64x64x64xf32>, %f1: tensor<64x64x64x1xf32>) -> tensor<1024x4096xf32> {
   %e0 = tensor.empty() : tensor<1024x4096xf32>
   %y0 = kron.ksmm ins(%x : tensor<1024x4096xf32>) weights(%f0 : tensor<1x64x64x64xf32>) outs(%e0 : tensor<1024x4096xf32>) -> tensor<1024x4096xf32>
@@ -191,8 +191,8 @@ func.func @chain_f32_1024_x_1_64_64_64_64_64_64_1(%x: tensor<1024x4096xf32>, %f0
 
 // Verify the decision for one whose factors that cache just holds: chain f32 1024 x
 // 1,32,32,128 > 128,32,32,1.
-// CHECK: :[[@LINE+6]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=16{{(,|$)}}
-// CHECK: :[[@LINE+5]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=16{{(,|$)}}
+// CHECK: :[[@LINE+6]]:{{.*}}FactorsApplied=2{{.*}}Steps=2{{.*}}Tile=16{{(,|$)}}
+// CHECK: :[[@LINE+5]]:{{.*}}FactorsApplied=2{{.*}}Steps=2{{.*}}Tile=16{{(,|$)}}
 func.func @chain_f32_1024_x_1_32_32_128_128_32_32_1(%x: tensor<1024x4096xf32>, %f0: tensor<1x32x32x128xf32>, %f1: tensor<128x32x32x1xf32>) -> tensor<1024x4096xf32> {
   %e0 = tensor.empty() : tensor<1024x4096xf32>
   %y0 = kron.ksmm ins(%x : tensor<1024x4096xf32>) weights(%f0 : tensor<1x32x32x128xf32>) outs(%e0 : tensor<1024x4096xf32>) -> tensor<1024x4096xf32>
@@ -202,49 +202,49 @@ func.func @chain_f32_1024_x_1_32_32_128_128_32_32_1(%x: tensor<1024x4096xf32>, %
 }
 
 // Verify the decision for small odd rows, which are in the lanes, two vectors of them: mkm f32 16384 x 2,5,6.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=32{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Steps=3{{.*}}Tile=32{{(,|$)}}
 func.func @mkm_f32_16384_x_2_5_6(%x: memref<16384x60xf32>, %f0: memref<2x2xf32>, %f1: memref<5x5xf32>, %f2: memref<6x6xf32>, %y: memref<16384x60xf32>) {
   kron.mkm ins(%x : memref<16384x60xf32>) factors(%f0, %f1, %f2 : memref<2x2xf32>, memref<5x5xf32>, memref<6x6xf32>) outs(%y : memref<16384x60xf32>)
   return
 }
 
 // Verify the decision for a large factor with a short odd axis inside, whose rows are in the lanes: mkm f32 886 x 172,11.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}rows_in_lanes = 1{{.*}}Stages=2{{.*}}Tile=16{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}rows_in_lanes = 1{{.*}}Steps=2{{.*}}Tile=16{{(,|$)}}
 func.func @mkm_f32_886_x_172_11(%x: memref<886x1892xf32>, %f0: memref<172x172xf32>, %f1: memref<11x11xf32>, %y: memref<886x1892xf32>) {
   kron.mkm ins(%x : memref<886x1892xf32>) factors(%f0, %f1 : memref<172x172xf32>, memref<11x11xf32>) outs(%y : memref<886x1892xf32>)
   return
 }
 
 // Verify the decision for the same where there are not 16 tiles of them: mkm f32 255 x 172,11.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=1{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Steps=2{{.*}}Tile=1{{(,|$)}}
 func.func @mkm_f32_255_x_172_11(%x: memref<255x1892xf32>, %f0: memref<172x172xf32>, %f1: memref<11x11xf32>, %y: memref<255x1892xf32>) {
   kron.mkm ins(%x : memref<255x1892xf32>) factors(%f0, %f1 : memref<172x172xf32>, memref<11x11xf32>) outs(%y : memref<255x1892xf32>)
   return
 }
 
 // Verify the decision for an unknown number of them: mkm f32 172,11.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=1{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Steps=2{{.*}}Tile=1{{(,|$)}}
 func.func @mkm_f32_open_x_172_11(%x: memref<?x1892xf32>, %f0: memref<172x172xf32>, %f1: memref<11x11xf32>, %y: memref<?x1892xf32>) {
   kron.mkm ins(%x : memref<?x1892xf32>) factors(%f0, %f1 : memref<172x172xf32>, memref<11x11xf32>) outs(%y : memref<?x1892xf32>)
   return
 }
 
 // Verify the decision for rows of which the second-level cache does not hold as many: mkm f32 1024 x 1000,11.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=1{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Steps=2{{.*}}Tile=1{{(,|$)}}
 func.func @mkm_f32_1024_x_1000_11(%x: memref<1024x11000xf32>, %f0: memref<1000x1000xf32>, %f1: memref<11x11xf32>, %y: memref<1024x11000xf32>) {
   kron.mkm ins(%x : memref<1024x11000xf32>) factors(%f0, %f1 : memref<1000x1000xf32>, memref<11x11xf32>) outs(%y : memref<1024x11000xf32>)
   return
 }
 
 // Verify the decision for factors that fill vectors well enough: mkm f32 3000 x 31^2.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=2{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Steps=2{{.*}}Tile=2{{(,|$)}}
 func.func @mkm_f32_3000_x_31_2(%x: memref<3000x961xf32>, %f0: memref<31x31xf32>, %f1: memref<31x31xf32>, %y: memref<3000x961xf32>) {
   kron.mkm ins(%x : memref<3000x961xf32>) factors(%f0, %f1 : memref<31x31xf32>, memref<31x31xf32>) outs(%y : memref<3000x961xf32>)
   return
 }
 
 // Verify the decision for fewer rows than lanes: mkm f32 15 x 2,5,6.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=15{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Steps=3{{.*}}Tile=15{{(,|$)}}
 func.func @mkm_f32_15_x_2_5_6(%x: memref<15x60xf32>, %f0: memref<2x2xf32>, %f1: memref<5x5xf32>, %f2: memref<6x6xf32>, %y: memref<15x60xf32>) {
   kron.mkm ins(%x : memref<15x60xf32>) factors(%f0, %f1, %f2 : memref<2x2xf32>, memref<5x5xf32>, memref<6x6xf32>) outs(%y : memref<15x60xf32>)
   return

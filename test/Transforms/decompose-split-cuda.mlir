@@ -30,7 +30,7 @@ func.func @split(%x: memref<25088x6144xf16>, %k: memref<1x512x512x12xf16>, %y: m
 // as T, in groups, become those of products, too. The last block may be a short one.
 // CHECK-LABEL: func.func @unknown_rows(
 // CHECK-SAME: %{{.*}}, %[[K:[a-z0-9]+]]: memref<3x256x192x12xf32>
-// CHECK: %[[MANY:.*]] = arith.cmpi uge, %{{.*}}, %c1024
+// CHECK: %[[MANY:.*]] = arith.cmpi uge, %{{.*}}, %c1024 {kron.requires = {min_rows = 1024 : i64}}
 // CHECK: scf.if %[[MANY]] {
 // CHECK: linalg.transpose ins(%[[K]] : {{.*}}) outs(%{{.*}} : memref<3x12x192x256xf32>) permutation = [0, 3, 2, 1]
 // CHECK: scf.for %[[I:.*]] =

@@ -231,7 +231,7 @@ func.func @planned_tensors(%x: memref<1024x25088xf16>, %k: memref<1x256x256x4xf1
 // CHECK: %[[REST:.*]] = arith.remui %[[ROWS]], %c8
 // CHECK: %[[MANY:.*]] = arith.cmpi uge, %[[ROWS]], %c16384
 // CHECK: %[[EVEN:.*]] = arith.cmpi eq, %[[REST]]
-// CHECK: %[[BOTH:.*]] = arith.andi %[[MANY]], %[[EVEN]]
+// CHECK: %[[BOTH:.*]] = arith.andi %[[MANY]], %[[EVEN]] {kron.requires = {min_rows = 16384 : i64, row_unit = 8 : i64}}
 // CHECK: scf.if %[[BOTH]] {
 // CHECK: linalg.transpose
 // CHECK: scf.for

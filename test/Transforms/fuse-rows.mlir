@@ -5,7 +5,7 @@
 // one fused region per factor in the other, both with the epilogue; and that only the second
 // one takes memory, once.
 // CHECK-LABEL: func.func @unknown_rows(
-// CHECK:         %[[MANY:.*]] = arith.cmpi sgt, %{{.*}}, %c128{{.*}} : index
+// CHECK:         %[[MANY:.*]] = arith.cmpi sgt, %{{.*}}, %c128{{.*}} {kron.requires = {min_rows = 129 : i64}} : index
 // CHECK:         scf.if %[[MANY]] -> (tensor<?x1x8x256xf32>) {
 // CHECK:           kron.fused ins(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : tensor<?x256x8x1xf32>, tensor<256x8x8xf32>, tensor<8x8x256xf32>, tensor<1x8x256xf32>)
 // CHECK:             kron.mode_product

@@ -11,7 +11,7 @@
 // CHECK-LABEL: func.func @row(
 // CHECK-DAG:     %[[THREADS:.*]] = kron.num_threads
 // CHECK-DAG:     %[[LEAST:.*]] = arith.constant 2 : index
-// CHECK:         %[[ENOUGH:.*]] = arith.cmpi sge, %[[THREADS]], %[[LEAST]] : index
+// CHECK:         %[[ENOUGH:.*]] = arith.cmpi sge, %[[THREADS]], %[[LEAST]] {kron.requires = {min_threads = 2 : i64}} : index
 // CHECK:         scf.if %[[ENOUGH]] {
 // CHECK:           %[[BETWEEN:.*]] = memref.alloc() {{.*}} : memref<1x16x16x16x16xf32>
 // CHECK:           kron.fused ins({{.*}} : memref<1x16x16x16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%[[BETWEEN]] :
@@ -34,7 +34,7 @@ func.func @row(%x: memref<1x65536xf32>, %f: memref<16x16xf32>, %y: memref<1x6553
 // Verify tensors, scaled, in two rows, which two threads have one each of.
 // CHECK-LABEL: func.func @two_rows(
 // CHECK:         %[[LEAST:.*]] = arith.constant 4 : index
-// CHECK:         %[[ENOUGH:.*]] = arith.cmpi sge, %{{.*}}, %[[LEAST]] : index
+// CHECK:         %[[ENOUGH:.*]] = arith.cmpi sge, %{{.*}}, %[[LEAST]] {kron.requires = {min_threads = 4 : i64}} : index
 // CHECK:         %[[Y:.*]] = scf.if %[[ENOUGH]] -> (tensor<2x128x128xf64>) {
 // CHECK:           %[[FIRST:.*]] = kron.fused
 // CHECK-NOT:         beta

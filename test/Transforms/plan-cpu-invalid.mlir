@@ -67,3 +67,101 @@ func.func @narrow_pairs(%x: memref<64x16xbf16>, %f: memref<16x16xbf16>, %y: memr
   }
   return
 }
+
+// -----
+
+// This processor has none.
+func.func @no_matrix_tiles(%x: memref<64x16xbf16>, %f: memref<16x16xbf16>, %y: memref<64x16xbf16>) {
+  // expected-error @+1 {{'kron.fused' op has a plan that is none for it: cannot have matrix_tiles = 1: the processor has no matrix tiles (AMX)}}
+  kron.fused ins(%x, %f : memref<64x16xbf16>, memref<16x16xbf16>) outs(%y : memref<64x16xbf16>)
+      attributes {plan = #kron.cpu_plan<matrix_tiles = 1>} {
+  ^bb0(%t: tensor<64x16xbf16>, %a: tensor<16x16xbf16>, %o: tensor<64x16xbf16>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x16xbf16>) factor(%a [p, q] : tensor<16x16xbf16>) outs(%o : tensor<64x16xbf16>) -> tensor<64x16xbf16>
+    kron.yield %1 : tensor<64x16xbf16>
+  }
+  return
+}
+
+// -----
+
+// Nor does it add up pairs.
+func.func @no_pairs(%x: memref<64x16xbf16>, %f: memref<16x16xbf16>, %y: memref<64x16xbf16>) {
+  // expected-error @+1 {{'kron.fused' op has a plan that is none for it: cannot have matrix_tiles = 2: the processor does not add up products of pairs (AVX512-BF16)}}
+  kron.fused ins(%x, %f : memref<64x16xbf16>, memref<16x16xbf16>) outs(%y : memref<64x16xbf16>)
+      attributes {plan = #kron.cpu_plan<matrix_tiles = 2>} {
+  ^bb0(%t: tensor<64x16xbf16>, %a: tensor<16x16xbf16>, %o: tensor<64x16xbf16>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x16xbf16>) factor(%a [p, q] : tensor<16x16xbf16>) outs(%o : tensor<64x16xbf16>) -> tensor<64x16xbf16>
+    kron.yield %1 : tensor<64x16xbf16>
+  }
+  return
+}
+
+// -----
+
+// Fibres of 16 elements of f32 fill a register.
+func.func @kept_fibres(%x: memref<64x16xf32>, %f: memref<16x16xf32>, %y: memref<64x16xf32>) {
+  // expected-error @+1 {{'kron.fused' op has a plan that is none for it: cannot have kept_fibres = 1: no vector of a step has several fibres, each of half a register}}
+  kron.fused ins(%x, %f : memref<64x16xf32>, memref<16x16xf32>) outs(%y : memref<64x16xf32>)
+      attributes {plan = #kron.cpu_plan<kept_fibres = 1>} {
+  ^bb0(%t: tensor<64x16xf32>, %a: tensor<16x16xf32>, %o: tensor<64x16xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<64x16xf32>) -> tensor<64x16xf32>
+    kron.yield %1 : tensor<64x16xf32>
+  }
+  return
+}
+
+// -----
+
+// Register tiles of a step are its own.
+func.func @register_rows(%x: memref<64x16xf32>, %f: memref<16x16xf32>, %y: memref<64x16xf32>) {
+  // expected-error @+1 {{'kron.fused' op has a plan that is none for it: cannot have register_rows = 2: register tiles of its steps have up to 6 rows}}
+  kron.fused ins(%x, %f : memref<64x16xf32>, memref<16x16xf32>) outs(%y : memref<64x16xf32>)
+      attributes {plan = #kron.cpu_plan<register_rows = 2, steps = [{rows = 6, vectors = 1}]>} {
+  ^bb0(%t: tensor<64x16xf32>, %a: tensor<16x16xf32>, %o: tensor<64x16xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<64x16xf32>) -> tensor<64x16xf32>
+    kron.yield %1 : tensor<64x16xf32>
+  }
+  return
+}
+
+// -----
+
+// The same of vectors.
+func.func @register_vectors(%x: memref<64x16xf32>, %f: memref<16x16xf32>, %y: memref<64x16xf32>) {
+  // expected-error @+1 {{'kron.fused' op has a plan that is none for it: cannot have register_vectors = 4: register tiles of its steps have up to 1 vectors}}
+  kron.fused ins(%x, %f : memref<64x16xf32>, memref<16x16xf32>) outs(%y : memref<64x16xf32>)
+      attributes {plan = #kron.cpu_plan<register_vectors = 4, steps = [{rows = 6, vectors = 1}]>} {
+  ^bb0(%t: tensor<64x16xf32>, %a: tensor<16x16xf32>, %o: tensor<64x16xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<64x16xf32>) -> tensor<64x16xf32>
+    kron.yield %1 : tensor<64x16xf32>
+  }
+  return
+}
+
+// -----
+
+// Where steps are complete, budgets choose nothing.
+func.func @l1_ways(%x: memref<64x16xf32>, %f: memref<16x16xf32>, %y: memref<64x16xf32>) {
+  // expected-error @+1 {{'kron.fused' op has a plan that is none for it: cannot have l1_ways = 4: the plan says what its steps do, and nothing is chosen by it}}
+  kron.fused ins(%x, %f : memref<64x16xf32>, memref<16x16xf32>) outs(%y : memref<64x16xf32>)
+      attributes {plan = #kron.cpu_plan<vector_bits = 512, tile = 12, tiled_axis = 0, l1_ways = 4, steps = [{rows = 6, vectors = 1}]>} {
+  ^bb0(%t: tensor<64x16xf32>, %a: tensor<16x16xf32>, %o: tensor<64x16xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<64x16xf32>) -> tensor<64x16xf32>
+    kron.yield %1 : tensor<64x16xf32>
+  }
+  return
+}
+
+// -----
+
+// The same of a step.
+func.func @step_budget(%x: memref<64x16xf32>, %f: memref<16x16xf32>, %y: memref<64x16xf32>) {
+  // expected-error @+1 {{'kron.fused' op has a plan that is none for it: cannot have l1_bytes = 4096 in step 1: the plan says what its steps do, and nothing is chosen by it}}
+  kron.fused ins(%x, %f : memref<64x16xf32>, memref<16x16xf32>) outs(%y : memref<64x16xf32>)
+      attributes {plan = #kron.cpu_plan<vector_bits = 512, tile = 12, tiled_axis = 0, steps = [{l1_bytes = 4096, rows = 6, vectors = 1}]>} {
+  ^bb0(%t: tensor<64x16xf32>, %a: tensor<16x16xf32>, %o: tensor<64x16xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<64x16xf32>) -> tensor<64x16xf32>
+    kron.yield %1 : tensor<64x16xf32>
+  }
+  return
+}

@@ -176,3 +176,130 @@ func.func @gradient(%x: memref<?x256xf32>, %g: memref<?x256xf32>, %y: memref<1x2
   kron.ksmm_grad ins(%x : memref<?x256xf32>) grad(%g : memref<?x256xf32>) outs(%y : memref<1x256x256x1xf32>) {plan = #kron.gpu_plan<kernel = gradient, stages = 60>}
   return
 }
+
+// -----
+
+// Tiles may start in front of groups of results only where all rows have the same places of 16 bytes.
+func.func @shift_of_whole_groups(%x: memref<1000x4x64xf32>, %f: memref<4x64x48xf32>, %y: memref<1000x4x48xf32>) {
+  // expected-error @below {{sparse: expects shift to be 0, or elements of 16 bytes and more, a power of two, whose multiples rows of results start at but groups of them do not, but got 4}}
+  kron.fused ins(%x, %f : memref<1000x4x64xf32>, memref<4x64x48xf32>) outs(%y : memref<1000x4x48xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 2, k_step = 32, shift = 4>} {
+  ^bb0(%t: tensor<1000x4x64xf32>, %a: tensor<4x64x48xf32>, %o: tensor<1000x4x48xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<1000x4x64xf32>) factor(%a [1, p, q] : tensor<4x64x48xf32>) outs(%o : tensor<1000x4x48xf32>) -> tensor<1000x4x48xf32>
+    kron.yield %1 : tensor<1000x4x48xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @shift_of_shared_store(%x: memref<1000x8x64xf16>, %f: memref<8x41x64xf16>, %y: memref<1000x8x41xf16>) {
+  // expected-error @below {{sparse: expects shift to be 0 with shared_store = 1, but got 8}}
+  kron.fused ins(%x, %f : memref<1000x8x64xf16>, memref<8x41x64xf16>) outs(%y : memref<1000x8x41xf16>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 4, result_warps = 2, k_step = 64, shared_store = 1, shift = 8>} {
+  ^bb0(%t: tensor<1000x8x64xf16>, %a: tensor<8x41x64xf16>, %o: tensor<1000x8x41xf16>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<1000x8x64xf16>) factor(%a [1, q, p] : tensor<8x41x64xf16>) outs(%o : tensor<1000x8x41xf16>) -> tensor<1000x8x41xf16>
+    kron.yield %1 : tensor<1000x8x41xf16>
+  }
+  return
+}
+
+// -----
+
+func.func @kept_factors(%x: memref<1000x48x48x48xf32>, %f: memref<48x48xf32>, %y: memref<1000x48x48x48xf32>) {
+  // expected-error @below {{mma: expects keeps_factor to be 0, as factors take 144 registers, but got 1}}
+  kron.fused ins(%x, %f, %f, %f : memref<1000x48x48x48xf32>, memref<48x48xf32>, memref<48x48xf32>, memref<48x48xf32>) outs(%y : memref<1000x48x48x48xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = mma, tile = 1, threads = 128, ctas_per_sm = 4, stages = 1>} {
+  ^bb0(%t: tensor<1000x48x48x48xf32>, %a: tensor<48x48xf32>, %b: tensor<48x48xf32>, %c: tensor<48x48xf32>, %o: tensor<1000x48x48x48xf32>):
+    %0 = tensor.empty() : tensor<1000x48x48x48xf32>
+    %1 = kron.mode_product axis(3) ins(%t : tensor<1000x48x48x48xf32>) factor(%c [p, q] : tensor<48x48xf32>) outs(%0 : tensor<1000x48x48x48xf32>) -> tensor<1000x48x48x48xf32>
+    %2 = kron.mode_product axis(2) ins(%1 : tensor<1000x48x48x48xf32>) factor(%b [p, q] : tensor<48x48xf32>) outs(%0 : tensor<1000x48x48x48xf32>) -> tensor<1000x48x48x48xf32>
+    %3 = kron.mode_product axis(1) ins(%2 : tensor<1000x48x48x48xf32>) factor(%a [p, q] : tensor<48x48xf32>) outs(%o : tensor<1000x48x48x48xf32>) -> tensor<1000x48x48x48xf32>
+    kron.yield %3 : tensor<1000x48x48x48xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @whole_of_kept(%x: memref<100x2x64x3xf32>, %k: memref<2x40x64x3xf32>, %y: memref<100x2x40x3xf32>) {
+  // expected-error @below {{sparse: expects whole_copies to be at most 1 where a factor is kept, but got 2}}
+  kron.fused ins(%x, %k : memref<100x2x64x3xf32>, memref<2x40x64x3xf32>) outs(%y : memref<100x2x40x3xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 1, k_step = 64, keeps_factor = 1, whole_copies = 2>} {
+  ^bb0(%tx: tensor<100x2x64x3xf32>, %tk: tensor<2x40x64x3xf32>, %ty: tensor<100x2x40x3xf32>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<100x2x64x3xf32>) factor(%tk [1, q, p, 3] : tensor<2x40x64x3xf32>)
+         outs(%ty : tensor<100x2x40x3xf32>) -> tensor<100x2x40x3xf32>
+    kron.yield %0 : tensor<100x2x40x3xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @whole_of_wgmma(%x: memref<100x2x64x3xf32>, %k: memref<2x40x64x3xf32>, %y: memref<100x2x40x3xf32>) {
+  // expected-error @below {{sparse: expects whole_copies to be 0 with wgmma, but got 1}}
+  kron.fused ins(%x, %k : memref<100x2x64x3xf32>, memref<2x40x64x3xf32>) outs(%y : memref<100x2x40x3xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, row_warps = 4, wgmma = 1, bf16_residuals = 1, result_tiles = 2, result_warps = 1, k_step = 64, keeps_factor = 1, whole_copies = 1>} {
+  ^bb0(%tx: tensor<100x2x64x3xf32>, %tk: tensor<2x40x64x3xf32>, %ty: tensor<100x2x40x3xf32>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<100x2x64x3xf32>) factor(%tk [1, q, p, 3] : tensor<2x40x64x3xf32>)
+         outs(%ty : tensor<100x2x40x3xf32>) -> tensor<100x2x40x3xf32>
+    kron.yield %0 : tensor<100x2x40x3xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @whole_of_neighbours(%x: memref<100x2x64x4xf32>, %k: memref<2x40x64x4xf32>, %y: memref<100x2x40x4xf32>) {
+  // expected-error @below {{sparse: expects whole_copies to be 0 of chunks that are neighbours in memory, but got 1}}
+  kron.fused ins(%x, %k : memref<100x2x64x4xf32>, memref<2x40x64x4xf32>) outs(%y : memref<100x2x40x4xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 1, k_step = 64, whole_copies = 1>} {
+  ^bb0(%tx: tensor<100x2x64x4xf32>, %tk: tensor<2x40x64x4xf32>, %ty: tensor<100x2x40x4xf32>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<100x2x64x4xf32>) factor(%tk [1, q, p, 3] : tensor<2x40x64x4xf32>)
+         outs(%ty : tensor<100x2x40x4xf32>) -> tensor<100x2x40x4xf32>
+    kron.yield %0 : tensor<100x2x40x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @whole_of_rows(%x: memref<2x64x3x100xf32>, %k: memref<2x40x64x3xf32>, %y: memref<2x40x3x100xf32>) {
+  // expected-error @below {{sparse: whole_copies = 1: chunks lie along rows, or elements have 8 bits}}
+  kron.fused ins(%x, %k : memref<2x64x3x100xf32>, memref<2x40x64x3xf32>) outs(%y : memref<2x40x3x100xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 1, k_step = 16, whole_copies = 1>} {
+  ^bb0(%tx: tensor<2x64x3x100xf32>, %tk: tensor<2x40x64x3xf32>, %ty: tensor<2x40x3x100xf32>):
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<2x64x3x100xf32>) factor(%tk [0, q, p, 2] : tensor<2x40x64x3xf32>)
+         outs(%ty : tensor<2x40x3x100xf32>) -> tensor<2x40x3x100xf32>
+    kron.yield %0 : tensor<2x40x3x100xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @whole_of_factor(%x: memref<100x2x165xf32>, %k: memref<165x40xf32>, %y: memref<100x2x40xf32>) {
+  // expected-error @below {{sparse: whole_copies = 2: lanes and K are no neighbours in memory}}
+  kron.fused ins(%x, %k : memref<100x2x165xf32>, memref<165x40xf32>) outs(%y : memref<100x2x40xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 1, k_step = 64, whole_copies = 2>} {
+  ^bb0(%tx: tensor<100x2x165xf32>, %tk: tensor<165x40xf32>, %ty: tensor<100x2x40xf32>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<100x2x165xf32>) factor(%tk [p, q] : tensor<165x40xf32>)
+         outs(%ty : tensor<100x2x40xf32>) -> tensor<100x2x40xf32>
+    kron.yield %0 : tensor<100x2x40xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @whole_of_strides(%x: memref<100x2x64x6xf32, strided<[801, 384, 6, 1]>>, %k: memref<2x40x64x6xf32>, %y: memref<100x2x40x6xf32>) {
+  // expected-error @below {{sparse: whole_copies = 1: strides are no multiples of the lanes of a chunk}}
+  kron.fused ins(%x, %k : memref<100x2x64x6xf32, strided<[801, 384, 6, 1]>>, memref<2x40x64x6xf32>) outs(%y : memref<100x2x40x6xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 1, k_step = 64, chunk_bytes = 16, whole_copies = 1>} {
+  ^bb0(%tx: tensor<100x2x64x6xf32>, %tk: tensor<2x40x64x6xf32>, %ty: tensor<100x2x40x6xf32>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<100x2x64x6xf32>) factor(%tk [1, q, p, 3] : tensor<2x40x64x6xf32>)
+         outs(%ty : tensor<100x2x40x6xf32>) -> tensor<100x2x40x6xf32>
+    kron.yield %0 : tensor<100x2x40x6xf32>
+  }
+  return
+}

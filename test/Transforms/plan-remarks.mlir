@@ -15,6 +15,7 @@
 // RUN: not kron-opt %s --kron-plan="wide-fmas=0" 2>&1 | FileCheck %s --check-prefix=RATE -DNAME=wide-fmas
 // RUN: not kron-opt %s --kron-plan="wide-loads=0" 2>&1 | FileCheck %s --check-prefix=RATE -DNAME=wide-loads
 // RUN: not kron-opt %s --kron-plan="vector-fmas=0" 2>&1 | FileCheck %s --check-prefix=RATE -DNAME=vector-fmas
+// RUN: not kron-opt %s --kron-plan="l2-bytes-per-cycle=0" 2>&1 | FileCheck %s --check-prefix=RATE -DNAME=l2-bytes-per-cycle
 // RUN: not kron-opt %s --kron-plan="vector-loads=nan" 2>&1 | FileCheck %s --check-prefix=RATE -DNAME=vector-loads
 
 // INVALID: error: expects vector-bits to be 128, 256 or 512, but got 64
@@ -26,7 +27,7 @@
 // inner end are one 4x4 step.
 // CHECK: Plan
 // CHECK-SAME: FactorsApplied=2
-// CHECK-SAME: Stages=1
+// CHECK-SAME: Steps=1
 func.func @joined(%x: memref<64x2x2xf32>, %f: memref<2x2xf32>, %y: memref<64x2x2xf32>) {
   kron.fused ins(%x, %f : memref<64x2x2xf32>, memref<2x2xf32>) outs(%y : memref<64x2x2xf32>) {
   ^bb0(%t: tensor<64x2x2xf32>, %a: tensor<2x2xf32>, %o: tensor<64x2x2xf32>):

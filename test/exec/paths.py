@@ -1,6 +1,6 @@
 """Which parts of the CPU code generator a case reaches.
 
-`kron-opt` compiles a batch once more, without LLVM's part; its remarks say how every stage
+`kron-opt` compiles a batch once more, without LLVM's part; its remarks say how every step
 is mapped and what is packed, joined or copied, the LLVM dialect that comes out shows
 masks, streaming stores, prefetches and calls of the thread pool.
 
@@ -20,11 +20,11 @@ REQUIRED = ("inner", "varying", "fibre", "k", "repeat", "packed factor", "joined
             "input panels", "packed broadcasts", "segments", "pairs along p", "lanes inside")
 # The same where vectors have 512 bits.
 REQUIRED_WIDE = ("remainder groups", "sharing rows")
-REMARK = re.compile(r":(\d+):\d+: remark: \[\w+\] (Stage|Fused) .*?Category:kron-emit \| (.*)")
+REMARK = re.compile(r":(\d+):\d+: remark: \[\w+\] (Step|Fused) .*?Category:kron-emit \| (.*)")
 FLAGS = {"Packed": "packed factor", "Joined": "joined factors", "CopiesIn": "copied in",
          "CopiesOut": "copied out", "RowsOutside": "rows outside",
          "PacksInBody": "packed by tiles", "Pairs": "pairs of bf16", "Scaled": "scaled",
-         "StagesSegments": "staged segments", "FactorPanels": "factor panels",
+         "StagedSegments": "staged segments", "FactorPanels": "factor panels",
          "InputPanels": "input panels", "PackedBroadcasts": "packed broadcasts",
          "Remainder": "remainder groups", "SharingRows": "sharing rows", "Segments": "segments",
          "ReadsPairs": "pairs along p", "LanesInside": "lanes inside"}
@@ -45,7 +45,7 @@ def of_remarks(errors, first_lines):
         case = max((first, i) for i, first in first_lines.items() if first <= int(line))[1]
         values = dict(field.split("=") for field in fields.split(", "))
         paths = found.setdefault(case, set())
-        if kind == "Stage":
+        if kind == "Step":
             paths.add(values["Mapping"])
         paths |= {name for key, name in FLAGS.items() if values.get(key, "0") not in ("0", "false")}
     return found

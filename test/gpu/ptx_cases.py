@@ -79,6 +79,12 @@ def shared_store(fields="", *more):
     return [f"plan = #kron.gpu_plan<kernel = sparse, shared_store = 1{fields}>", *more]
 
 
+def whole_copies(number, fields=""):
+    """A plan of data (1), and of the factor, too (2), that are copied by 16 bytes wherever rows start."""
+    fields = f", {fields}" if fields else ""
+    return [f"plan = #kron.gpu_plan<kernel = sparse, whole_copies = {number}{fields}>"]
+
+
 def gradient(name, pattern, rows, layout="batch_first", **more):
     return shapes._fixed_grad(name, pattern, rows, layout, OPEN) | more
 
@@ -254,6 +260,24 @@ FIXED = (
     ("sparse", CHIPS, sparse("f32", (2, 83, 70, 1), 33, attributes=shared_store())),
     ("sparse", CHIPS, sparse("f64", (2, 9, 33, 3), 5, dynamic=(), attributes=shared_store("k_warps = 2"))),
     ("sparse", HOPPER, sparse("f32", (2, 70, 60, 3), 300, attributes=shared_store("wgmma = 1"))),
+    # Copies by 16 bytes of rows that start anywhere: of all lanes, of some of them, of pairs and of four of them in a
+    # chunk, of one; the factor kept, or so copied, too; warp groups, split-K, few rows; the end of arrays.
+    ("sparse", CHIPS, sparse("f32", (2, 13, 40, 3), 100, dynamic=(), attributes=whole_copies(1, "keeps_factor = 1"))),
+    ("sparse", CHIPS, sparse("f32", (3, 20, 37, 11), 40, dynamic=(), attributes=whole_copies(
+        2, "keeps_factor = 0, lane_chunks = 4"), **SCALED)),
+    ("sparse", CHIPS, sparse("f32", (1, 9, 70, 6), 50, dynamic=(), attributes=whole_copies(
+        2, "keeps_factor = 0, chunk_bytes = 16"))),
+    ("sparse", CHIPS, sparse("f64", (3, 20, 17, 5), 40, dynamic=(), attributes=whole_copies(
+        1, "warp_groups = 2, ctas_per_sm = 1"))),
+    ("sparse", CHIPS, sparse("bf16", (3, 17, 29, 11), 70, dynamic=(), attributes=whole_copies(
+        2, "keeps_factor = 0, lane_chunks = 3, shared_store = 1"))),
+    ("sparse", CHIPS, sparse("f16", (2, 45, 40, 10), 70, dynamic=(), attributes=whole_copies(1, "keeps_factor = 1"))),
+    ("sparse", CHIPS, sparse("f16", (1, 12, 100, 20), 24, dynamic=(), attributes=whole_copies(2))),
+    ("sparse", CHIPS, sparse("f16", (3, 24, 75, 1), 33, dynamic=(), attributes=whole_copies(2, "k_warps = 2"))),
+    ("sparse", CHIPS, sparse("f32", (2, 30, 131, 1), 70, dynamic=(), attributes=whole_copies(2, "keeps_factor = 0"))),
+    ("sparse", CHIPS, sparse("f32", (2, 9, 45, 7), 5, dynamic=(), attributes=whole_copies(
+        2, "skinny_m = 5, k_warps = 2"))),
+    ("sparse", CHIPS, sparse("f32", (2, 13, 33, 5), 100, attributes=whole_copies(1, "keeps_factor = 1"))),
     # A large factor among others, in a launch of its own: neighbouring axes are one there.
     ("sparse", CHIPS, product("mkm", "f32", [(3, 3), (270, 60), (8, 4), (8, 7)], 4, **SCALED)),
     ("sparse", CHIPS, product("kmm", "f64", [(2, 3), (5, 5), (140, 133)], 3, op_x="T")),

@@ -243,6 +243,13 @@ FIXED = (
     _fixed_grad("f16", (1, 192, 256, 2), 500, "batch_last", OPEN),
     _fixed_grad("bf16", (2, 250, 72, 1), 300, "batch_last", OPEN),
     _fixed_grad("f32", (1, 256, 192, 2), 500, "batch_last", OPEN),
+    # Pieces of the batch of other sizes, whose sums threads share otherwise; products of which all share their weights.
+    *(_fixed_grad(name, pattern, 500) | dict(attributes=[f"plan = #kron.gpu_plan<kernel = gradient, {plan}>"])
+      for name, pattern, plan in (("f32", (1, 48, 40, 2), "split_k = 5, least_piece = 32, sum_threads = 4"),
+                                  ("f16", (2, 64, 64, 1), "split_k = 3, least_piece = 160, sum_loads = 2"),
+                                  ("f64", (1, 24, 20, 3), "split_k = 16, sum_threads = 2, sum_loads = 5"))),
+    # Results that start within chunks, and tiles that start there too.
+    _fixed_ksmm("f32", (6, 30, 64, 1), 200) | dict(attributes=["plan = #kron.gpu_plan<kernel = sparse, shift = 0>"]),
     # Chains whose factors stay in shared memory, and one of many rows that passes them through it.
     _fixed_chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 300),
     _fixed_chain("f32", ((4, 32, 32, 1), (1, 128, 32, 4)), 300),

@@ -124,7 +124,7 @@ static gpu::GPUFuncOp buildKernel(gpu::GPUModuleOp gpuModule, Location loc,
 // [host]
 /// Describes `array`, a memref, to a kernel.
 static Value makeView(Emitter &host, Value array) {
-  StageArray found = getFusedArray(host, array);
+  StepArray found = getFusedArray(host, array);
   auto split = [&](ArrayRef<Int> numbers, SmallVectorImpl<Value> &dynamic) {
     return llvm::map_to_vector(numbers, [&](Int number) {
       if (!number.isConstant())

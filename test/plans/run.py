@@ -72,9 +72,9 @@ CPUS = [cpu_target("512 bits", "vector-bits=512",
                    "vector-bits=256 l2-bytes=1048576 fast-shuffles"),
         cpu_target("long segments", "vector-bits=512 column-bytes=256 row-tile-bytes=8192 "
                    "stream-bytes=4097 stream-columns-bytes=4097 pair-products fast-shuffles",
-                   "vector-bits=512"),
+                   "vector-bits=512 slow-pair-products"),
         cpu_target("matrix tiles", "vector-bits=512 matrix-tiles stream-columns-bytes=4097 "
-                   "l2-bytes=2097152", "vector-bits=512 pair-products")]
+                   "l2-bytes=2097152", "vector-bits=512 matrix-tiles")]
 
 
 def run(tool, text, *options):

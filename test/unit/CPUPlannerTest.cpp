@@ -390,7 +390,7 @@ TEST_F(CPUPlanners, SlicesLeaveWhatIsFarForLargerOnes) {
 TEST_F(CPUPlanners, StoresGoByWayOfACopyWhereTheyAreNonTemporal) {
   // Rows of 500 bytes end within lines.
   const Example example{"f32", {-1, 5, 5, 5}, {1, 2, 3}};
-  const int64_t staging[] = {0, kStagesAll, 0, kStagesAll, 0, 0};
+  const int64_t staging[] = {0, kAllStaged, 0, kAllStaged, 0, 0};
   for (auto [cpu, expected] : llvm::zip_equal(kCPUs, staging)) {
     auto planned = plan(example, cpu);
     ASSERT_EQ(getReason(planned), "none");
@@ -470,7 +470,7 @@ TEST_F(CPUPlanners, ProcessorsThatSplitVectorsCopyResultsOnlyInWholeLines) {
   };
   EXPECT_EQ(getStaging({"f32", {-1, 5, 5, 5}, {1, 2, 3}}), 0);
   EXPECT_EQ(getStaging({"f64", {-1, 10, 10, 10}, {1, 2, 3}}), 0);
-  EXPECT_EQ(getStaging({"f32", {-1, 4, 4, 4}, {1, 2, 3}}), kStagesOthers);
+  EXPECT_EQ(getStaging({"f32", {-1, 4, 4, 4}, {1, 2, 3}}), kOthersStaged);
 }
 
 TEST_F(CPUPlanners, TilesThatAreTransposedDivideTheirAxis) {

@@ -66,6 +66,30 @@ TEST(Calibration, NamesHaveTheRates) {
             0u);
 }
 
+TEST(Calibration, ProcessorsTakeWhatWasMeasured) {
+  Processor processor;
+  processor.cpu = "znver5";
+  processor.vectorBits = 512;
+  processor.rates.gigahertz = 4;
+  Calibration calibration;
+  calibration.key = getCalibrationKey(processor);
+  EXPECT_EQ(calibration.key.getFileName(), "cpu-znver5-1.json");
+  calibration.set("ffma", 256);
+  setRates(processor, calibration);
+  // 64 operations in a cycle, two for each of 16 lanes.
+  EXPECT_EQ(processor.rates.wideFmas, 2);
+  EXPECT_EQ(processor.rates.copyGigabytes, ProcessorRates().copyGigabytes);
+  calibration.set("copy", 50);
+  calibration.set("l2copy", 200);
+  processor.vectorBits = 256;
+  processor.rates.wideFmas = 1;
+  setRates(processor, calibration);
+  EXPECT_EQ(processor.rates.copyGigabytes, 50);
+  EXPECT_EQ(processor.rates.l2BytesPerCycle, 50);
+  EXPECT_EQ(processor.rates.vectorFmas, 4);
+  EXPECT_EQ(processor.rates.wideFmas, 1);
+}
+
 TEST(Calibration, KeysTellMachinesApart) {
   CalibrationKey key = getExample().key;
   EXPECT_EQ(key.getFileName(), "gpu-NVIDIA-H200-MIG-3g.71gb-60-1980-70.json");

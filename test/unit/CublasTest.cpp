@@ -98,7 +98,7 @@ TEST_F(CublasTest, BatchFirst) {
   FakeGemm got = getGemm();
   EXPECT_EQ(got.rows, 7);
   EXPECT_EQ(got.columns, 5);
-  EXPECT_EQ(got.depth, 3);
+  EXPECT_EQ(got.sizeK, 3);
   EXPECT_EQ(got.batch, 2);
   EXPECT_EQ(got.a, factor);
   EXPECT_EQ(got.b, x);

@@ -12,8 +12,7 @@
 
 #include "FakeCuda.h"
 #include "kron/Driver/Gpu.h"
-#include "kron/Target/JIT.h"
-#include "kron/Target/SourceModule.h"
+#include "kron/Driver/Session.h"
 #include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
 
@@ -78,12 +77,10 @@ protected:
 
 private:
   static void compile(StringRef text, std::optional<JITModule> &result) {
-    auto source = llvm::cantFail(SourceModule::parse(text, llvm::errs()));
-    CodegenOptions options;
-    options.gpuChips = {"sm_90a"};
-    options.assembleGPUCode = false;
-    auto compiled =
-        JITModule::compile(source->get(), getHostProcessor(), options);
+    Session session;
+    llvm::cantFail(session.addGPUs({"sm_90a"}));
+    auto source = llvm::cantFail(session.parse(text, &llvm::errs()));
+    auto compiled = session.load(source->get());
     if (succeeded(compiled))
       result.emplace(std::move(*compiled));
   }

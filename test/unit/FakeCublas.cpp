@@ -46,7 +46,7 @@ int cublasSetWorkspace_v2(void *, void *workspace, size_t bytes) {
 }
 
 int cublasGemmStridedBatchedEx(void *, int transposeA, int transposeB, int rows,
-                               int columns, int depth, const void *alpha,
+                               int columns, int sizeK, const void *alpha,
                                const void *a, int element, int leadingA,
                                long long strideA, const void *b, int,
                                int leadingB, long long strideB,
@@ -65,7 +65,7 @@ int cublasGemmStridedBatchedEx(void *, int transposeA, int transposeB, int rows,
   state.gemms.push_back({{transposeA, transposeB},
                          rows,
                          columns,
-                         depth,
+                         sizeK,
                          {read(alpha, 0), read(alpha, 1)},
                          {read(beta, 0), read(beta, 1)},
                          a,

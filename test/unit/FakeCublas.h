@@ -20,7 +20,7 @@ namespace kron::test {
 
 struct FakeGemm {
   int transposes[2];
-  int rows, columns, depth;
+  int rows, columns, sizeK;
   /// Real and imaginary parts, those of real types 0.
   double alpha[2], beta[2];
   const void *a, *b;

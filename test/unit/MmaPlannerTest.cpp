@@ -95,7 +95,7 @@ TEST_F(GPUPlanners, MmaHonoursWhatIsGiven) {
   expectHonours<planMma>("mma", kSquares,
                          {"threads = 64", "ctas_per_sm = 1", "stages = 1",
                           "tile = 5", "stages = 3, tile = 2", "cluster = 1",
-                          "regions = [2]"});
+                          "keeps_factor = 0", "regions = [2]"});
   expectHonours<planMma>("mma", {"f32", {16, 16, 1000}, {0, 1}},
                          {"columns = 24"});
   expectHonours<planMma>("mma", kLarge, {"piece_slots = 2"});

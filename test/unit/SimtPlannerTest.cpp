@@ -38,7 +38,7 @@ TEST_F(GPUPlanners, SimtPlansAreReadAndFit) {
       SimtPlan found = readSimt(fused, plan);
       size_t factors = 0;
       for (const SimtLaunch &launch : found.launches) {
-        factors += launch.stages.size();
+        factors += launch.steps.size();
         expectFits(machine, found.threads, launch.ctasPerSM, launch.sharedBytes,
                    32);
       }
@@ -128,18 +128,18 @@ TEST_F(GPUPlanners, SimtReaderRefusesWhatIsNoPlan) {
 }
 
 TEST_F(GPUPlanners, SimtSharesLoadsWhereThatHelps) {
-  auto getStage = [&](const Example &example) {
+  auto getStep = [&](const Example &example) {
     FusedOp fused = build(example);
     return readSimt(fused, getPlan(planSimt(fused, getMachine("h200"))))
         .launches.front()
-        .stages.front();
+        .steps.front();
   };
   // Large factors: a thread loads an element for each of several products.
-  SimtStage large = getStage({"complex<f64>", {4096, 128}, {1}});
+  SimtStep large = getStep({"complex<f64>", {4096, 128}, {1}});
   EXPECT_GT(large.fibres, 1);
   EXPECT_GT(large.block, 1);
   // Sums of complex f64 take four registers each.
   EXPECT_LE(4 * large.fibres * large.block, 128);
   // One that varies from fibre to fibre is not shared.
-  EXPECT_EQ(getStage({"f32", {64, 32, 48}, {1}, {}, {2}}).fibres, 1);
+  EXPECT_EQ(getStep({"f32", {64, 32, 48}, {1}, {}, {2}}).fibres, 1);
 }

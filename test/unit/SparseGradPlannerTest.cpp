@@ -98,7 +98,8 @@ TEST_F(GPUPlanners, GradientHonoursWhatIsGiven) {
   for (const char *fields :
        {"row_tiles = 2", "column_tiles = 2", "row_warps = 2",
         "column_warps = 2", "lane_warps = 2", "stages = 3", "ctas_per_sm = 1",
-        "split_k = 7", "batch_step = 16", "packed_operands = 0",
+        "split_k = 7", "least_piece = 128", "sum_threads = 2", "sum_loads = 3",
+        "batch_step = 16", "packed_operands = 0",
         "threads = 128"}) {
     SCOPED_TRACE(fields);
     std::string text = getPlanText("gradient", fields);
@@ -116,7 +117,8 @@ TEST_F(GPUPlanners, GradientSaysWhichFieldIsImpossible) {
   for (const char *fields :
        {"row_tiles = 100", "column_warps = 32", "lane_warps = 9",
         "stages = 1000", "ctas_per_sm = 33", "batch_step = 3",
-        "chunk_bytes = 4", "wgmma = 1", "packed_operands = 1"}) {
+        "chunk_bytes = 4", "wgmma = 1", "packed_operands = 1",
+        "sum_threads = 3", "sum_loads = 60"}) {
     std::string text = getPlanText("gradient", fields);
     std::string reason = getAttributeReason(text);
     if (reason == "none")
@@ -138,6 +140,8 @@ TEST_F(GPUPlanners, GradientReaderRefusesWhatIsNoPlan) {
                                            {"column_warps", 0},
                                            {"ctas_per_sm", 0},
                                            {"split_k", 0},
+                                           {"sum_threads", 3},
+                                           {"sum_loads", 60},
                                            {"chunk_bytes", 4},
                                            {"lane_warps", 5},
                                            {"batch_step", 48},

@@ -172,7 +172,9 @@ TEST_F(GPUPlanners, SparseReaderRefusesWhatIsNoPlan) {
        {"chunk_bytes", 48},
        {"copies_singly", 1},
        {"lane_chunks", 5},
-       {"skinny_m", 3}});
+       {"skinny_m", 3},
+       {"shift", 4},
+       {"shift", 3}});
 }
 
 //===----------------------------------------------------------------------===//

@@ -36,8 +36,8 @@ TEST_F(GPUPlanners, WgmmaPlansAreReadAndFit) {
       EXPECT_EQ(found.threads, plan.getThreads());
       // Sums of 64 x N, and operands beside them.
       int64_t registers = 0;
-      for (const WgmmaStage &stage : found.stages)
-        registers = std::max(registers, stage.paddedResults / 2 + 32);
+      for (const WgmmaStep &step : found.steps)
+        registers = std::max(registers, step.paddedResults / 2 + 32);
       expectFits(machine, found.threads, found.ctasPerSM,
                  found.getSharedBytes(), registers);
       // Planned again, it stays.

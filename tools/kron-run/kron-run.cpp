@@ -6,13 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Driver/Calibrate.h"
+#include "kron/Driver/CommandLine.h"
 #include "kron/Driver/Devices.h"
 #include "kron/Driver/Gpu.h"
 #include "kron/Driver/Measure.h"
 #include "kron/Driver/Session.h"
-#include "kron/Mapping/Tuning/RecordFile.h"
-#include "kron/Target/SourceModule.h"
-#include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
@@ -158,28 +156,6 @@ static int32_t getNumThreads() {
                               : kronGetNumThreads();
 }
 
-/// `gpuArch`: empty for the CPU.
-static llvm::Expected<JITModule> compile(ModuleOp module, bool asReference,
-                                         bool widen, StringRef gpuArch = "") {
-  Processor processor = getHostProcessor();
-  if (getOptions().vectorBits)
-    processor.vectorBits = getOptions().vectorBits;
-  CodegenOptions options;
-  options.reference = asReference;
-  options.widen = widen;
-  options.records.assign(getOptions().records.begin(),
-                         getOptions().records.end());
-  options.numThreads = getNumThreads();
-  llvm::append_range(options.records,
-                     getDefaultRecordFiles(options.numThreads));
-  if (!gpuArch.empty())
-    options.gpuChips.push_back(gpuArch.str());
-  auto compiled = JITModule::compile(module, processor, options);
-  if (failed(compiled))
-    return diagnosedError();
-  return std::move(*compiled);
-}
-
 static llvm::Error checkOptions() {
   bool hasInput = !getOptions().inputFile.empty();
   if (hasInput == getOptions().calibrate)
@@ -197,12 +173,16 @@ static llvm::Error checkOptions() {
   return llvm::Error::success();
 }
 
-static llvm::Error verifyResults(ModuleOp module, const KernelManifest &kernel,
+static llvm::Error verifyResults(const Session &session, ModuleOp module,
+                                 const KernelManifest &kernel,
                                  const CallArguments &call,
                                  CallArguments &wide) {
-  auto compiled = compile(module, /*asReference=*/true, /*widen=*/true);
-  if (!compiled)
-    return compiled.takeError();
+  Session oracle = session;
+  oracle.useHost(getNumThreads(), getOptions().vectorBits);
+  oracle.getOptions().reference = oracle.getOptions().widen = true;
+  auto compiled = oracle.load(module);
+  if (failed(compiled))
+    return diagnosedError();
   if (llvm::Error error =
           wide.launch(compiled->lookup(kernel.name), getOptions().threads))
     return error;
@@ -327,26 +307,39 @@ openGpu(const DeviceOptions &devices) {
   return nullptr;
 }
 
-/// The architecture to compile for; empty for the CPU.
-static llvm::Expected<std::string> getGpuArch(const Gpu *gpu,
-                                              const DeviceOptions &devices) {
-  if (!gpu && !devices.isGpu)
-    return "";
-  SmallVector<int32_t> numbers(devices.devices.begin(), devices.devices.end());
-  if (gpu)
-    numbers = {gpu->getNumber()};
-  return getGpuArch(numbers, getOptions().gpuArch, "kron-run");
+/// What compiles for the GPUs to run on, or for this processor.
+static llvm::Expected<Session> createSession(const Gpu *gpu,
+                                             const DeviceOptions &devices) {
+  Session session;
+  session.useHost(getNumThreads(), getOptions().vectorBits);
+  session.getOptions().reference = getOptions().reference;
+  if (gpu || devices.isGpu) {
+    SmallVector<int32_t> numbers(devices.devices.begin(),
+                                 devices.devices.end());
+    if (gpu)
+      numbers = {gpu->getNumber()};
+    if (llvm::Error error =
+            useGPUs(session, numbers, getOptions().gpuArch, "kron-run"))
+      return std::move(error);
+  }
+  return session;
+}
+
+static llvm::Error addRecords(Session &session) {
+  if (llvm::Error error = session.addRecords(std::vector<std::string>(
+          getOptions().records.begin(), getOptions().records.end())))
+    return error;
+  session.addDefaultRecords();
+  return llvm::Error::success();
 }
 
 /// Shares the call out among --devices, and prints the times.
-static llvm::Error
-launchOnDevices(ModuleOp module, const KernelManifest &kernel,
-                const KronKernel *address, CallArguments &call,
-                const DeviceOptions &devices, StringRef gpuArch) {
-  auto times =
-      runOnDevices(module, kernel, address, call, devices, [&](ModuleOp part) {
-        return compile(part, /*asReference=*/false, /*widen=*/false, gpuArch);
-      });
+static llvm::Error launchOnDevices(const Session &session, ModuleOp module,
+                                   const KernelManifest &kernel,
+                                   const KronKernel *address,
+                                   CallArguments &call,
+                                   const DeviceOptions &devices) {
+  auto times = runOnDevices(session, module, kernel, address, call, devices);
   if (!times)
     return times.takeError();
   if (times->empty())
@@ -368,7 +361,7 @@ static llvm::Error calibrateTarget() {
   std::optional<double> seconds;
   if (getOptions().calibrationSeconds >= 0)
     seconds = getOptions().calibrationSeconds;
-  return calibrate(*number, getNumThreads(), llvm::outs(), seconds);
+  return calibrate(*number, llvm::outs(), seconds);
 }
 
 static llvm::Error run() {
@@ -383,26 +376,24 @@ static llvm::Error run() {
   auto gpu = openGpu(*devices);
   if (!gpu)
     return gpu.takeError();
-  auto gpuArch = getGpuArch(gpu->get(), *devices);
-  if (!gpuArch)
-    return gpuArch.takeError();
+  auto session = createSession(gpu->get(), *devices);
+  if (!session)
+    return session.takeError();
   auto outShapes = parseOutShapes(std::vector<std::string>(
       getOptions().outShapes.begin(), getOptions().outShapes.end()));
   if (!outShapes)
     return outShapes.takeError();
-  if (llvm::Error error = checkRecordFiles(std::vector<std::string>(
-          getOptions().records.begin(), getOptions().records.end())))
+  if (llvm::Error error = addRecords(*session))
     return error;
-  auto source = SourceModule::read(getOptions().inputFile);
+  auto source = session->read(getOptions().inputFile);
   if (!source)
     return source.takeError();
   ModuleOp module = (*source)->get();
   if (llvm::Error error = selectEntry(module, getOptions().entry))
     return error;
-  auto compiled =
-      compile(module, getOptions().reference, /*widen=*/false, *gpuArch);
-  if (!compiled)
-    return compiled.takeError();
+  auto compiled = session->load(module);
+  if (failed(compiled))
+    return diagnosedError();
   const KernelManifest &kernel = compiled->getKernels().front();
   size_t numOuts = getWrittenArgs(kernel).size();
   if (getOptions().outs.size() > numOuts)
@@ -421,13 +412,14 @@ static llvm::Error run() {
     return wide.takeError();
   const KronKernel *address = compiled->lookup(kernel.name);
   if (llvm::Error error = isShared
-                              ? launchOnDevices(module, kernel, address, *call,
-                                                *devices, *gpuArch)
+                              ? launchOnDevices(*session, module, kernel,
+                                                address, *call, *devices)
                               : launchOnce(address, kernel, *call, gpu->get(),
                                            getOptions().threads))
     return error;
   if (getOptions().verify)
-    if (llvm::Error error = verifyResults(module, kernel, *call, *wide))
+    if (llvm::Error error =
+            verifyResults(*session, module, kernel, *call, *wide))
       return error;
   if (getOptions().time && numOuts > 0 && !isShared)
     if (llvm::Error error =

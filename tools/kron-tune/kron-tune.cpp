@@ -5,11 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kron/Driver/Session.h"
+#include "kron/Driver/CommandLine.h"
 #include "kron/Driver/Tuner.h"
 #include "kron/Mapping/Tuning/RecordFile.h"
 #include "kron/Target/Output.h"
-#include "kron/Target/SourceModule.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -290,11 +289,12 @@ static llvm::Error tuneFile() {
             .str());
   TuneOptions options;
   options.search = getSearchOptions();
-  options.numThreads = getOptions().threads ? int32_t(getOptions().threads)
-                                            : kronGetNumThreads();
   options.numCompileThreads = getOptions().compileThreads;
   options.fakeTimes = std::move(*fakeTimes);
   options.isStopped = [] { return isInterrupted != 0; };
+  Session session;
+  session.useHost(getOptions().threads ? int32_t(getOptions().threads)
+                                       : kronGetNumThreads());
   std::unique_ptr<Gpu> gpu;
   if (*number) {
     auto opened = Gpu::open(**number);
@@ -302,10 +302,9 @@ static llvm::Error tuneFile() {
       return opened.takeError();
     gpu = std::move(*opened);
     options.gpu = gpu.get();
-    auto arch = getGpuArch({**number}, "", "kron-tune");
-    if (!arch)
-      return arch.takeError();
-    options.gpuArch = *arch;
+    if (llvm::Error error =
+            useGPUs(session, {**number}, /*name=*/"", "kron-tune"))
+      return error;
   }
   options.skip = warn;
   bool showsProgress = isatty(STDERR_FILENO);
@@ -314,7 +313,7 @@ static llvm::Error tuneFile() {
       // Over the line before, of which nothing is left.
       llvm::errs() << "\r\x1b[K" << StringRef(text).take_front(100);
     };
-  auto source = SourceModule::read(getOptions().files.front());
+  auto source = session.read(getOptions().files.front());
   if (!source)
     return source.takeError();
   if (llvm::Error error = selectEntry((*source)->get(), getOptions().entry))
@@ -340,7 +339,7 @@ static llvm::Error tuneFile() {
   });
   std::vector<std::string> args(getOptions().args.begin(),
                                 getOptions().args.end());
-  return tune((*source)->get(), args, *outShapes, options,
+  return tune(session, (*source)->get(), args, *outShapes, options,
               [&](const TunedOperation &tuned) {
                 if (showsProgress)
                   llvm::errs() << "\r\x1b[K";

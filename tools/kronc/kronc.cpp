@@ -5,15 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kron/Machine/Calibration.h"
-#include "kron/Mapping/Tuning/RecordFile.h"
-#include "kron/Pipelines/Pipelines.h"
-#include "kron/Target/LLVMIR.h"
+#include "kron/Driver/Session.h"
 #include "kron/Target/Output.h"
 #include "kron/Target/Remarks.h"
-#include "kron/Target/SourceModule.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -23,6 +18,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Regex.h"
 #include "llvm/Support/WithColor.h"
+#include "llvm/TargetParser/Host.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -94,7 +90,8 @@ struct Options {
       cl::desc(
           "Processors to compile for, the best of which is chosen at run time: "
           "native, LLVM's names or x86-64-v4-amx (default: "
-          "x86-64-v2,x86-64-v3,x86-64-v4 and, for bf16, x86-64-v4-amx)"),
+          "x86-64-v2,x86-64-v3,x86-64-v4 and, for bf16, x86-64-v4-amx); or one "
+          "of AArch64: aarch64, neoverse-n1, neoverse-v1, neoverse-v2, grace"),
       cl::value_desc("cpu,...")};
   cl::opt<std::string> headerFile{
       cl::cat(category), "header",
@@ -199,8 +196,8 @@ static bool hasTarget(StringRef target) {
   return llvm::is_contained(getOptions().targets, target);
 }
 
-/// The architectures for the target nvidia.
-static llvm::Expected<std::vector<std::string>> getGPUChips(Emit emit) {
+/// Adds the GPUs of the target nvidia.
+static llvm::Error addGPUs(Session &session, Emit emit) {
   for (StringRef target : getOptions().targets)
     if (target != "cpu" && target != "nvidia")
       return createStringError("expects --target to be cpu, nvidia or both, "
@@ -214,30 +211,43 @@ static llvm::Expected<std::vector<std::string>> getGPUChips(Emit emit) {
                                  ? "expects --target nvidia for GPU code"
                                  : "expects --target nvidia with --gpu-arch");
   if (!hasTarget("nvidia"))
-    return std::vector<std::string>();
+    return llvm::Error::success();
   if (chips.empty() && isGPUCode)
     chips = {"sm_90a"};
   else if (chips.empty())
     chips = {"sm_80", "sm_90a"};
   if (isGPUCode && chips.size() > 1)
     return createStringError("expects one --gpu-arch for ptx and cubin");
-  for (std::string &name : chips) {
-    auto resolved = resolveGPUName(name);
-    if (!resolved)
-      return resolved.takeError();
-    name = *resolved;
-    if (auto chip = GPUChip::parse(name); !chip)
-      return chip.takeError();
-  }
-  return chips;
+  return session.addGPUs(chips);
 }
 
-static llvm::Expected<std::vector<Processor>> getProcessors() {
-  if (!hasTarget("cpu"))
-    return std::vector<Processor>();
-  if (getOptions().cpus.empty())
-    return getPortableProcessors();
-  return getNamedProcessors(getOptions().cpus);
+/// What compiles for the targets, with the options that say how.
+static llvm::Expected<Session> createSession(Emit emit) {
+  Session session;
+  CodegenOptions &options = session.getOptions();
+  options.reference = getOptions().reference;
+  options.allowsCublas = getOptions().cublas;
+  options.assembleGPUCode = emit != Emit::PTX && emit != Emit::Header;
+  // A header needs the manifest only.
+  if (emit == Emit::Header)
+    options.optLevel = 0;
+  std::vector<std::string> cpus(getOptions().cpus.begin(),
+                                getOptions().cpus.end());
+  if (cpus.empty())
+    cpus = {"portable"};
+  if (llvm::Error error = addGPUs(session, emit))
+    return std::move(error);
+  if (hasTarget("cpu"))
+    if (llvm::Error error = session.useProcessors(cpus))
+      return std::move(error);
+  if (emit == Emit::PTX || emit == Emit::Cubin)
+    llvm::cantFail(session.useProcessors({}));
+  if (emit == Emit::Header)
+    session.keepFirstVersion();
+  if (llvm::Error error = session.addRecords(std::vector<std::string>(
+          getOptions().records.begin(), getOptions().records.end())))
+    return std::move(error);
+  return session;
 }
 
 static llvm::Error write(StringRef output, StringRef contents) {
@@ -262,30 +272,9 @@ printRemarks(MLIRContext *context) {
 }
 
 /// For the last processor, or GPU if there is none.
-static llvm::Error emitMLIR(ModuleOp module, ArrayRef<Processor> processors,
-                            ArrayRef<std::string> gpuChips, StringRef output) {
-  PassManager pm(module.getContext());
-  if (processors.empty()) {
-    GPUPipelineOptions pipeline;
-    pipeline.reference = getOptions().reference;
-    pipeline.chip = gpuChips.back();
-    pipeline.cublas = getOptions().cublas;
-    auto machine = parseGPUMachine(gpuChips.back());
-    if (!machine)
-      return machine.takeError();
-    pipeline.setRecords(getOptions().records,
-                        getRecordTarget(*machine).getText());
-    populateKronGPUPipeline(pm, pipeline);
-  } else {
-    CPUPipelineOptions pipeline;
-    pipeline.reference = getOptions().reference;
-    setProcessor(pipeline, processors.back());
-    pipeline.setRecords(
-        getOptions().records,
-        getRecordTarget(processors.back(), /*threads=*/0).getText());
-    populateKronCPUPipeline(pm, pipeline);
-  }
-  if (failed(pm.run(module)))
+static llvm::Error emitMLIR(const Session &session, ModuleOp module,
+                            StringRef output) {
+  if (failed(session.lower(module)))
     return diagnosedError();
   std::string text;
   llvm::raw_string_ostream(text) << module << "\n";
@@ -316,6 +305,12 @@ static llvm::Error emitGPUCode(const CompiledModule &compiled, Emit emit,
 
 static llvm::Error emitCode(CompiledModule &compiled, Emit emit,
                             StringRef output, StringRef toolPath) {
+  const llvm::Triple &triple = compiled.llvmModule->getTargetTriple();
+  llvm::Triple host(llvm::sys::getDefaultTargetTriple());
+  if (emit == Emit::SharedLibrary && triple.getArch() != host.getArch())
+    return createStringError(
+        "expects an object or assembly, which a linker for " + triple.str() +
+        " takes, but got --emit=so");
   if (emit == Emit::LLVM) {
     std::string text;
     llvm::raw_string_ostream(text) << *compiled.llvmModule;
@@ -342,17 +337,10 @@ static llvm::Error run(StringRef toolPath) {
   auto [emit, path] = *output;
   if (llvm::Error error = checkHeader(emit, path))
     return error;
-  auto gpuChips = getGPUChips(emit);
-  if (!gpuChips)
-    return gpuChips.takeError();
-  auto processors = getProcessors();
-  if (!processors)
-    return processors.takeError();
-  std::vector<std::string> records(getOptions().records.begin(),
-                                   getOptions().records.end());
-  if (llvm::Error error = checkRecordFiles(records))
-    return error;
-  auto source = SourceModule::read(getOptions().inputFile);
+  auto session = createSession(emit);
+  if (!session)
+    return session.takeError();
+  auto source = session->read(getOptions().inputFile);
   if (!source)
     return source.takeError();
   ModuleOp module = (*source)->get();
@@ -360,27 +348,9 @@ static llvm::Error run(StringRef toolPath) {
   if (!remarks)
     return remarks.takeError();
   if (emit == Emit::MLIR)
-    return emitMLIR(module, *processors, *gpuChips, path);
-  CodegenOptions options;
-  options.reference = getOptions().reference;
-  options.allowsCublas = getOptions().cublas;
-  options.gpuChips = std::move(*gpuChips);
-  options.records = std::move(records);
-  options.assembleGPUCode = emit != Emit::PTX;
-  if (emit == Emit::PTX || emit == Emit::Cubin)
-    processors->clear();
-  // A header needs the manifest only.
-  if (emit == Emit::Header) {
-    if (processors->empty())
-      options.gpuChips.resize(1);
-    else
-      options.gpuChips.clear();
-    processors->resize(std::min<size_t>(processors->size(), 1));
-    options.assembleGPUCode = false;
-    options.optLevel = 0;
-  }
+    return emitMLIR(*session, module, path);
   llvm::LLVMContext context;
-  auto compiled = compileToLLVMIR(module, *processors, options, context);
+  auto compiled = session->translate(module, context);
   if (failed(compiled))
     return diagnosedError();
   if (compiled->kernels.empty())

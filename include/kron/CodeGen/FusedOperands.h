@@ -15,7 +15,7 @@
 
 #include "kron/CodeGen/Emitter.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
-#include "kron/Plan/StageArrays.h"
+#include "kron/Plan/StepArrays.h"
 
 namespace mlir::kron {
 
@@ -23,7 +23,7 @@ namespace mlir::kron {
 /// they do not run over.
 struct FusedEpilogue {
   /// No base if there is none.
-  StageArray bias, residual;
+  StepArray bias, residual;
   Activation activation = Activation::Identity;
   /// Null: 1.
   TypedAttr scale;
@@ -35,18 +35,18 @@ struct FusedOperands {
   SmallVector<Int> sizes;
   /// The input with its axes in the order of the op; 0 is the stride of axes
   /// that it is stretched along.
-  StageArray input;
-  StageArray init;
+  StepArray input;
+  StepArray init;
   Scale alpha, beta;
   /// Z; no base if beta is the constant 0.
-  StageArray addend;
+  StepArray addend;
   std::optional<FusedEpilogue> epilogue;
 };
 
 /// Builds pointer and strides of `memref` at the emitter's position. Axis k is
 /// `permutation[k]` of the memref if that is not empty.
-StageArray getFusedArray(Emitter &emitter, Value memref,
-                         ArrayRef<int64_t> permutation = {});
+StepArray getFusedArray(Emitter &emitter, Value memref,
+                        ArrayRef<int64_t> permutation = {});
 
 /// The sizes of `memref`, at the emitter's position.
 SmallVector<Int> getArraySizes(Emitter &emitter, Value memref);

@@ -20,10 +20,9 @@
 
 namespace mlir::kron {
 
-/// Measures the processor with `numThreads` threads. Rates are the best of as
-/// many runs as there are until `deadline`, of which each has a share.
-llvm::Expected<Calibration> measureProcessor(int32_t numThreads,
-                                             const Deadline &deadline);
+/// Measures one thread of the processor. Rates are the best of as many runs as
+/// there are until `deadline`, of which each has a share.
+llvm::Expected<Calibration> measureProcessor(const Deadline &deadline);
 
 /// Measures GPU `number`: rates for which `deadline` leaves time.
 llvm::Expected<Calibration> measureGPU(int32_t number,
@@ -38,8 +37,7 @@ llvm::Expected<std::string> keepCalibration(const Calibration &calibration);
 
 /// Measures, prints and keeps: GPU `number`, or without one the processor.
 /// `seconds`: instead of those that it takes at most.
-llvm::Error calibrate(std::optional<int32_t> number, int32_t numThreads,
-                      llvm::raw_ostream &stream,
+llvm::Error calibrate(std::optional<int32_t> number, llvm::raw_ostream &stream,
                       std::optional<double> seconds = std::nullopt);
 
 /// The name that plans for GPU `number` are made for: with the rates that are

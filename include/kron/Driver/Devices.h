@@ -15,7 +15,7 @@
 #define KRON_DRIVER_DEVICES_H
 
 #include "kron/Driver/Calls.h"
-#include "kron/Target/JIT.h"
+#include "kron/Driver/Session.h"
 
 namespace mlir::kron {
 
@@ -32,17 +32,15 @@ struct DeviceOptions {
   unsigned runs = 0;
 };
 
-/// Compiles a module for the devices.
-using CompileFunction = llvm::function_ref<llvm::Expected<JITModule>(ModuleOp)>;
-
 /// Runs function `kernel.name` of `module`, which `address` is the kernel of,
 /// on the arrays of `call`. Returns the seconds of the timed runs, sorted. An
 /// error if the function is not one that can be shared out: operations on rows
-/// for rows, a single kron.mkm of its arguments for modes.
+/// for rows, a single kron.mkm of its arguments for modes, whose parts
+/// `session` compiles.
 llvm::Expected<std::vector<double>>
-runOnDevices(ModuleOp module, const KernelManifest &kernel,
-             const KronKernel *address, CallArguments &call,
-             const DeviceOptions &options, CompileFunction compile);
+runOnDevices(const Session &session, ModuleOp module,
+             const KernelManifest &kernel, const KronKernel *address,
+             CallArguments &call, const DeviceOptions &options);
 
 } // namespace mlir::kron
 

@@ -148,6 +148,12 @@ private:
   const KronKernel *prepared = nullptr;
 };
 
+/// Runs the kernel once, on `numThreads` threads (0: the runtime's); on a GPU,
+/// if that is not null, with copies of the arrays, from which the results come
+/// back.
+llvm::Error launchOnce(const KronKernel *address, const KernelManifest &kernel,
+                       CallArguments &call, Gpu *gpu, int32_t numThreads);
+
 /// Copies of a call's arrays on a GPU, on which launches are timed.
 class RotatingDeviceCalls {
 public:

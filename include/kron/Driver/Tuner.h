@@ -9,9 +9,8 @@
 #define KRON_DRIVER_TUNER_H
 
 #include "kron/Driver/Gpu.h"
-#include "kron/Mapping/Tuning/Record.h"
+#include "kron/Driver/Session.h"
 #include "kron/Mapping/Tuning/Search.h"
-#include "mlir/IR/BuiltinOps.h"
 
 namespace mlir::kron {
 
@@ -38,14 +37,11 @@ struct TuneOptions {
   TuneScope scope = TuneScope::All;
   /// Records that there are, the newest last.
   std::vector<Record> known;
-  /// Threads, on a CPU.
-  int32_t numThreads = 1;
   /// Threads that compile candidates at most; 0: as many as there are
   /// processors for.
   unsigned numCompileThreads = 0;
-  /// The GPU, and the name that plans are made for; null for the CPU.
+  /// The GPU that launches are on; null for the CPU.
   Gpu *gpu = nullptr;
-  std::string gpuArch;
   std::optional<FakeTimes> fakeTimes;
   /// Whether to end with what has been found.
   std::function<bool()> isStopped = [] { return false; };
@@ -76,10 +72,12 @@ struct TunedOperation {
 };
 
 /// Finds the fastest plan of each operation of `module`'s only public function
-/// on arguments `specs` (--arg), and tells `found` of each. Plans whose results
-/// differ from the default's by more than their type's bound are passed over.
+/// on arguments `specs` (--arg), and tells `found` of each. `session` is for
+/// the processor and its threads, or for the GPU, and has no records. Plans
+/// whose results differ from the default's by more than their type's bound are
+/// passed over.
 llvm::Error
-tune(ModuleOp module, ArrayRef<std::string> specs,
+tune(const Session &session, ModuleOp module, ArrayRef<std::string> specs,
      const std::vector<std::pair<unsigned, std::vector<int64_t>>> &outShapes,
      const TuneOptions &options,
      function_ref<llvm::Error(const TunedOperation &)> found);

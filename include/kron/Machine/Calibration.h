@@ -19,6 +19,7 @@
 #define KRON_MACHINE_CALIBRATION_H
 
 #include "kron/Machine/GPUMachine.h"
+#include "kron/Machine/Processor.h"
 #include <vector>
 
 namespace mlir::kron {
@@ -30,7 +31,7 @@ struct RateKind {
 
 /// Those of GPUs: all keys but "l2copy" are keys of a GPU's name as well.
 llvm::ArrayRef<RateKind> getGPURateKinds();
-/// Those of processors.
+/// Those of processors, of one thread, from which estimates are counted.
 llvm::ArrayRef<RateKind> getCPURateKinds();
 
 /// What the description of a GPU has for `kind`, in its unit; 0: nothing.
@@ -47,7 +48,7 @@ struct CalibrationKey {
   std::string machine;
   /// The driver's name; empty for a processor.
   std::string model;
-  /// SMs, or threads.
+  /// SMs; 1 for a processor.
   int64_t numUnits = 0;
   /// 0 for a processor.
   int64_t clockMHz = 0, memoryGiB = 0;
@@ -59,6 +60,9 @@ struct CalibrationKey {
 
 /// The key of a GPU that a driver describes.
 CalibrationKey getCalibrationKey(const GPUProperties &properties);
+
+/// The key of a processor: LLVM's name.
+CalibrationKey getCalibrationKey(const Processor &processor);
 
 struct Calibration {
   CalibrationKey key;
@@ -76,6 +80,10 @@ struct Calibration {
   /// The contents of its file.
   std::string print() const;
 };
+
+/// Gives `processor` the rates that were measured of it. Clock and loads stay
+/// those of the table, and so does what there was no time for.
+void setRates(Processor &processor, const Calibration &calibration);
 
 /// Reads what `print` writes. The error says what was expected where `text` is
 /// no JSON, of another version, or lacks a field, and where a rate is unknown

@@ -20,6 +20,15 @@
 
 namespace mlir::kron {
 
+/// Of resources that the description of a GPU has no rate of.
+struct ResourceRates {
+  /// Bytes per clock of an SM of the second-level cache, which all SMs read: 8
+  /// TB/s on an H200. It follows SMs and clock, whatever memory is behind it.
+  double cacheBytesPerClock = 30.6;
+  /// Multiply-adds of integers per one of f32 (docs/notes/0124).
+  double i32Share = 0.5, i64Share = 0.1;
+};
+
 /// Tiles of whole fibres: `simt`, `ffma`, `dmma`, `batched`, `mma`, `wgmma`.
 /// From hand-written kernels on an H200.
 struct DenseRates {
@@ -54,18 +63,16 @@ struct DenseRates {
   double idleThreads = 0.4;
 };
 
-/// `simt`, whose plan follows from these: clocks of an SM. From complex products
-/// on an H200 (docs/notes/0124).
+/// `simt`, whose plan follows from these: clocks of an SM. From complex
+/// products on an H200 (docs/notes/0124).
 struct SimtRates {
   /// Of an instruction's measured rate.
   double issueShare = 0.87;
-  /// Multiply-adds of integers per one of f32.
-  double i32Share = 0.5, i64Share = 0.1;
   /// What a load of a factor in global memory takes, by one from shared memory;
   /// of one that differs from lane to lane.
   double globalFactor = 1.5, variedFactor = 4;
-  /// Bytes per clock of factors from the second-level cache.
-  double cacheBytesPerClock = 24;
+  /// Of what the second-level cache delivers, of factors.
+  double cacheShare = 0.784;
   /// Waiting for what some steps of k load, from shared and global memory.
   double sharedWait = 100, globalWait = 400;
   /// An element on its way in or out, and one that is stored where those of
@@ -103,8 +110,8 @@ struct SparseEstimateRates {
   double issueShare = 0.5, splitWarpgroupShare = 0.85, copyShare = 0.75;
   /// Results that a tile has for each row that it reads.
   double resultsPerTile = 64;
-  /// What the second-level cache delivers, by the copy rate.
-  double cacheRate = 1.3;
+  /// Of what the second-level cache delivers.
+  double cacheShare = 0.671;
   /// Part of the memory's time that nothing hides.
   double exposedShare = 0.1;
 };
@@ -152,8 +159,9 @@ struct RaggedRates {
   int64_t leastK = 64;
   /// Columns of less than a line of 128 bytes, but of `sparse`.
   double columnsFactor = 1.3;
-  /// Single elements of 16 bits per second: results of `sparse`, and others.
-  double sparseResults16Bit = 130e9, elements16Bit = 250e9;
+  /// Clocks of an SM for a single element of 16 bits: results of `sparse`
+  /// (130e9 a second on an H200), and others (250e9).
+  double clocksPerSparseResult16Bit = 2.01, clocksPerElement16Bit = 1.045;
 };
 
 /// Chains of sparse factors, fitted to measurements on an H200, most to within
@@ -161,16 +169,16 @@ struct RaggedRates {
 struct ChainRates {
   /// Of the matrix instructions' rate, and of the copy rate.
   double issueShare = 0.5, copyShare = 0.75;
-  /// What the second-level cache delivers, by the copy rate.
-  double cacheRate = 1.33;
+  /// Of what the second-level cache delivers.
+  double cacheShare = 0.687;
   /// What a K step waits for its data and for other warps, and how much of that
   /// other warp groups cannot use.
   double stepSeconds = 0.5e-6, exposedStepShare = 0.35;
   /// Part of the memory's time that nothing hides.
   double exposedShare = 0.1;
-  /// How long an SM takes to hand a value on to the next chain step, and to
-  /// quantize one to 8 bits.
-  double handOnSeconds = 0.1e-9, quantizeSeconds = 0.05e-9;
+  /// Clocks of an SM to hand a value on to the next chain step, and to quantize
+  /// one to 8 bits.
+  double handOnClocks = 0.2, quantizeClocks = 0.1;
   /// Kernels of one factor: shares of the rates of instructions and of copies,
   /// how much of the shorter one the longer one does not hide, and how long a
   /// kernel takes to begin and to end.
@@ -214,6 +222,9 @@ struct SparseRates {
   double idleFactor = 1.1;
   /// Parts of sectors that stores of an SM fill per clock (docs/notes, 0161).
   double partSectorsPerClock = 0.23;
+  /// Clocks of an SM for making a chunk of 16 bytes of what whole copies
+  /// brought (docs/notes, 0171).
+  double clocksPerChunk = 0.5;
   /// K, and tiles of each warp group, from which on putting pairs of a factor
   /// of 16-bit values in order is worth it.
   int64_t leastPairedK = 128, leastPairedTiles = 4;
@@ -241,9 +252,9 @@ struct SparseWgmmaRates {
 
 /// Gradients of sparse factors, fitted to measurements on an H200.
 struct SparseGradRates {
-  /// Bytes per second that the second-level cache delivers to all SMs, and of
-  /// sums that are written and read again.
-  double cacheBytesPerSecond = 8e12, sumBytesPerSecond = 0.8e12;
+  /// Of the copy rate: sums that are written, and read again by a launch of its
+  /// own.
+  double sumShare = 0.194;
   /// How much longer than at their full rates instructions and loads from
   /// shared memory take, and what a K step waits.
   double multiplyFactor = 1.3, loadFactor = 1.5;
@@ -260,7 +271,7 @@ struct SparseGradRates {
   int64_t segmentBytes = 64;
   /// Time of a row: these parts of its longest piece of work and of all of
   /// them.
-  double longestShare = 0.7, sumShare = 0.3;
+  double longestShare = 0.7, allShare = 0.3;
   /// What a further split-K piece, and a further form, have to save.
   double pieceFactor = 1.05, formShare = 0.99;
 };
@@ -285,18 +296,18 @@ struct WgmmaRates {
   /// refilled place by place or not; and how much longer tiles take with none.
   int64_t busyBytes = 64 * 1024;
   int64_t refilledBytes = 40 * 1024, singleBytes = 24 * 1024;
-  double idleMemory = 0.6;
+  double idleFactor = 1.6;
   /// How much longer blocks of several warpgroups take.
   double groupFactor = 1.05;
   /// Bytes of tiles of an SM that leave it idle at the end for as long again as
   /// they take.
   int64_t tailBytes = 1 << 20;
-  /// How much longer segments take of less than 16, 32, 64 and 128 bytes.
-  double segmentFactor16 = 3.0, segmentFactor32 = 2.0;
-  double segmentFactor64 = 1.41, segmentFactor128 = 1.14;
+  /// Of the rate of whole lines: segments of 64 bytes, of 32.
+  double halfLineShare = 0.877, sectorShare = 0.709;
 };
 
 struct GPURates {
+  ResourceRates resources;
   DenseRates dense;
   SimtRates simt;
   DenseFactorRates denseFactors;

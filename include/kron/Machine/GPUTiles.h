@@ -95,6 +95,9 @@ struct SparseTiles {
   int64_t keptBytes = 144 * 1024, keptOfBytes = 224 * 1024;
   /// Rows of a tile beside a factor that is kept, and where rows are innermost.
   int64_t mostRows = 128, mostRowsAlong = 256;
+  /// Bytes of a group of results from which on whole sectors are stored, of
+  /// which a warp stores so many bytes at a time.
+  int64_t longGroupBytes = 512, shiftBytes = 64;
 };
 
 /// `sparse` with split-K tiles.
@@ -143,8 +146,12 @@ struct GradientTiles {
   /// The most warps that share an SM.
   int64_t mostWarps = 16;
   /// Split-K pieces that are tried where tiles are more than the SMs take at
-  /// once.
-  int64_t mostPieces = 8;
+  /// once, and positions of the batch that are worth one.
+  int64_t mostPieces = 8, leastPiece = 64;
+  /// Of the kernel that adds up sums: threads that all SMs together have, loads
+  /// that a thread waits for at a time, and threads next to each other along
+  /// weights that lie side by side: whole contiguous segments of memory.
+  int64_t sumResidentThreads = 128 * 1024, mostSumLoads = 16, neighbours = 32;
 };
 
 /// `pairwise`.
@@ -166,9 +173,9 @@ struct PairwiseTiles {
   /// a function has many.
   int64_t mathInstructions = 20, unitInstructions = 8, valueInstructions = 4,
           manyInstructions = 8;
-  /// Results that the special-function unit of an SM has in a clock, and
-  /// instructions of a polynomial that takes the place of one.
-  double unitResults = 16, polynomialInstructions = 8;
+  /// Instructions of a polynomial that takes the place of a result of the
+  /// special-function unit.
+  double polynomialInstructions = 8;
   /// Where rows stay in registers: registers that they take at most, rows of a
   /// thread at least, pipeline stages, threads of an SM, and how many times as
   /// many CTAs as an SM holds there are, so that the last ones leave few SMs
@@ -221,30 +228,6 @@ struct GPUTiles {
 
 /// What tiles of `machine` should be.
 const GPUTiles &getGPUTiles(const GPUMachine &machine);
-
-/// Kernels beside the products, which emitters plan by themselves, and what
-/// follows from plans of products: without a description of the machine.
-struct GPUForms {
-  /// Sums of split-K pieces of gradients: threads of a CTA, those that all SMs
-  /// together have, and loads that a thread waits for at a time.
-  int64_t sumThreads = 256, sumResidentThreads = 128 * 1024, mostSumLoads = 16;
-  /// Copies that bring two axes in the other order: threads of a CTA, CTAs of
-  /// an SM, bytes of a tile in shared memory and of accesses of a thread that
-  /// are under way together, and units whose rows follow each other.
-  int64_t interleaveThreads = 256, interleaveCtasPerSM = 3;
-  int64_t interleaveTileBytes = 32 * 1024, interleaveBytesUnderWay = 128;
-  int64_t interleaveUnits = 8;
-  /// Copies that transpose: threads of a CTA, and of an SM.
-  int64_t transposeThreads = 256, transposeThreadsPerSM = 1536;
-  /// What is left of linalg: threads of a CTA, and CTAs of an SM.
-  int64_t linalgThreads = 256, linalgCtasPerSM = 8;
-  /// `sparse`: bytes of a group of results from which on whole sectors are
-  /// stored, of which a warp stores so many bytes at a time.
-  int64_t longGroupBytes = 512, shiftBytes = 64;
-  /// `gradient`: positions of the batch that are worth a split-K piece.
-  int64_t leastPiece = 64;
-};
-inline constexpr GPUForms kGPUForms;
 
 } // namespace mlir::kron
 

@@ -29,6 +29,9 @@ struct ProcessorRates {
   /// Multiply-adds of vectors of 512 bits, and loads of them, in a cycle; the
   /// same of narrower vectors.
   double wideFmas = 2, wideLoads = 2, vectorFmas = 2, vectorLoads = 2;
+  /// Bytes that a copy within the second-level cache reads and writes in a
+  /// cycle.
+  double l2BytesPerCycle = 32;
 };
 
 /// One processor to compile for.
@@ -60,10 +63,15 @@ struct Processor {
   /// Whether it adds up products of pairs of bf16 (AVX512-BF16) as fast as it
   /// multiplies and adds f32 values.
   bool hasPairProducts = false;
+  /// Whether it adds them up at all.
+  bool mayPairProducts = false;
   /// Whether it shuffles within 128 bits while it multiplies and adds, two of
   /// 512 bits a cycle each.
   bool hasFastShuffles = false;
   ProcessorRates rates = {};
+  /// What it runs, as LLVM writes it ("aarch64-unknown-linux-gnu"); empty: the
+  /// same as this machine.
+  std::string triple = {};
 };
 
 /// Sets what the table has for `processor.cpu`. A name that is not in the table

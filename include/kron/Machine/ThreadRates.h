@@ -7,6 +7,8 @@
 //
 // From which sizes on the threads of a CPU share an operation, and the blocks
 // that they take: measured on a Zen 5 and an Emerald Rapids, for every CPU.
+// Planners choose by these; sizes of code that has no plan are in
+// ThreadForms.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,11 +20,6 @@
 namespace mlir::kron {
 
 struct ThreadRates {
-  /// Multiply-adds below which a range of tiles is not worth a thread.
-  int64_t leastFmas = 1 << 16;
-  /// Elements that are worth a thread: memory delivers them in about the time
-  /// of as many multiply-adds as are.
-  int64_t leastElements = 1 << 13;
   /// One row of a fused region: bytes from which it is shared out, however many
   /// threads there are; multiply-adds from which that is worth it where there
   /// are threads for it: 8 us of one core, where handing shares to helpers
@@ -34,16 +31,6 @@ struct ThreadRates {
   int64_t mostSharedTiles = 8;
   /// Threads for each tile from which on tiles are too few.
   int64_t idleThreads = 2;
-  /// Linalg: iterations of which each of some threads gets one, and the fewest
-  /// of a loop that neighbours in memory belong to, two lines of the cache.
-  int64_t longLoop = 16, leastNeighbours = 32;
-  /// kron.quantize: bytes of input in a block of columns, half of a small
-  /// second-level cache, and its columns: shorter ones are slow to reach, and
-  /// longer ones few. Fewer rows than that, of more elements, are shared out
-  /// themselves.
-  int64_t quantizeBlockBytes = 1 << 19;
-  int64_t quantizeLeastColumns = 256, quantizeMostColumns = 1024;
-  int64_t quantizeSkinnyM = 8, quantizeLargeRow = 1 << 16;
   /// Gradients by weights: inner positions of a slice at most, whose sums stay
   /// in the cache, and at least, of a vector.
   int64_t gradientMostInner = 64, gradientLeastInner = 8;

@@ -81,6 +81,11 @@ struct CPUPipelineOptions : RecordPipelineOptions<CPUPipelineOptions> {
           "Whether the target is fast at adding up products of pairs "
           "of bf16 (AVX512-BF16)"),
       llvm::cl::init(false)};
+  PassOptions::Option<bool> slowPairProducts{
+      *this, "slow-pair-products",
+      llvm::cl::desc("Whether the target adds up products of pairs of bf16 "
+                     "(AVX512-BF16) at all: only plans by hand have them then"),
+      llvm::cl::init(false)};
   PassOptions::Option<bool> fastShuffles{
       *this, "fast-shuffles",
       llvm::cl::desc("Whether the target shuffles within 128 bits while it "
@@ -113,6 +118,11 @@ struct CPUPipelineOptions : RecordPipelineOptions<CPUPipelineOptions> {
       *this, "vector-loads",
       llvm::cl::desc("Loads of narrower vectors in a cycle of the target"),
       llvm::cl::init(2)};
+  PassOptions::Option<double> l2BytesPerCycle{
+      *this, "l2-bytes-per-cycle",
+      llvm::cl::desc("Bytes that a copy within the target's second-level cache "
+                     "reads and writes in a cycle"),
+      llvm::cl::init(32)};
   PassOptions::Option<bool> reference{
       *this, "reference",
       llvm::cl::desc("Lower everything through --convert-kron-to-linalg: slow "

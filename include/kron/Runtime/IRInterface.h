@@ -122,7 +122,7 @@ typedef struct KronCudaGemm {
   void *y;
   const void *x;
   const void *factor;
-  int64_t batch, rows, results, depth;
+  int64_t batch, rows, results, sizeK;
   int64_t yStrides[3];      /**< b, i, j */
   int64_t xStrides[3];      /**< b, i, k */
   int64_t factorStrides[3]; /**< b, j, k */

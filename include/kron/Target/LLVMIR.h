@@ -28,8 +28,6 @@ class TargetMachine;
 
 namespace mlir::kron {
 
-struct CPUPipelineOptions;
-
 /// This machine, with all its features.
 Processor getHostProcessor();
 
@@ -38,20 +36,22 @@ Processor getHostProcessor();
 std::vector<Processor> getPortableProcessors();
 
 /// The processor that LLVM calls `name` ("native": the host; "x86-64-v4-amx":
-/// x86-64-v4 with matrix tiles); an error if there is none.
+/// x86-64-v4 with matrix tiles), of this machine's architecture or, where its
+/// code generator is there, of AArch64 ("neoverse-v2"; "aarch64": any); an
+/// error if there is none.
 llvm::Expected<Processor> getNamedProcessor(StringRef name);
 
-/// Those that have `names`, in their order.
+/// Those that have `names`, in their order: of one architecture, and one alone
+/// of one that the runtime does not tell processors of apart.
 llvm::Expected<std::vector<Processor>>
 getNamedProcessors(ArrayRef<std::string> names);
 
-/// Gives `pipeline` what its passes ask about `processor`.
-void setProcessor(CPUPipelineOptions &pipeline, const Processor &processor);
-
-/// A target machine for position-independent code of the host's architecture.
-/// `processor` may be null: baseline.
+/// A target machine for position-independent code of `processor`.
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
-createTargetMachine(const Processor *processor);
+createTargetMachine(const Processor &processor);
+
+/// Any processor of the architecture `triple`; empty: of this machine's.
+Processor getBaseline(StringRef triple = "");
 
 struct CodegenOptions {
   /// Everything through --convert-kron-to-linalg.

@@ -12,6 +12,7 @@
 #ifndef KRON_TARGET_SOURCEMODULE_H
 #define KRON_TARGET_SOURCEMODULE_H
 
+#include "kron/Target/ContextPool.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/Error.h"
@@ -27,29 +28,27 @@ class SourceMgrDiagnosticHandler;
 
 namespace mlir::kron {
 
-/// A parsed file or text, or a module that was built. As long as it lives,
-/// diagnostics about it are printed with the lines of the source, or collected.
+/// A parsed file or text, or a module that was built, in a context of a pool
+/// that is its own as long as it lives. Until then diagnostics about it are
+/// printed with the lines of the source, or collected. One thread at a time
+/// uses it.
 class SourceModule {
 public:
+  using Pool = std::shared_ptr<ContextPool>;
+  using Build = function_ref<OwningOpRef<ModuleOp>(MLIRContext *)>;
+
   /// Reads `path` ("-": standard input). Diagnostics go to standard error.
-  static llvm::Expected<std::unique_ptr<SourceModule>> read(StringRef path);
+  static llvm::Expected<std::unique_ptr<SourceModule>> read(Pool pool,
+                                                            StringRef path);
 
-  /// Parses `text`; all diagnostics go to `stream`, which has to live as long.
+  /// Parses `text`. All diagnostics go to `stream`, which has to live as long;
+  /// without one they are collected.
   static llvm::Expected<std::unique_ptr<SourceModule>>
-  parse(StringRef text, llvm::raw_ostream &stream);
+  parse(Pool pool, StringRef text, llvm::raw_ostream *stream = nullptr);
 
-  /// Parses `text` in the context that all of this process share, which spares
-  /// loading dialects: that takes longer than compiling a small kernel. There
-  /// is one such module at a time: this waits until that of another thread is
-  /// gone, and fork() until this one is. To be released by the thread that
-  /// made it, which must not ask for a second one before. Diagnostics are
-  /// collected.
-  static llvm::Expected<std::unique_ptr<SourceModule>>
-  parseShared(StringRef text);
-
-  /// The same of the module that `build` makes in that context.
-  static llvm::Expected<std::unique_ptr<SourceModule>>
-  buildShared(function_ref<OwningOpRef<ModuleOp>(MLIRContext *)> build);
+  /// Verifies the module that `build` makes. Diagnostics are collected.
+  static llvm::Expected<std::unique_ptr<SourceModule>> build(Pool pool,
+                                                             Build build);
   ~SourceModule();
 
   ModuleOp get() { return *module; }
@@ -68,21 +67,15 @@ public:
   ArrayRef<std::string> getWarnings() const { return warnings; }
 
 private:
-  struct Turn;
-
-  SourceModule();
-  /// One without a module yet, in the shared context.
-  static std::unique_ptr<SourceModule> takeTurn();
+  SourceModule(Pool pool, llvm::raw_ostream *stream);
   static llvm::Expected<std::unique_ptr<SourceModule>>
-  parse(std::unique_ptr<llvm::MemoryBuffer> text, llvm::raw_ostream &stream);
-  llvm::Error parseIn(MLIRContext *context,
-                      std::unique_ptr<llvm::MemoryBuffer> text);
+  parse(Pool pool, std::unique_ptr<llvm::MemoryBuffer> text,
+        llvm::raw_ostream *stream);
   void collect(Diagnostic &diagnostic);
 
+  Pool pool;
   // Each is released before those above it, which it refers to.
-  std::unique_ptr<Turn> turn;
-  /// Null for the shared one.
-  std::unique_ptr<MLIRContext> ownContext;
+  std::unique_ptr<MLIRContext> context;
   llvm::SourceMgr sourceManager;
   std::string errors, remarks;
   std::vector<std::string> warnings;

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AmxStage.h"
+#include "AmxStep.h"
 #include "AmxTile.h"
 #include "Pairs.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

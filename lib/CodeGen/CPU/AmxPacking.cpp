@@ -6,40 +6,40 @@
 //===----------------------------------------------------------------------===//
 
 #include "AmxPacking.h"
-#include "AmxStage.h"
+#include "AmxStep.h"
 #include "Rearrange.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
-AmxOperand kron::getPackedOperand(const StageLayout &stage, Value base,
+AmxOperand kron::getPackedOperand(const StepLayout &step, Value base,
                                   bool isA) {
   AmxOperand operand;
   operand.base = base;
   if (isA) {
-    operand.rowBytes = getRowBytes(stage);
-    operand.tileBytes = kAmxRows * getRowBytes(stage);
+    operand.rowBytes = getRowBytes(step);
+    operand.tileBytes = kAmxRows * getRowBytes(step);
     operand.bytesK = kAmxTileBytes / kAmxRows;
   } else {
     operand.rowBytes = kAmxTileBytes / kAmxRows;
-    operand.tileBytes = getPanelBytes(stage);
+    operand.tileBytes = getPanelBytes(step);
     operand.bytesK = kAmxTileBytes;
   }
   return operand;
 }
 
-PackedFactor kron::getAmxFactor(const StageLayout &stage,
+PackedFactor kron::getAmxFactor(const StepLayout &step,
                                 ArrayRef<int64_t> factorSizes) {
-  bool isA = getAmxMapping(stage) == AmxMapping::Columns;
-  int64_t tiles = llvm::divideCeil(stage.sizeN, kAmxRows);
+  bool isA = getAmxMapping(step) == AmxMapping::Columns;
+  int64_t tiles = llvm::divideCeil(step.sizeN, kAmxRows);
   PackedFactor packed;
-  packed.elements =
-      tiles * (isA ? kAmxRows * getRowBytes(stage) : getPanelBytes(stage)) /
-      kHalfBytes;
-  packed.strides.assign(stage.sizes.size(), 0);
-  for (unsigned axis = stage.sizes.size(); axis-- > 0;) {
-    if (axis == stage.axis || factorSizes[axis] == 1)
+  packed.elements = tiles *
+                    (isA ? kAmxRows * getRowBytes(step) : getPanelBytes(step)) /
+                    kBF16Bytes;
+  packed.strides.assign(step.sizes.size(), 0);
+  for (unsigned axis = step.sizes.size(); axis-- > 0;) {
+    if (axis == step.axis || factorSizes[axis] == 1)
       continue;
     packed.strides[axis] = packed.elements;
     packed.elements *= factorSizes[axis];
@@ -52,11 +52,11 @@ namespace {
 /// Fills the tiles of one position of all axes.
 class AmxPacker {
 public:
-  AmxPacker(Emitter &emitter, const StageLayout &stage)
-      : emitter(emitter), stage(stage),
-        isA(getAmxMapping(stage) == AmxMapping::Columns),
-        temporary(allocateLines(emitter, std::max(kAmxRows * getRowBytes(stage),
-                                                  getPanelBytes(stage)))) {}
+  AmxPacker(Emitter &emitter, const StepLayout &step)
+      : emitter(emitter), step(step),
+        isA(getAmxMapping(step) == AmxMapping::Columns),
+        temporary(allocateLines(emitter, std::max(kAmxRows * getRowBytes(step),
+                                                  getPanelBytes(step)))) {}
 
   void emit(Value from, Value to);
 
@@ -66,7 +66,7 @@ private:
   void emitElements(Value from, Value to, int64_t count);
 
   Emitter &emitter;
-  const StageLayout &stage;
+  const StepLayout &step;
   bool isA;
   /// Memory for the elements of a tile's q.
   Value temporary;
@@ -75,24 +75,24 @@ private:
 } // namespace
 
 void AmxPacker::emit(Value from, Value to) {
-  Type stored = stage.factor.element;
+  Type stored = step.factor.element;
   Emitter bytes(emitter.builder, emitter.loc, emitter.builder.getI8Type());
-  Int tileBytes = getPackedOperand(stage, to, isA).tileBytes;
+  Int tileBytes = getPackedOperand(step, to, isA).tileBytes;
   auto emitAt = [&](Int tile, int64_t count) {
     Int offset =
-        emitter.mul(emitter.mul(tile, kAmxRows), stage.factor.resultStride);
+        emitter.mul(emitter.mul(tile, kAmxRows), step.factor.resultStride);
     emitTile(emitter.offsetPointer(from, offset, stored),
              bytes.offsetPointer(to, emitter.mul(tile, tileBytes)), count);
   };
-  int64_t full = stage.sizeN / kAmxRows;
+  int64_t full = step.sizeN / kAmxRows;
   emitter.forLoop(0, full, 1, [&](Int tile) { emitAt(tile, kAmxRows); });
-  if (stage.sizeN % kAmxRows)
-    emitAt(full, stage.sizeN % kAmxRows);
+  if (step.sizeN % kAmxRows)
+    emitAt(full, step.sizeN % kAmxRows);
 }
 
 void AmxPacker::emitTile(Value from, Value to, int64_t count) {
-  const StageFactor &factor = stage.factor;
-  AmxMatrix matrix{from, factor.resultStride, factor.strideK, stage.sizeK,
+  const StepFactor &factor = step.factor;
+  AmxMatrix matrix{from, factor.resultStride, factor.strideK, step.sizeK,
                    factor.element};
   bool takesPairs = factor.resultStride.is(1);
   if (!takesPairs &&
@@ -100,9 +100,9 @@ void AmxPacker::emitTile(Value from, Value to, int64_t count) {
     return emitElements(from, to, count);
   // The pairs of A, i32, are those of B transposed.
   bool transposes = takesPairs == isA;
-  int64_t pairs = getPaddedK(stage) / 2;
-  int64_t rowBytes = getRowBytes(stage);
-  int64_t rowPairs = rowBytes / (2 * kHalfBytes);
+  int64_t pairs = getPaddedK(step) / 2;
+  int64_t rowBytes = getRowBytes(step);
+  int64_t rowPairs = rowBytes / (2 * kBF16Bytes);
   Value place = transposes ? temporary : to;
   if (takesPairs)
     emitAmxPairs(emitter, matrix, count, place, 0);
@@ -120,48 +120,48 @@ void AmxPacker::emitTile(Value from, Value to, int64_t count) {
 /// Copies the elements of a tile one by one; those that do not exist are zero.
 void AmxPacker::emitElements(Value from, Value to, int64_t count) {
   OpBuilder &builder = emitter.builder;
-  Type stored = stage.factor.element;
+  Type stored = step.factor.element;
   Emitter halves(builder, emitter.loc, builder.getI16Type());
-  int64_t bytes = isA ? kAmxRows * getRowBytes(stage) : getPanelBytes(stage);
+  int64_t bytes = isA ? kAmxRows * getRowBytes(step) : getPanelBytes(step);
   constexpr int64_t kLanes = 32;
   Value zero = halves.zero(halves.getVectorType(kLanes));
-  emitter.forLoop(0, bytes / kHalfBytes, kLanes, [&](Int index) {
+  emitter.forLoop(0, bytes / kBF16Bytes, kLanes, [&](Int index) {
     halves.storeVector(zero, halves.offsetPointer(to, index), nullptr);
   });
   emitter.forLoop(0, count, 1, [&](Int q) {
     Value source = emitter.offsetPointer(
-        from, emitter.mul(q, stage.factor.resultStride), stored);
-    emitter.forLoop(0, stage.sizeK, 1, [&](Int k) {
+        from, emitter.mul(q, step.factor.resultStride), stored);
+    emitter.forLoop(0, step.sizeK, 1, [&](Int k) {
       Int offset =
-          emitter.add(emitter.mul(q, getRowBytes(stage) / kHalfBytes), k);
+          emitter.add(emitter.mul(q, getRowBytes(step) / kBF16Bytes), k);
       if (!isA)
         offset = emitter.add(emitter.mul(emitter.floorDiv(k, 2), 2 * kAmxRows),
                              emitter.add(emitter.mul(q, 2), emitter.rem(k, 2)));
       Value pointer = emitter.offsetPointer(
-          source, emitter.mul(k, stage.factor.strideK), stored);
+          source, emitter.mul(k, step.factor.strideK), stored);
       halves.storeScalar(halves.loadScalar(pointer),
                          halves.offsetPointer(to, offset));
     });
   });
 }
 
-void kron::emitAmxPacking(Emitter &emitter, const StageLayout &stage,
+void kron::emitAmxPacking(Emitter &emitter, const StepLayout &step,
                           ArrayRef<int64_t> factorSizes,
                           const PackedFactor &packed, Value base) {
-  AmxPacker packer(emitter, stage);
-  Type stored = stage.factor.element;
+  AmxPacker packer(emitter, step);
+  Type stored = step.factor.element;
   std::function<void(unsigned, Value, Value)> emitLoops = [&](unsigned axis,
                                                               Value from,
                                                               Value to) {
     if (axis == factorSizes.size())
       return packer.emit(from, to);
-    int64_t size = axis == stage.axis ? 1 : factorSizes[axis];
+    int64_t size = axis == step.axis ? 1 : factorSizes[axis];
     emitter.forLoop(0, size, 1, [&](Int position) {
-      Int source = emitter.mul(position, getStride(stage.factor.strides, axis));
+      Int source = emitter.mul(position, getStride(step.factor.strides, axis));
       Int target = emitter.mul(position, packed.strides[axis]);
       emitLoops(axis + 1, emitter.offsetPointer(from, source, stored),
                 emitter.offsetPointer(to, target, stored));
     });
   };
-  emitLoops(0, stage.factor.base, base);
+  emitLoops(0, step.factor.base, base);
 }

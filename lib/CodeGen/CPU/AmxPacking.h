@@ -14,20 +14,20 @@
 #define KRON_LIB_CODEGEN_CPU_AMXPACKING_H
 
 #include "AmxTile.h"
-#include "kron/CodeGen/CPU/Stage.h"
+#include "kron/CodeGen/CPU/Step.h"
 
 namespace mlir::kron {
 
 /// Tiles of A, or of B, that lie at `base` as they are packed.
-AmxOperand getPackedOperand(const StageLayout &stage, Value base, bool isA);
+AmxOperand getPackedOperand(const StepLayout &step, Value base, bool isA);
 
 /// The arrangement of the factor in tiles, in elements of bf16, for a factor
 /// that varies over `factorSizes[k]` positions of axis k.
-PackedFactor getAmxFactor(const StageLayout &stage,
+PackedFactor getAmxFactor(const StepLayout &step,
                           ArrayRef<int64_t> factorSizes);
 
-/// Builds the loops that fill `base` from the whole factor of `stage`.
-void emitAmxPacking(Emitter &emitter, const StageLayout &stage,
+/// Builds the loops that fill `base` from the whole factor of `step`.
+void emitAmxPacking(Emitter &emitter, const StepLayout &step,
                     ArrayRef<int64_t> factorSizes, const PackedFactor &packed,
                     Value base);
 

@@ -127,16 +127,16 @@ void kron::emitAmxBlock(Emitter &emitter, const AmxBlock &block, Value results,
     emitCall(emitter, "llvm.x86.tilezero",
              getTile(emitter, getResultTile(row, column)));
   });
-  auto emitStep = [&](Int positionK) {
+  auto emitStepOfK = [&](Int positionK) {
     emitKStep(emitter, block, positionK, /*low=*/false);
     if (block.a.lowBytes || block.b.lowBytes)
       emitKStep(emitter, block, positionK, /*low=*/true);
   };
   if (block.sizeK <= kMaxUnrolled)
     for (int64_t positionK = 0; positionK < block.sizeK; ++positionK)
-      emitStep(positionK);
+      emitStepOfK(positionK);
   else
-    emitter.forLoop(0, block.sizeK, 1, emitStep);
+    emitter.forLoop(0, block.sizeK, 1, emitStepOfK);
   Value stride = emitter.materialize(rowBytes, 64);
   forResults([&](int64_t row, int64_t column) {
     Int offset = emitter.add(emitter.mul(rowBytes, row * kAmxRows),
@@ -206,13 +206,13 @@ static Parts loadParts(Emitter &emitter, const AmxMatrix &matrix, Value pointer,
     return parts;
   Value high = arith::BitcastOp::create(builder, loc, value.getType(),
                                         emitUpperHalf(emitter, parts.high));
-  Value rest = arith::SubFOp::create(builder, loc, value, high);
+  Value residual = arith::SubFOp::create(builder, loc, value, high);
   // Infinity leaves no residual, rather than NaN.
-  Value isNumber = arith::CmpFOp::create(builder, loc,
-                                         arith::CmpFPredicate::ORD, rest, rest);
-  rest = arith::SelectOp::create(builder, loc, isNumber, rest,
-                                 emitter.zero(rest.getType()));
-  parts.low = arith::BitcastOp::create(builder, loc, words, rest);
+  Value isNumber = arith::CmpFOp::create(
+      builder, loc, arith::CmpFPredicate::ORD, residual, residual);
+  residual = arith::SelectOp::create(builder, loc, isNumber, residual,
+                                     emitter.zero(residual.getType()));
+  parts.low = arith::BitcastOp::create(builder, loc, words, residual);
   return parts;
 }
 

@@ -13,7 +13,7 @@ using namespace mlir::kron;
 
 /// Multiplies the factors of a group out: [p1, p2, ...] x [q1, q2, ...].
 static FactorArray getJointFactor(Emitter &emitter, RuntimeCalls &runtime,
-                                  FusedOp fused, const StageGroup &group,
+                                  FusedOp fused, const StepGroup &group,
                                   unsigned rank) {
   if (group.products.size() == 1)
     return getFusedFactor(emitter, fused, group.products.front());
@@ -29,7 +29,7 @@ static FactorArray getJointFactor(Emitter &emitter, RuntimeCalls &runtime,
           return;
         }
         ModeProductOp op = group.products[index];
-        StageFactor factor = getFusedFactor(emitter, fused, op).array;
+        StepFactor factor = getFusedFactor(emitter, fused, op).array;
         auto shape = cast<ShapedType>(op.getFactor().getType()).getShape();
         int64_t sizeK = shape[op.getContractedFactorDim()];
         int64_t sizeN = shape[op.getResultingFactorDim()];
@@ -68,7 +68,7 @@ FusedArrays kron::collectArrays(Emitter &emitter, RuntimeCalls &runtime,
     arrays.scale.alpha = getTileScalar(emitter, operands.alpha);
   if (arrays.adds)
     arrays.scale.beta = getTileScalar(emitter, operands.beta);
-  for (const StageGroup &group : plan.groups)
+  for (const StepGroup &group : plan.groups)
     arrays.factors.push_back(
         getJointFactor(emitter, runtime, fused, group, arrays.sizes.size()));
   return arrays;

@@ -9,7 +9,7 @@
 #define KRON_LIB_CODEGEN_CPU_FUSEDARRAYS_H
 
 #include "kron/CodeGen/CPU/RuntimeCalls.h"
-#include "kron/CodeGen/CPU/Stage.h"
+#include "kron/CodeGen/CPU/Step.h"
 #include "kron/Plan/CPU/FusedLayout.h"
 
 namespace mlir::kron {

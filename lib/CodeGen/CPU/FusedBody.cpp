@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AmxStage.h"
+#include "AmxStep.h"
 #include "AmxTile.h"
 #include "Captures.h"
 #include "FusedBuilder.h"
@@ -46,7 +46,7 @@ FusedPlace FusedCodeBuilder::advance(Emitter &emitter, const FusedPlace &from,
   if (place.arrays.addend.base)
     move(place.arrays.addend, place.arrays.addend.strides[axis]);
   if (place.arrays.epilogue)
-    for (StageArray *array :
+    for (StepArray *array :
          {&place.arrays.epilogue->bias, &place.arrays.epilogue->residual})
       if (array->base)
         move(*array, array->strides[axis]);
@@ -56,10 +56,10 @@ FusedPlace FusedCodeBuilder::advance(Emitter &emitter, const FusedPlace &from,
     if (plan.rowsInLanes)
       continue;
     // A joint factor varies on no axis, so axis numbers need no shift.
-    bool packs = stages[index].packs && !stages[index].packsInBody &&
+    bool packs = steps[index].packs && !steps[index].packsInBody &&
                  plan.groups[index].products.size() == 1;
-    unsigned stageAxis = rowsOutside ? (axis + 1) % plan.roles.size() : axis;
-    move(factor.array, packs ? Int(stages[index].packed.strides[stageAxis])
+    unsigned stepAxis = rowsOutside ? (axis + 1) % plan.roles.size() : axis;
+    move(factor.array, packs ? Int(steps[index].packed.strides[stepAxis])
                              : factor.array.strides[axis]);
   }
   return place;
@@ -116,7 +116,7 @@ void FusedCodeBuilder::emitNested(Emitter &emitter, unsigned index,
                                   FusedPlace place, const FusedWindow &window) {
   const Section &section = sections[index];
   bool isPrefetchWindow = index == 1 && choices.spreadsPrefetch;
-  StageArray input = place.source;
+  StepArray input = place.source;
   if (isPrefetchWindow)
     startPrefetch(emitter, section, input, window);
   if (index) {
@@ -157,9 +157,8 @@ void FusedCodeBuilder::emitSlices(Emitter &emitter, unsigned index,
       });
 }
 
-StageArray FusedCodeBuilder::takeBuffer(Emitter &emitter,
-                                        unsigned groupsApplied,
-                                        bool asWritten) {
+StepArray FusedCodeBuilder::takeBuffer(Emitter &emitter, unsigned groupsApplied,
+                                       bool asWritten) {
   SectionBuffers &owner = buffers[getOwner(groupsApplied)];
   Value base = emitter.offsetPointer(scratch, owner.offset +
                                                   owner.next * owner.elements);
@@ -168,16 +167,16 @@ StageArray FusedCodeBuilder::takeBuffer(Emitter &emitter,
 }
 
 /// Takes a window through the groups of a section; returns what they leave.
-StageArray FusedCodeBuilder::emitSection(Emitter &emitter,
-                                         const Section &section,
-                                         const FusedPlace &place,
-                                         const FusedWindow &window) {
-  StageArray source = place.source;
+StepArray FusedCodeBuilder::emitSection(Emitter &emitter,
+                                        const Section &section,
+                                        const FusedPlace &place,
+                                        const FusedWindow &window) {
+  StepArray source = place.source;
   if (section.begin == 0 && !choices.spreadsPrefetch)
     startPrefetch(emitter, section, source, window);
   prefetch.drain = drain;
   if (section.begin == 0 && copiesIn) {
-    StageArray buffer = takeBuffer(emitter, 0);
+    StepArray buffer = takeBuffer(emitter, 0);
     if (hasPairs)
       emitPairCopy(emitter, {getSizes(window, 0), plan.groups.front().axis,
                              source, buffer, vectorBits});
@@ -191,13 +190,13 @@ StageArray FusedCodeBuilder::emitSection(Emitter &emitter,
     // Slices that lie in larger ones leave their results there.
     bool isDirect =
         index + 1 == section.end && (isLast ? !copiesOut : isNested());
-    StageArray destination =
+    StepArray destination =
         isDirect ? place.destination
                  : takeBuffer(emitter, index + 1, /*asWritten=*/true);
-    auto build = [&](const StageArray &to) {
-      Stage stage = getStage(place, index, window, source, to);
-      stage.isSourceBuffer = index || copiesIn;
-      emitGroup(emitter, index, stage);
+    auto build = [&](const StepArray &to) {
+      Step step = makeStep(place, index, window, source, to);
+      step.isSourceBuffer = index || copiesIn;
+      emitGroup(emitter, index, step);
     };
     if (isLast && isDirect)
       emitStaged(emitter, window, destination, build);
@@ -210,7 +209,7 @@ StageArray FusedCodeBuilder::emitSection(Emitter &emitter,
     prefetch.slot = nullptr;
   if (!isLast || !copiesOut)
     return source;
-  emitStaged(emitter, window, place.destination, [&](const StageArray &to) {
+  emitStaged(emitter, window, place.destination, [&](const StepArray &to) {
     TileCopy copy{
         getSizes(window, section.end), source,    to, place.arrays.scale,
         place.arrays.addend,           vectorBits};
@@ -226,23 +225,22 @@ StageArray FusedCodeBuilder::emitSection(Emitter &emitter,
 
 /// Builds one step; the last one twice, if results may be stored
 /// non-temporally.
-void FusedCodeBuilder::emitGroup(Emitter &emitter, unsigned index,
-                                 Stage stage) {
+void FusedCodeBuilder::emitGroup(Emitter &emitter, unsigned index, Step step) {
   const PackedFactor *packed =
-      stages[index].packs ? &stages[index].packed : nullptr;
-  stage.prefetch = prefetch;
-  if (stages[index].usesTiles)
-    return emitAmxStage(emitter, stage, *packed, /*isExact=*/index == 0);
-  int64_t end = scratchBytes / emitter.getElementBytes() - stageScratchElements;
-  if (stageScratchElements)
-    stage.scratch = emitter.offsetPointer(scratch, end);
-  if (stages[index].packsInBody) {
+      steps[index].packs ? &steps[index].packed : nullptr;
+  step.prefetch = prefetch;
+  if (steps[index].usesTiles)
+    return emitAmxStep(emitter, step, *packed, /*isExact=*/index == 0);
+  int64_t end = scratchBytes / emitter.getElementBytes() - stepScratchElements;
+  if (stepScratchElements)
+    step.scratch = emitter.offsetPointer(scratch, end);
+  if (steps[index].packsInBody) {
     Value base = emitter.offsetPointer(scratch, end - packedElements);
-    emitPacking(emitter, stage, stages[index].factorSizes, *packed, base);
-    stage.factor.base = base;
+    emitPacking(emitter, step, steps[index].factorSizes, *packed, base);
+    step.factor.base = base;
   }
   if (index + 1 < plan.groups.size() || !streams || stagedElements)
-    return emitStage(emitter, stage, packed);
+    return emitStep(emitter, step, packed);
   // The operation first: steps look for the function that they are in.
   auto choice =
       scf::IfOp::create(builder, loc, streams, /*withElseRegion=*/true);
@@ -250,8 +248,8 @@ void FusedCodeBuilder::emitGroup(Emitter &emitter, unsigned index,
   for (bool isStreaming : {true, false}) {
     builder.setInsertionPointToStart(isStreaming ? choice.thenBlock()
                                                  : choice.elseBlock());
-    stage.streams = isStreaming;
-    emitStage(emitter, stage, packed);
+    step.streams = isStreaming;
+    emitStep(emitter, step, packed);
   }
 }
 
@@ -274,12 +272,12 @@ void FusedCodeBuilder::emitBody(func::FuncOp body,
   Captures entered(builder, loc, slots, captures);
   FusedArrays inside = arrays;
   entered.enter(inside.sizes);
-  for (StageArray *array : {&inside.input, &inside.init, &inside.addend}) {
+  for (StepArray *array : {&inside.input, &inside.init, &inside.addend}) {
     entered.enter(array->base);
     entered.enter(array->strides);
   }
   if (inside.epilogue)
-    for (StageArray *array :
+    for (StepArray *array :
          {&inside.epilogue->bias, &inside.epilogue->residual}) {
       entered.enter(array->base);
       entered.enter(array->strides);
@@ -307,10 +305,10 @@ void FusedCodeBuilder::emitBody(func::FuncOp body,
     streams =
         arith::TruncIOp::create(builder, loc, builder.getI1Type(), streams);
   bool usesTiles = llvm::any_of(
-      stages, [](const PlannedStage &stage) { return stage.usesTiles; });
+      steps, [](const PlannedStep &step) { return step.usesTiles; });
   if (usesTiles)
     emitAmxConfiguration(emitter);
-  if (stagedElements && !stagesSegments)
+  if (stagedElements && !hasStagedSegments)
     startStaging(emitter);
   emitter.forLoop(Int(begin), Int(end), 1,
                   [&](Int tile) { emitTile(emitter, inside, tile); });
@@ -321,7 +319,7 @@ void FusedCodeBuilder::emitBody(func::FuncOp body,
   if (streams)
     scf::IfOp::create(
         builder, loc, streams, [&](OpBuilder &builder, Location loc) {
-          if (stagedElements && !stagesSegments)
+          if (stagedElements && !hasStagedSegments)
             finishStaging(emitter);
           LLVM::FenceOp::create(builder, loc, LLVM::AtomicOrdering::seq_cst);
           scf::YieldOp::create(builder, loc);

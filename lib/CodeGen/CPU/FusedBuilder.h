@@ -26,7 +26,7 @@ inline bool hasLaneMasks(int64_t vectorBits) { return vectorBits == 512; }
 
 /// Where a window starts in every array.
 struct FusedPlace {
-  StageArray source, destination;
+  StepArray source, destination;
   FusedArrays arrays;
 };
 
@@ -52,34 +52,33 @@ private:
   // Outside of the body.
   LayoutArrays &getArrays() override { return arrays; }
   Value copyFactor(const FactorCopy &copy) override;
-  Value packFactor(const StageLayout &stage,
-                   const PlannedStage &planned) override;
-  void packMatrixTiles(unsigned index, StageLayout stage,
-                       PlannedStage &planned) override;
+  Value packFactor(const StepLayout &step, const PlannedStep &planned) override;
+  void packMatrixTiles(unsigned index, StepLayout step,
+                       PlannedStep &planned) override;
   void moveFactorAxes(unsigned index);
-  void startStages();
+  void startSteps();
   void planBuffers();
   bool canStreamTiles(SmallVectorImpl<Value> &strides) const;
   /// Of input and result.
   Int countBytes();
-  void planStreaming(const StageLayout &last);
+  void planStreaming(const StepLayout &last);
   /// Whether tiles of the result are whole cache lines, one after the other, so
   /// that they can be stored non-temporally from a copy that lies so, too.
   /// `strides` receives those that must be multiples of a line, but are only
   /// known when the code runs.
-  bool canStageResults(SmallVectorImpl<Value> &strides) const;
+  bool canHaveStagedResults(SmallVectorImpl<Value> &strides) const;
   /// Of an element of the result as it lies in memory.
   int64_t getResultBytes() const;
   /// Whether rows of blocks of the only factor can be stored non-temporally
   /// from a copy; `strides` as above.
-  bool canStageSegments(SmallVectorImpl<Value> &strides) const;
+  bool canHaveStagedSegments(SmallVectorImpl<Value> &strides) const;
   void emitCall(func::FuncOp body, Int count, ArrayRef<Value> captures);
 
   // Both.
   Int getTiledExtent(Emitter &emitter, const FusedArrays &arrays, Int start);
-  Stage getStage(const FusedPlace &place, unsigned group,
-                 const FusedWindow &window, const StageArray &source,
-                 const StageArray &destination);
+  Step makeStep(const FusedPlace &place, unsigned group,
+                const FusedWindow &window, const StepArray &source,
+                const StepArray &destination);
   Int getNumTiles(Emitter &emitter, const FusedArrays &arrays);
 
   // Inside of the body.
@@ -93,30 +92,30 @@ private:
                   const FusedWindow &window);
   void emitSlices(Emitter &emitter, unsigned index, const FusedPlace &place,
                   const FusedWindow &outside, unsigned axis = 0);
-  StageArray emitSection(Emitter &emitter, const Section &section,
-                         const FusedPlace &place, const FusedWindow &window);
-  void emitGroup(Emitter &emitter, unsigned index, Stage stage);
+  StepArray emitSection(Emitter &emitter, const Section &section,
+                        const FusedPlace &place, const FusedWindow &window);
+  void emitGroup(Emitter &emitter, unsigned index, Step step);
   void startStaging(Emitter &emitter);
   /// Copies what is left of a result with non-temporal stores.
   void finishStaging(Emitter &emitter);
   /// Calls `build` with where the last operation on `window` stores to:
   /// `destination`, or a copy of that, which is then stored non-temporally.
   void emitStaged(Emitter &emitter, const FusedWindow &window,
-                  const StageArray &destination,
-                  function_ref<void(const StageArray &)> build);
+                  const StepArray &destination,
+                  function_ref<void(const StepArray &)> build);
   /// The same for rows of a tile that are whole cache lines each,
   /// non-temporally for certain and all at once.
   void emitStagedSegments(Emitter &emitter, const FusedWindow &window,
-                          const StageArray &destination,
-                          function_ref<void(const StageArray &)> build);
-  StageArray takeBuffer(Emitter &emitter, unsigned groupsApplied,
-                        bool asWritten = false);
+                          const StepArray &destination,
+                          function_ref<void(const StepArray &)> build);
+  StepArray takeBuffer(Emitter &emitter, unsigned groupsApplied,
+                       bool asWritten = false);
   Value getResultOffset(const FusedPlace &place);
   bool isOnlyTile() const;
   int64_t getRowsAhead(const FusedWindow &window) const;
-  StageArray getTileAhead(Emitter &emitter, StageArray input, int64_t ahead);
+  StepArray getTileAhead(Emitter &emitter, StepArray input, int64_t ahead);
   void startPrefetch(Emitter &emitter, const Section &section,
-                     const StageArray &input, const FusedWindow &window,
+                     const StepArray &input, const FusedWindow &window,
                      bool isNextTile = false);
 
   OpBuilder &builder;
@@ -131,7 +130,7 @@ private:
   int64_t stagedElements = 0, stagedOffset = 0;
   /// Whether these are rows of whole cache lines each, not one piece of memory;
   /// then there is one copy.
-  bool stagesSegments = false;
+  bool hasStagedSegments = false;
   int64_t scratchBytes = 0;
   /// As i64 outside and i1 inside of the body, whether results are stored
   /// non-temporally; null if they never are.

@@ -22,7 +22,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/CPU/FusedEmitter.h"
-#include "AmxStage.h"
+#include "AmxStep.h"
 #include "Captures.h"
 #include "FusedBuilder.h"
 #include "TileCopy.h"
@@ -37,16 +37,16 @@ using namespace mlir::kron;
 // Steps
 //===----------------------------------------------------------------------===//
 
-Stage FusedCodeBuilder::getStage(const FusedPlace &place, unsigned index,
-                                 const FusedWindow &window,
-                                 const StageArray &source,
-                                 const StageArray &destination) {
-  Stage stage;
-  static_cast<StageLayout &>(stage) =
-      describeStage(place.arrays, index, window, source, destination);
+Step FusedCodeBuilder::makeStep(const FusedPlace &place, unsigned index,
+                                const FusedWindow &window,
+                                const StepArray &source,
+                                const StepArray &destination) {
+  Step step;
+  static_cast<StepLayout &>(step) =
+      describeStep(place.arrays, index, window, source, destination);
   if (index + 1 == plan.groups.size() && !copiesOut)
-    stage.scale = place.arrays.scale;
-  return stage;
+    step.scale = place.arrays.scale;
+  return step;
 }
 
 Int FusedCodeBuilder::getTiledExtent(Emitter &emitter,
@@ -59,15 +59,15 @@ Int FusedCodeBuilder::getTiledExtent(Emitter &emitter,
   return emitter.min(tileSize, emitter.sub(size, start));
 }
 
-void FusedCodeBuilder::startStages() {
+void FusedCodeBuilder::startSteps() {
   // An extent that is only known later must not look like a constant.
   Int extent = getTiledExtent(outer, arrays, 0);
   if (plan.tiledAxis >= 0 &&
       !(arrays.sizes[plan.tiledAxis].isConstant() &&
         arrays.sizes[plan.tiledAxis].getConstant() % tileSize == 0))
     extent = Int(outer.materialize(extent));
-  planStages(extent);
-  if (!stages.back().usesTiles)
+  planSteps(extent);
+  if (!steps.back().usesTiles)
     planStreaming(getPlanned(plan.groups.size() - 1));
   planBuffers();
 }
@@ -77,7 +77,7 @@ void FusedCodeBuilder::planBuffers() {
   unsigned first = copiesIn ? 0 : 1, end = plan.groups.size() + copiesOut;
   for (unsigned applied = first; applied < end; ++applied) {
     SectionBuffers &owner = buffers[getOwner(applied)];
-    StageArray buffer = getIntermediate(Value(), applied);
+    StepArray buffer = getIntermediate(Value(), applied);
     FusedWindow window =
         getWindow(sections[getOwner(applied)], getTileWindow(tileSize));
     int64_t last = 0;
@@ -96,8 +96,8 @@ void FusedCodeBuilder::planBuffers() {
     elements += each.count * each.elements;
   }
   stagedOffset = elements;
-  elements += (stagesSegments ? 1 : 2) * stagedElements;
-  scratchBytes = (elements + packedElements + stageScratchElements) *
+  elements += (hasStagedSegments ? 1 : 2) * stagedElements;
+  scratchBytes = (elements + packedElements + stepScratchElements) *
                  outer.getElementBytes();
 }
 
@@ -136,7 +136,7 @@ Int FusedCodeBuilder::countBytes() {
 
 /// Builds the condition for storing results non-temporally: input and result
 /// are large, and all vectors of the result are aligned, or tiles of it are.
-void FusedCodeBuilder::planStreaming(const StageLayout &last) {
+void FusedCodeBuilder::planStreaming(const StepLayout &last) {
   int64_t threshold = choices.streamBytes;
   // Adding to what the result held has read it into the cache, as computing in
   // its place has.
@@ -152,13 +152,13 @@ void FusedCodeBuilder::planStreaming(const StageLayout &last) {
       !copiesOut && canStream(last, strides) && canStreamTiles(strides);
   int64_t elements = countElements(getTileWindow(tileSize), plan.groups.size());
   SmallVector<Value> stagedStrides, segmentStrides;
-  if ((!isDirect || choices.staging == kStagesAll) &&
-      canStageResults(stagedStrides)) {
+  if ((!isDirect || choices.staging == kAllStaged) &&
+      canHaveStagedResults(stagedStrides)) {
     stagedElements = elements;
     strides = stagedStrides;
-  } else if (!isDirect && canStageSegments(segmentStrides)) {
+  } else if (!isDirect && canHaveStagedSegments(segmentStrides)) {
     stagedElements = elements;
-    stagesSegments = true;
+    hasStagedSegments = true;
     strides = segmentStrides;
   } else if (!isDirect) {
     return;
@@ -166,7 +166,8 @@ void FusedCodeBuilder::planStreaming(const StageLayout &last) {
   Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
                                            arrays.init.base);
   Int bits(address);
-  int64_t stored = stagesSegments ? getResultBytes() : outer.getElementBytes();
+  int64_t stored =
+      hasStagedSegments ? getResultBytes() : outer.getElementBytes();
   for (Value stride : strides)
     bits = outer.bitOr(bits, outer.mul(stride, stored));
   Value aligned = outer.equal(outer.bitAnd(bits, kLineBytes - 1), 0);
@@ -187,7 +188,7 @@ void FusedCodeBuilder::emitCall(func::FuncOp body, Int count,
 WorkspaceBytes FusedCodeBuilder::emit() {
   builder.setInsertionPoint(fused);
   arrays = collectArrays(outer, runtime, fused, plan);
-  startStages();
+  startSteps();
   remark::analysis(loc, remark::RemarkOpts::name("Fused").category("kron-emit"))
       << remark::metric("CopiesIn", copiesIn)
       << remark::metric("CopiesOut", copiesOut)
@@ -195,7 +196,7 @@ WorkspaceBytes FusedCodeBuilder::emit() {
       << remark::metric("PacksInBody", packedElements != 0)
       << remark::metric("Pairs", hasPairs)
       << remark::metric("Scaled", arrays.scale.alpha || arrays.scale.beta)
-      << remark::metric("StagesSegments", stagesSegments)
+      << remark::metric("StagedSegments", hasStagedSegments)
       << remark::metric("Joined",
                         plan.groups.size() < fused.getModeProducts().size());
 

@@ -19,7 +19,7 @@ using namespace mlir;
 using namespace mlir::kron;
 
 Value FusedCodeBuilder::copyFactor(const FactorCopy &copy) {
-  StageArray to = copy.to;
+  StepArray to = copy.to;
   to.base = runtime.allocateShared(outer, copy.elements);
   if (copy.pairedDim >= 0)
     emitPairCopy(outer, {copy.sizes, static_cast<unsigned>(copy.pairedDim),
@@ -40,7 +40,7 @@ void FusedCodeBuilder::moveFactorAxes(unsigned index) {
   sizes.append({plan.groups[index].sizeN, plan.groups[index].sizeK});
   strides.append({&factor.array.resultStride, &factor.array.strideK});
   Emitter halves(builder, loc, builder.getI16Type());
-  StageArray from{factor.array.base, {}}, to;
+  StepArray from{factor.array.base, {}}, to;
   int64_t elements = 1;
   to.strides.assign(sizes.size(), 0);
   for (Int *stride : strides)
@@ -58,24 +58,24 @@ void FusedCodeBuilder::moveFactorAxes(unsigned index) {
 }
 
 /// Packs a factor for matrix tiles.
-void FusedCodeBuilder::packMatrixTiles(unsigned index, StageLayout stage,
-                                       PlannedStage &planned) {
+void FusedCodeBuilder::packMatrixTiles(unsigned index, StepLayout step,
+                                       PlannedStep &planned) {
   if (choices.steps[index].transposesFactor) {
     moveFactorAxes(index);
     // Only single factors vary, whose axes are those of the op.
-    stage.factor = arrays.factors[index].array;
+    step.factor = arrays.factors[index].array;
   }
-  planned.packed = getAmxFactor(stage, planned.factorSizes);
+  planned.packed = getAmxFactor(step, planned.factorSizes);
   // Elements of bf16, of which the emitter's hold two.
   Value base = runtime.allocateShared(
       outer, llvm::divideCeil(planned.packed.elements, 2));
-  emitAmxPacking(outer, stage, planned.factorSizes, planned.packed, base);
+  emitAmxPacking(outer, step, planned.factorSizes, planned.packed, base);
   arrays.factors[index].array.base = base;
 }
 
-Value FusedCodeBuilder::packFactor(const StageLayout &stage,
-                                   const PlannedStage &planned) {
+Value FusedCodeBuilder::packFactor(const StepLayout &step,
+                                   const PlannedStep &planned) {
   Value base = runtime.allocateShared(outer, planned.packed.elements);
-  emitPacking(outer, stage, planned.factorSizes, planned.packed, base);
+  emitPacking(outer, step, planned.factorSizes, planned.packed, base);
   return base;
 }

@@ -28,7 +28,7 @@ Value FusedCodeBuilder::getResultOffset(const FusedPlace &place) {
       !choices.prefetchesResults || isLargeResult)
     return nullptr;
   Type i64 = builder.getI64Type();
-  auto getAddress = [&](const StageArray &array) -> Value {
+  auto getAddress = [&](const StepArray &array) -> Value {
     return LLVM::PtrToIntOp::create(builder, loc, i64, array.base);
   };
   Value result = getAddress(place.destination);
@@ -51,7 +51,7 @@ static int getFastestAxis(const CPUPlan &plan, const FusedArrays &arrays) {
 
 /// Elements of `input` inside of `axis` in a window of `sizes`, if they are
 /// contiguous, else 0.
-static int64_t countContiguous(const StageArray &input, ArrayRef<int64_t> sizes,
+static int64_t countContiguous(const StepArray &input, ArrayRef<int64_t> sizes,
                                int axis) {
   int64_t elements = 1;
   for (int inner = sizes.size() - 1; inner > axis; --inner) {
@@ -63,7 +63,7 @@ static int64_t countContiguous(const StageArray &input, ArrayRef<int64_t> sizes,
 }
 
 /// The same of axes outside of `axis`, from axis `end` on.
-static int64_t countContiguousOutside(const StageArray &input,
+static int64_t countContiguousOutside(const StepArray &input,
                                       ArrayRef<int64_t> sizes, int axis,
                                       int end) {
   int64_t elements = 1;
@@ -99,8 +99,8 @@ int64_t FusedCodeBuilder::getRowsAhead(const FusedWindow &window) const {
 }
 
 /// `input`, which is that of a tile, `ahead` tiles further on.
-StageArray FusedCodeBuilder::getTileAhead(Emitter &emitter, StageArray input,
-                                          int64_t ahead) {
+StepArray FusedCodeBuilder::getTileAhead(Emitter &emitter, StepArray input,
+                                         int64_t ahead) {
   bool hasGrid = false;
   for (auto [role, size] : llvm::zip(plan.roles, arrays.sizes))
     hasGrid |= role == AxisRole::Grid && !size.is(1);
@@ -121,7 +121,7 @@ StageArray FusedCodeBuilder::getTileAhead(Emitter &emitter, StageArray input,
 /// taken to be dense where strides are not known: prefetching something else
 /// does no harm.
 void FusedCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
-                                     const StageArray &input,
+                                     const StepArray &input,
                                      const FusedWindow &window,
                                      bool isNextTile) {
   prefetch = {};
@@ -138,14 +138,14 @@ void FusedCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
                              : emitter.getElementBytes();
   int64_t bytes = elements * elementBytes;
   bool hasSegments = plan.tiledAxis >= 0 && input.strides[plan.tiledAxis].is(1);
-  StageArray next = input;
+  StepArray next = input;
   Int distance = emitter.mul(window.most[axis], input.strides[axis]);
   int64_t ahead = choices.windowsAhead;
   if (isNextTile) {
     next = getTileAhead(emitter, input, 1);
     distance = 0;
   } else if (choices.spreadsPrefetch) {
-    const StageGroup &first = plan.groups.front();
+    const StepGroup &first = plan.groups.front();
     distance =
         emitter.mul(getRowsAhead(window),
                     input.strides[first.axis + first.products.size() - 1]);
@@ -157,7 +157,7 @@ void FusedCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
   }
   if (hasSegments) {
     // Segments along the tiled axis, one per position of the others.
-    const StageGroup &first = plan.groups.front();
+    const StepGroup &first = plan.groups.front();
     prefetch.segmentBytes = tileSize * elementBytes;
     unsigned last = first.axis + first.products.size() - 1;
     prefetch.stride = emitter.mul(input.strides[last], elementBytes);

@@ -20,7 +20,8 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-bool FusedCodeBuilder::canStageResults(SmallVectorImpl<Value> &strides) const {
+bool FusedCodeBuilder::canHaveStagedResults(
+    SmallVectorImpl<Value> &strides) const {
   int64_t elementBytes = outer.getElementBytes();
   if (!choices.staging || plan.tiledAxis < 0 || !plan.views.empty() ||
       movesInnermost || isConverted(arrays.init.element) ||
@@ -74,7 +75,8 @@ int64_t FusedCodeBuilder::getResultBytes() const {
                              : outer.getElementBytes();
 }
 
-bool FusedCodeBuilder::canStageSegments(SmallVectorImpl<Value> &strides) const {
+bool FusedCodeBuilder::canHaveStagedSegments(
+    SmallVectorImpl<Value> &strides) const {
   if (plan.blockAxis < 0 || movesInnermost || copiesOut)
     return false;
   for (int axis = 0; axis < plan.blockAxis; ++axis) {
@@ -153,9 +155,9 @@ void FusedCodeBuilder::finishStaging(Emitter &emitter) {
 }
 
 void FusedCodeBuilder::emitStagedSegments(
-    Emitter &emitter, const FusedWindow &window, const StageArray &destination,
-    function_ref<void(const StageArray &)> build) {
-  StageArray staged =
+    Emitter &emitter, const FusedWindow &window, const StepArray &destination,
+    function_ref<void(const StepArray &)> build) {
+  StepArray staged =
       getBuffer(emitter.offsetPointer(scratch, stagedOffset),
                 getBufferSizes(window, plan.groups.size()), plan.groups.size(),
                 /*paddedAxis=*/-1);
@@ -181,9 +183,9 @@ void FusedCodeBuilder::emitStagedSegments(
   });
 }
 
-void FusedCodeBuilder::emitStaged(
-    Emitter &emitter, const FusedWindow &window, const StageArray &destination,
-    function_ref<void(const StageArray &)> build) {
+void FusedCodeBuilder::emitStaged(Emitter &emitter, const FusedWindow &window,
+                                  const StepArray &destination,
+                                  function_ref<void(const StepArray &)> build) {
   if (!stagedElements)
     return build(destination);
   auto choice =
@@ -193,12 +195,12 @@ void FusedCodeBuilder::emitStaged(
   auto load = [&](Value slot) -> Value {
     return LLVM::LoadOp::create(builder, loc, slot.getType(), slot);
   };
-  if (stagesSegments) {
+  if (hasStagedSegments) {
     emitStagedSegments(emitter, window, destination, build);
     builder.setInsertionPointToStart(choice.elseBlock());
     return build(destination);
   }
-  StageArray staged = destination;
+  StepArray staged = destination;
   staged.base = load(stagedSlot);
   build(staged);
   finishStaging(emitter);

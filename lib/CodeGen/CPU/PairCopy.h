@@ -19,7 +19,7 @@ namespace mlir::kron {
 struct PairCopy {
   SmallVector<Int> sizes;
   unsigned axis = 0;
-  StageArray from, to;
+  StepArray from, to;
   int64_t vectorBits = 512;
 };
 

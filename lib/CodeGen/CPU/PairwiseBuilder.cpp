@@ -13,7 +13,7 @@
 #include "PairwiseBuilder.h"
 #include "Captures.h"
 #include "FusedBuilder.h"
-#include "kron/Machine/ThreadRates.h"
+#include "kron/Machine/ThreadForms.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -57,7 +57,7 @@ void PairwiseBuilder::planScratch() {
 
 /// Strides of the batch of the result in `array`, which has `rank` dimensions
 /// of it, aligned at the right.
-static SmallVector<Int> getBatchStrides(Value array, const StageArray &strided,
+static SmallVector<Int> getBatchStrides(Value array, const StepArray &strided,
                                         unsigned rank, unsigned resultRank) {
   SmallVector<Int> strides(resultRank, 0);
   auto shape = cast<MemRefType>(array.getType()).getShape();
@@ -73,7 +73,7 @@ static unsigned getBatchRank(PairOpInterface op) {
 
 PairwiseMatrix PairwiseBuilder::getMatrix(Emitter &emitter, Value array,
                                           std::optional<unsigned> rowsDim) {
-  StageArray strided = getFusedArray(emitter, array);
+  StepArray strided = getFusedArray(emitter, array);
   unsigned rank = strided.strides.size(), batchRank = rank - (rowsDim ? 2 : 0);
   PairwiseMatrix matrix{
       strided.base,
@@ -146,7 +146,7 @@ PairwiseArrays PairwiseBuilder::collectArrays(Emitter &emitter) {
       arrays.params.push_back({param, std::nullopt});
       continue;
     }
-    StageArray array = getFusedArray(emitter, param);
+    StepArray array = getFusedArray(emitter, param);
     unsigned rank = array.strides.size();
     arrays.params.push_back(
         {array.base, getBatchStrides(param, array, rank, batchRank)});
@@ -313,9 +313,9 @@ void PairwiseBuilder::emitBody(func::FuncOp body, PairwiseArrays arrays,
 
 Int PairwiseBuilder::getGrain(Emitter &emitter, Int fmas) {
   if (fmas.isConstant())
-    return RuntimeCalls::getGrain(fmas.getConstant(), kThreadRates.leastFmas);
+    return RuntimeCalls::getGrain(fmas.getConstant(), kThreadForms.leastFmas);
   return emitter.max(
-      emitter.floorDiv(kThreadRates.leastFmas, emitter.max(fmas, 1)), 1);
+      emitter.floorDiv(kThreadForms.leastFmas, emitter.max(fmas, 1)), 1);
 }
 
 WorkspaceBytes PairwiseBuilder::emit() {

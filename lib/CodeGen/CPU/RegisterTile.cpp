@@ -240,10 +240,10 @@ static bool takesVectors(const RegisterTile &tile, int64_t parts) {
 /// where it is needed: together with the accumulators, all of the larger one
 /// might not fit. `fibres` are the rows of A if these stay as they lie.
 /// `emitBetween` is called `countParts` times.
-static void emitStep(Emitter &emitter, const RegisterTile &tile,
-                     ArrayRef<Value> fibres, Int positionK,
-                     SmallVectorImpl<Value> &accumulators,
-                     function_ref<void()> emitBetween) {
+static void emitStepOfK(Emitter &emitter, const RegisterTile &tile,
+                        ArrayRef<Value> fibres, Int positionK,
+                        SmallVectorImpl<Value> &accumulators,
+                        function_ref<void()> emitBetween) {
   auto getPointer = [&](const TileOperand &operand, int64_t block) {
     Int offset = emitter.mul(positionK, operand.strideK);
     Value base = emitter.offsetPointer(operand.base, offset, operand.element);
@@ -501,15 +501,16 @@ void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &given) {
   if (!isUnrolled && tile.scale.beta)
     emitAddendPrefetches(emitter, tile);
 
-  auto emitSteps = [&](Int begin, int64_t steps, SmallVectorImpl<Value> &acc) {
+  auto emitStepsOfK = [&](Int begin, int64_t steps,
+                          SmallVectorImpl<Value> &acc) {
     for (int64_t step = 0; step < steps; ++step)
-      emitStep(emitter, tile, fibres, emitter.add(begin, step), acc,
-               [&] { prefetcher.emitShare(); });
+      emitStepOfK(emitter, tile, fibres, emitter.add(begin, step), acc,
+                  [&] { prefetcher.emitShare(); });
   };
   int64_t parts = countParts(emitter, tile);
   if (isUnrolled) {
     prefetcher.start(tile.sizeK * parts);
-    emitSteps(0, tile.sizeK, accumulators);
+    emitStepsOfK(0, tile.sizeK, accumulators);
   } else {
     int64_t turns = tile.sizeK / kUnroll, unrolled = turns * kUnroll;
     prefetcher.prepareTurns(turns);
@@ -519,11 +520,11 @@ void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &given) {
           SmallVector<Value> values(carried);
           prefetcher.startTurn(kUnroll * parts,
                                emitter.floorDiv(positionK, kUnroll), turns);
-          emitSteps(positionK, kUnroll, values);
+          emitStepsOfK(positionK, kUnroll, values);
           return values;
         });
     prefetcher.finishTurns();
-    emitSteps(unrolled, tile.sizeK - unrolled, accumulators);
+    emitStepsOfK(unrolled, tile.sizeK - unrolled, accumulators);
   }
   emitStores(emitter, tile, accumulators);
 }

@@ -77,7 +77,7 @@ private:
   Emitter &emitter;
   const TileCopy &copy;
   /// Null: there is none.
-  std::array<const StageArray *, kNumOperands> arrays;
+  std::array<const StepArray *, kNumOperands> arrays;
   SmallVector<CopyAxis> axes;
   int64_t lanes;
 };
@@ -97,9 +97,10 @@ static bool isContinued(const CopyAxis &outer, const CopyAxis &inner) {
 }
 
 Copier::Copier(Emitter &emitter, const TileCopy &copy)
-    : emitter(emitter), copy(copy),
-      arrays{&copy.from, &copy.to, copy.scale.beta ? &copy.addend : nullptr,
-             nullptr, nullptr},
+    : emitter(emitter),
+      copy(copy), arrays{&copy.from, &copy.to,
+                         copy.scale.beta ? &copy.addend : nullptr, nullptr,
+                         nullptr},
       lanes(copy.vectorBits / 8 / emitter.getElementBytes()) {
   if (copy.epilogue && copy.epilogue->bias.base)
     arrays[Bias] = &copy.epilogue->bias;
@@ -187,7 +188,7 @@ void Copier::store(ArrayRef<Value> vectors, ArrayRef<Bases> places,
   auto type = cast<VectorType>(vectors.front().getType());
   auto getLoad = [&](const Bases &at) {
     return [&](Operand operand) -> Value {
-      const StageArray &array = *arrays[operand];
+      const StepArray &array = *arrays[operand];
       if (operand != Bias || !lanes.strides[Bias].is(0))
         return emitter.loadVector(type, at[operand], mask, array.element);
       Value number = emitter.loadScalar(at[operand], array.element);

@@ -8,7 +8,7 @@
 #ifndef KRON_LIB_CODEGEN_CPU_TILECOPY_H
 #define KRON_LIB_CODEGEN_CPU_TILECOPY_H
 
-#include "kron/CodeGen/CPU/Stage.h"
+#include "kron/CodeGen/CPU/Step.h"
 
 namespace mlir::kron {
 
@@ -16,10 +16,10 @@ namespace mlir::kron {
 /// `to = scale * activation(alpha * from + beta * addend + bias) + residual`.
 struct TileCopy {
   SmallVector<Int> sizes;
-  StageArray from, to;
+  StepArray from, to;
   TileScale scale;
   /// Read if `scale` has a beta.
-  StageArray addend;
+  StepArray addend;
   int64_t vectorBits = 512;
   /// Bias, activation, scale and residual, of real floats; null: none.
   const FusedEpilogue *epilogue = nullptr;

@@ -85,7 +85,7 @@ static Value buildCall(Emitter &host, FusedOp fused, const CublasPlan &axes,
   Location loc = fused.getLoc();
   Type element = getElementType(fused.getInit());
   ModeProductOp product = fused.getModeProducts().front();
-  StageFactor factor = getFusedFactor(host, fused, product).array;
+  StepFactor factor = getFusedFactor(host, fused, product).array;
   ProblemFactor sizes = describeFactor(product);
   auto count = [&](ArrayRef<int64_t> group) {
     Int product = 1;
@@ -96,7 +96,7 @@ static Value buildCall(Emitter &host, FusedOp fused, const CublasPlan &axes,
   auto along = [](ArrayRef<Int> strides, ArrayRef<int64_t> group) {
     return group.empty() ? Int(0) : strides[group.back()];
   };
-  const StageArray &x = operands.input, &y = operands.init;
+  const StepArray &x = operands.input, &y = operands.init;
   // In the order of KronCudaGemm.
   SmallVector<Int> numbers{
       count(axes.batch),
@@ -150,7 +150,7 @@ static SmallVector<Value> buildConditions(Emitter &host, const CublasPlan &axes,
   for (ArrayRef<int64_t> group : {axes.rows, axes.batch})
     for (auto [outer, inner] : llvm::zip(group.drop_back(!group.empty()),
                                          group.drop_front(!group.empty())))
-      for (const StageArray *array : {&operands.input, &operands.init})
+      for (const StepArray *array : {&operands.input, &operands.init})
         requireEqual(host, conditions, array->strides[outer],
                      host.mul(array->strides[inner], operands.sizes[inner]));
   // Other axes than that of unknown size are taken for one row each.

@@ -96,11 +96,10 @@ static Value buildAlignmentTest(OpBuilder &builder, FusedOp fused,
   Emitter host(builder, fused.getLoc(), getStorageType(element));
   FusedOperands operands = getFusedOperands(host, fused);
   Int bits = 0;
-  SmallVector<StageArray> arrays{operands.input, operands.init,
-                                 operands.addend};
+  SmallVector<StepArray> arrays{operands.input, operands.init, operands.addend};
   if (operands.epilogue)
     arrays.append({operands.epilogue->bias, operands.epilogue->residual});
-  for (const StageArray &array : arrays) {
+  for (const StepArray &array : arrays) {
     if (!array.base)
       continue;
     Value address = LLVM::PtrToIntOp::create(builder, fused.getLoc(),
@@ -137,7 +136,7 @@ static void require(Emitter &host, Requirement &requirement, Int lhs, Int rhs) {
 
 /// Adds that `array` has no gaps and begins at a multiple of 16 bytes.
 static void requirePacked(Emitter &host, Requirement &requirement,
-                          const StageArray &array, ArrayRef<Int> outerSizes,
+                          const StepArray &array, ArrayRef<Int> outerSizes,
                           ArrayRef<int64_t> itemSizes) {
   Int expected = 1;
   int64_t outerRank = outerSizes.size();
@@ -168,7 +167,7 @@ static void requirePacked(OpBuilder &builder, FusedOp fused, GPUPlanAttr plan,
       ArrayRef(operands.sizes).take_front(complete.firstAxis);
   requirePacked(host, requirement, operands.input, outerSizes,
                 complete.getInput().sizes);
-  for (const StageArray &array : {operands.init, operands.addend})
+  for (const StepArray &array : {operands.init, operands.addend})
     if (array.base)
       requirePacked(host, requirement, array, outerSizes,
                     complete.getOutput().sizes);

@@ -85,7 +85,7 @@ static Value buildAddress(Emitter &host, memref::LoadOp load) {
       return nullptr;
     places.push_back(*place);
   }
-  StageArray array = getFusedArray(host, load.getMemRef());
+  StepArray array = getFusedArray(host, load.getMemRef());
   Int offset = 0;
   for (auto [place, stride] : llvm::zip(places, array.strides))
     offset = host.add(offset, host.mul(stride, place));
@@ -133,18 +133,18 @@ Int KernelBuilder::enter(Int number) {
   return number.isConstant() ? number : Int(enter(number.getValue()));
 }
 
-StageArray KernelBuilder::enter(const StageArray &array) {
-  StageArray inside{enter(array.base), {}};
+StepArray KernelBuilder::enter(const StepArray &array) {
+  StepArray inside{enter(array.base), {}};
   for (Int stride : array.strides)
     inside.strides.push_back(enter(stride));
   return inside;
 }
 
-StageFactor KernelBuilder::enter(const StageFactor &factor) {
-  StageFactor inside{enter(factor.base),
-                     enter(factor.strideK),
-                     enter(factor.resultStride),
-                     {}};
+StepFactor KernelBuilder::enter(const StepFactor &factor) {
+  StepFactor inside{enter(factor.base),
+                    enter(factor.strideK),
+                    enter(factor.resultStride),
+                    {}};
   for (Int stride : factor.strides)
     inside.strides.push_back(enter(stride));
   return inside;

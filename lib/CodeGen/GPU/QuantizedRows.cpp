@@ -14,8 +14,8 @@ using namespace mlir::kron;
 
 QuantizedRows QuantizedRows::get(Emitter &host, QuantizeOp op,
                                  int64_t alignment) {
-  StageArray bytes = getFusedArray(host, op.getInit());
-  StageArray scales = getFusedArray(host, op.getScales());
+  StepArray bytes = getFusedArray(host, op.getInit());
+  StepArray scales = getFusedArray(host, op.getScales());
   QuantizedRows rows;
   rows.byte = getElementType(op.getInit());
   rows.bytes = bytes.base;

@@ -41,14 +41,14 @@ private:
   void placeArrays();
   void keepFactors();
   void startBlock(Int block);
-  void start(SparseKernel &stage, Int block, Int tiles);
+  void start(SparseKernel &step, Int block, Int tiles);
   void emitBlock(Int block);
   void quantizeBlock(Int block);
 
   Emitter &host;
   const ChainPlan &plan;
   KernelBuilder k;
-  std::vector<std::unique_ptr<SparseKernel>> stages;
+  std::vector<std::unique_ptr<SparseKernel>> steps;
   /// Where 8-bit rows go, if results are quantized; of the host at first.
   std::optional<QuantizedRows> quantized;
   bool hasFloat8;
@@ -61,20 +61,20 @@ SparseChain::SparseChain(Emitter &host, gpu::GPUModuleOp gpuModule,
     : host(host), plan(plan),
       k(host, gpuModule, getKernelBaseName(fused), plan.steps.front().element),
       hasFloat8(machine.computeCapability >= 89) {
-  for (auto [product, stage] :
+  for (auto [product, step] :
        llvm::zip_equal(fused.getModeProducts(), plan.steps))
-    stages.push_back(
-        std::make_unique<SparseKernel>(k, fused, product, stage, machine));
-  for (auto &stage : stages)
+    steps.push_back(
+        std::make_unique<SparseKernel>(k, fused, product, step, machine));
+  for (auto &step : steps)
     if (plan.steps.back().turnsRows)
-      stage->turning = &plan.steps.back();
+      step->turning = &plan.steps.back();
   if (!quantize)
     return;
   // Nobody sees the array between them.
-  for (auto &stage : stages) {
-    Int &rows = stage->operands.sizes[stage->plan.rowAxis];
+  for (auto &step : steps) {
+    Int &rows = step->operands.sizes[step->plan.rowAxis];
     rows = getQuantizedRowCount(host, quantize, rows);
-    stage->operands.init.base = nullptr;
+    step->operands.init.base = nullptr;
   }
   quantized = QuantizedRows::get(host, quantize, plan.steps.back().getChunk());
 }
@@ -88,23 +88,22 @@ void SparseChain::placeArrays() {
         k.allocateShared(plan.warpGroups * plan.getPlaceBytes(place), 128);
   auto locate = [&](unsigned place) {
     return k.add(
-        k.mul(stages.front()->thread.warpGroup, plan.getPlaceBytes(place)),
+        k.mul(steps.front()->thread.warpGroup, plan.getPlaceBytes(place)),
         places[place]);
   };
   if (quantized)
-    stages.back()->targets.output =
-        stages.back()->getResultRows(locate((stages.size() - 1) % 2));
-  for (unsigned index = 0; index < stages.size(); ++index) {
-    const SparsePlan &stage = plan.steps[index];
-    stages[index]->keptOffset = k.allocateShared(plan.getKeptBytes(index), 128);
-    stages[index]->stageOffset =
-        k.allocateShared(plan.getRingBytes(index), 128);
+    steps.back()->targets.output =
+        steps.back()->getResultRows(locate((steps.size() - 1) % 2));
+  for (unsigned index = 0; index < steps.size(); ++index) {
+    const SparsePlan &step = plan.steps[index];
+    steps[index]->keptOffset = k.allocateShared(plan.getKeptBytes(index), 128);
+    steps[index]->stageOffset = k.allocateShared(plan.getRingBytes(index), 128);
     if (index == 0)
       continue;
-    stages[index]->dataOffset = locate((index - 1) % 2);
-    stages[index - 1]->next = stages[index].get();
-    if (stage.stepsK * stage.stepK != stage.sizeK)
-      stages[index]->clearData();
+    steps[index]->dataOffset = locate((index - 1) % 2);
+    steps[index - 1]->next = steps[index].get();
+    if (step.stepsK * step.stepK != step.sizeK)
+      steps[index]->clearData();
   }
 }
 
@@ -112,22 +111,22 @@ void SparseChain::placeArrays() {
 void SparseChain::keepFactors() {
   if (!plan.keepsFactors)
     return;
-  for (auto &stage : stages)
-    stage->keepAll();
+  for (auto &step : steps)
+    step->keepAll();
   k.waitCopies(0);
   k.barrier();
 }
 
 /// Starts the first copies of a chain step's `tiles` for `block`.
-void SparseChain::start(SparseKernel &stage, Int block, Int tiles) {
-  stage.chainBlock = block;
-  stage.tileCount = tiles;
-  stage.startRun();
+void SparseChain::start(SparseKernel &step, Int block, Int tiles) {
+  step.chainBlock = block;
+  step.tileCount = tiles;
+  step.startRun();
 }
 
 /// Starts the first chain step's copies for `block`, if there is one.
 void SparseChain::startBlock(Int block) {
-  SparseKernel &first = *stages.front();
+  SparseKernel &first = *steps.front();
   Value tiles =
       k.select(k.less(block, first.rowBlocks),
                k.materialize(first.plan.getTilesPerRows()), k.materialize(0));
@@ -135,28 +134,28 @@ void SparseChain::startBlock(Int block) {
 }
 
 void SparseChain::emitBlock(Int block) {
-  SparseKernel &first = *stages.front();
+  SparseKernel &first = *steps.front();
   Int nextBlock = k.add(block, k.mul(k.gridSize(), plan.warpGroups));
-  for (unsigned index = 0; index < stages.size(); ++index) {
+  for (unsigned index = 0; index < steps.size(); ++index) {
     // Rings are free again, and what this chain step reads is there.
     first.waitWarpGroup();
-    const SparsePlan &following = plan.steps[(index + 1) % stages.size()];
-    bool isAlone = stages.size() == 1;
-    stages[index]->copiesBetween =
+    const SparsePlan &following = plan.steps[(index + 1) % steps.size()];
+    bool isAlone = steps.size() == 1;
+    steps[index]->copiesBetween =
         following.hasRing() && !isAlone ? following.stages - 1 : 0;
-    if (index + 1 < stages.size())
-      start(*stages[index + 1], block, plan.steps[index + 1].getTilesPerRows());
+    if (index + 1 < steps.size())
+      start(*steps[index + 1], block, plan.steps[index + 1].getTilesPerRows());
     else if (!isAlone)
       startBlock(nextBlock);
-    stages[index]->chainBlock = block;
-    stages[index]->tileCount = plan.steps[index].getTilesPerRows();
-    stages[index]->emitTilesOfSegment();
+    steps[index]->chainBlock = block;
+    steps[index]->tileCount = plan.steps[index].getTilesPerRows();
+    steps[index]->emitTilesOfSegment();
   }
   if (!quantized)
     return;
   first.waitWarpGroup();
   // The only chain step's ring is free now.
-  if (stages.size() == 1)
+  if (steps.size() == 1)
     startBlock(nextBlock);
   quantizeBlock(block);
 }
@@ -164,26 +163,26 @@ void SparseChain::emitBlock(Int block) {
 /// Quantizes the rows that the last chain step left to 8 bits. As few lanes
 /// share a row as have some chunks of it each.
 void SparseChain::quantizeBlock(Int block) {
-  SparseKernel &last = *stages.back();
-  const SparsePlan &stage = last.plan;
-  int64_t perChunk = stage.getChunk();
+  SparseKernel &last = *steps.back();
+  const SparsePlan &step = last.plan;
+  int64_t perChunk = step.getChunk();
   int64_t all = plan.getResultFeatures() / perChunk;
   int64_t lanes = std::min<int64_t>(
       llvm::PowerOf2Ceil(llvm::divideCeil(all, kChunksPerLane)), 32);
   int64_t chunks = llvm::divideCeil(all, lanes);
-  int64_t step = stage.getWarpGroupThreads() / lanes;
+  int64_t together = step.getWarpGroupThreads() / lanes;
   Int place = k.rem(last.thread.warpGroupThread, lanes);
   RowQuantizer math(k, quantized->byte, hasFloat8);
-  Int firstRow = k.mul(k.extend(block), stage.getRows());
-  k.rolledLoop(0, stage.getRows(), step, [&](Int first) {
+  Int firstRow = k.mul(k.extend(block), step.getRows());
+  k.rolledLoop(0, step.getRows(), together, [&](Int first) {
     Int own = k.add(first, k.floorDiv(last.thread.warpGroupThread, lanes));
     Int row = k.add(firstRow, k.extend(own));
     Value exists = k.less(row, last.targets.rows);
-    if (stage.getRows() % step != 0)
-      exists = k.both(exists, k.less(own, stage.getRows()));
+    if (step.getRows() % together != 0)
+      exists = k.both(exists, k.less(own, step.getRows()));
     Value from = k.offsetElements(
-        last.targets.output.base, stage.element,
-        k.mul(k.min(own, stage.getRows() - 1), last.targets.output.row));
+        last.targets.output.base, step.element,
+        k.mul(k.min(own, step.getRows() - 1), last.targets.output.row));
     Value to = quantized->locate(k, row);
     auto getNumber = [&](Int number) {
       return k.add(k.mul(number, lanes), place);
@@ -218,18 +217,18 @@ void SparseChain::quantizeBlock(Int block) {
         quantized->store(k, bytes, k.offsetBytes(to, k.mul(number, perChunk)));
       });
     };
-    math.quantizeRow({stage.element, chunks, kMostChunksKept, exists, load,
+    math.quantizeRow({step.element, chunks, kMostChunksKept, exists, load,
                       share, storeScale, store});
   });
 }
 
 void SparseChain::emit() {
-  for (auto &stage : stages)
-    stage->enterAll();
+  for (auto &step : steps)
+    step->enterAll();
   if (quantized)
     quantized = quantized->enter(k);
   placeArrays();
-  SparseKernel &first = *stages.front();
+  SparseKernel &first = *steps.front();
   Int block =
       k.add(k.mul(k.blockId(), plan.warpGroups), first.thread.warpGroup);
   startBlock(block);

@@ -36,7 +36,7 @@ SparseThread SparseThread::get(KernelBuilder &k, const SparsePlan &plan) {
     thread.warpGroup = k.floorDiv(warp, plan.getWarpGroupThreads() / 32);
     // ptxas sees then that all threads of a warp have the same one, although
     // warp groups do different things. (Not measured in chains.)
-    if (!plan.isStage())
+    if (!plan.isChained())
       thread.warpGroup = Int(k.shuffle(k.materialize(thread.warpGroup, 32), 0));
     warp = k.rem(warp, plan.getWarpGroupThreads() / 32);
     thread.warpGroupThread =
@@ -222,8 +222,7 @@ Int SparseCopies::getPlace(Int row, int64_t known, Int chunk, bool isFactor) {
   return k.add(k.mul(laneChunk, plan.getKChunks()), chunkIndexK);
 }
 
-/// `lhs < rhs`, or null if `rhs` is a constant, which says that it holds.
-static Value isBelow(KernelBuilder &k, Int lhs, Int rhs) {
+Value kron::isBelow(KernelBuilder &k, Int lhs, Int rhs) {
   return rhs.isConstant() ? nullptr : k.less(lhs, rhs);
 }
 
@@ -439,6 +438,8 @@ void SparseCopies::copyRows(const SparseCopy &copy) {
 }
 
 void SparseCopies::copyData(SparseCopy copy, bool isAligned) {
+  if (plan.copiesWhole(/*isFactor=*/false))
+    return isAligned ? copyWhole(copy) : copyElements(copy);
   const SparseArray &array = *copy.array;
   copy.piece = isAligned ? getPiece(array, plan.alongRows) : 1;
   if (plan.alongRows)
@@ -451,6 +452,8 @@ void SparseCopies::copyData(SparseCopy copy, bool isAligned) {
 
 void SparseCopies::copyFactor(SparseCopy copy, ArrayRef<Int> groups,
                               bool isAligned) {
+  if (plan.copiesWhole(/*isFactor=*/true))
+    return isAligned ? copyWhole(copy) : copyElements(copy);
   const SparseArray &array = *copy.array;
   copy.piece = isAligned ? getPiece(array, plan.swapsOperands) : 1;
   if (plan.swapsOperands)

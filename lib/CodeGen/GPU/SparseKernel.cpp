@@ -37,7 +37,7 @@ SparseKernel::SparseKernel(KernelBuilder &kernel, FusedOp fused,
 // Parameters
 //===----------------------------------------------------------------------===//
 
-SparseArray SparseKernel::getArray(const StageArray &array) {
+SparseArray SparseKernel::getArray(const StepArray &array) {
   SparseArray result;
   result.base = k.enter(array.base);
   result.element = array.element;
@@ -52,7 +52,7 @@ SparseArray SparseKernel::getArray(const StageArray &array) {
   return result;
 }
 
-SparseArray SparseKernel::getFactor(const StageFactor &array) {
+SparseArray SparseKernel::getFactor(const StepFactor &array) {
   SparseArray result;
   result.base = k.enter(array.base);
   result.element = array.element;
@@ -82,7 +82,7 @@ Int SparseKernel::getHostRowBlocks() {
 /// run time those of a row-major array; the bits in which they differ, or'ed
 /// together.
 static Int assumeRowMajor(Emitter &host, ModeProductOp product,
-                          StageFactor &array) {
+                          StepFactor &array) {
   ArrayRef<int64_t> shape =
       cast<ShapedType>(product.getFactor().getType()).getShape();
   ArrayRef<int64_t> axes = product.getFactorDims();
@@ -106,7 +106,7 @@ static Int assumeRowMajor(Emitter &host, ModeProductOp product,
 /// of 8.
 Int SparseKernel::getAlignment() {
   Int bits = 0;
-  auto add = [&](const StageArray &array) {
+  auto add = [&](const StepArray &array) {
     Value address = LLVM::PtrToIntOp::create(
         host.builder, host.loc, host.builder.getI64Type(), array.base);
     bits = host.bitOr(bits, Int(address));
@@ -115,14 +115,14 @@ Int SparseKernel::getAlignment() {
       if (!stride.isConstant())
         bits = host.bitOr(bits, host.mul(stride, bytes));
   };
-  SmallVector<StageArray> arrays;
+  SmallVector<StepArray> arrays;
   if (!plan.readsShared)
     arrays.push_back(operands.input);
   if (!plan.writesShared)
     arrays.append({operands.init, operands.addend});
   if (!plan.writesShared && operands.epilogue)
     arrays.append({operands.epilogue->bias, operands.epilogue->residual});
-  for (const StageArray &array : arrays)
+  for (const StepArray &array : arrays)
     if (array.base)
       add(array);
   if (plan.storesAlongRows() && !operands.sizes[plan.rowAxis].isConstant())
@@ -132,7 +132,7 @@ Int SparseKernel::getAlignment() {
 }
 
 /// Puts the data and the factor, which is `array`, in each other's place.
-void SparseKernel::swapSides(const StageFactor &array) {
+void SparseKernel::swapSides(const StepFactor &array) {
   alignedFactor = factor = input;
   input = getFactor(array);
   for (SparseArray *result : {&targets.output, &targets.addend})
@@ -152,7 +152,7 @@ void SparseKernel::swapSides(const StageFactor &array) {
 /// strides are only known at run time is copied in whole chunks if it turns out
 /// to be row-major; only that is tested apart from the other arrays.
 void SparseKernel::enterFactor() {
-  StageFactor array = getFusedFactor(host, fused, product).array;
+  StepFactor array = getFusedFactor(host, fused, product).array;
   if (plan.swapsOperands)
     return swapSides(array);
   factor = getFactor(array);
@@ -218,7 +218,7 @@ SparseTile SparseKernel::getTile(Int part, Int block) {
 
 /// Tile number `number` of the segment that this CTA is at.
 SparseTile SparseKernel::getTile(Int number) {
-  if (plan.isStage())
+  if (plan.isChained())
     return getTile(number, chainBlock);
   if (plan.keepsFactor)
     return getTile(runPart, k.add(k.add(runStart, thread.warpGroup),
@@ -274,6 +274,19 @@ SparseStepPlace SparseKernel::locateStep(Int slot, Int indexK) {
   return place;
 }
 
+/// Makes chunks of the data at `slot`, of K step `indexK` of the tile of step
+/// number `step`; where they are.
+Int SparseKernel::orderData(Int step, Int slot, Int indexK) {
+  Int to = k.add(k.mul(thread.warpGroup, plan.getOrderedBytes()), orderOffset);
+  SparseTile tile = getTile(k.floorDiv(step, plan.stepsK));
+  SparseCopy copy = copies.getCopy(input, tile, k.mul(indexK, plan.stepK), slot,
+                                   /*isFactor=*/false, targets.rows);
+  choose(isAligned,
+         [&](bool isAligned) { copies.makeChunks(copy, to, isAligned); });
+  waitWarpGroup();
+  return to;
+}
+
 /// All K steps of the tile whose first one is `firstStep` of the segment; their
 /// sums.
 SmallVector<Value> SparseKernel::emitSteps(Int firstStep) {
@@ -287,6 +300,8 @@ SmallVector<Value> SparseKernel::emitSteps(Int firstStep) {
             issue(k.add(step, plan.stages - 1));
         }
         Int slot = getSlot(step);
+        if (plan.copiesWhole(/*isFactor=*/false))
+          slot = orderData(step, slot, indexK);
         if (!plan.usesWgmma)
           return multiplier.multiplyStep(sums, locateStep(slot, indexK));
         if (plan.preparesAhead())
@@ -334,7 +349,7 @@ void SparseKernel::emitTilesOfSegment() {
     SparseTile tile = getTile(number);
     if (plan.readsShared)
       dataRegion = getRegion(tile);
-    if (plan.isStage())
+    if (plan.isChained())
       keptTile = k.mul(number, plan.stepsK * plan.getFactorBytes());
     SmallVector<Value> values =
         emitSteps(k.mul(k.floorDiv(first, plan.tileWarps), plan.stepsK));
@@ -410,6 +425,7 @@ void SparseKernel::emit() {
   keptOffset = k.allocateShared(plan.getKeptBytes(), 128);
   stageOffset = k.allocateShared(plan.getRingBytes(), 128);
   stores.sharedOffset = k.allocateShared(plan.getStoredBytes());
+  orderOffset = k.allocateShared(plan.warpGroups * plan.getOrderedBytes());
   emitTiles();
   LaunchShape shape;
   shape.threads = plan.getThreads();

@@ -33,10 +33,10 @@ private:
 
   // SparseKernel.cpp
   void enterAll();
-  SparseArray getArray(const StageArray &array);
-  SparseArray getFactor(const StageFactor &array);
+  SparseArray getArray(const StepArray &array);
+  SparseArray getFactor(const StepFactor &array);
   Int getAlignment();
-  void swapSides(const StageFactor &array);
+  void swapSides(const StepFactor &array);
   void enterFactor();
   Int getHostRowBlocks();
   SparseTile getTile(Int part, Int block);
@@ -48,6 +48,7 @@ private:
   void emitTilesOfSegment();
   void emitSegment();
   SparseStepPlace locateStep(Int slot, Int indexK);
+  Int orderData(Int step, Int slot, Int indexK);
   SmallVector<Value> emitSteps(Int firstStep);
   void waitWarpGroup();
   void waitStep(Int step);
@@ -120,7 +121,7 @@ private:
   /// has the strides of `alignedFactor`.
   Value isAligned, isFactorAligned;
   /// Byte offset of the factor that is kept, and of the pipeline stages.
-  int64_t keptOffset = 0, stageOffset = 0;
+  int64_t keptOffset = 0, stageOffset = 0, orderOffset = 0;
 
   /// Of a chain step: the block of rows that it is at, the chain step that
   /// reads its results, where its data are in shared memory, and the part of

@@ -21,11 +21,6 @@ using namespace mlir::kron;
 /// Chunks that a thread reads before it writes any.
 static constexpr int64_t kUnrolledPicks = 4;
 
-/// `lhs < rhs`, or null if `rhs` is a constant, which says that it holds.
-static Value isBelow(KernelBuilder &k, Int lhs, Int rhs) {
-  return rhs.isConstant() ? nullptr : k.less(lhs, rhs);
-}
-
 /// The group axis of two products, of which each of a tile's is one, along
 /// which 16-bit values of `array`, a factor that is aligned to 16 bytes, are
 /// neighbours; -1 if it has none, or K is not beside it.

@@ -95,7 +95,7 @@ namespace {
 class FactorCopier {
 public:
   FactorCopier(KernelBuilder &kernel, const WgmmaOperand &operand,
-               const WgmmaFactor &factor, const StageFactor &source,
+               const WgmmaFactor &factor, const StepFactor &source,
                Int firstResult, Type element, int64_t threads);
 
   void emit();
@@ -117,7 +117,7 @@ private:
   KernelBuilder &kernel;
   const WgmmaOperand &operand;
   const WgmmaFactor &factor;
-  const StageFactor &source;
+  const StepFactor &source;
   Int firstResult;
   Type element, f32;
   int64_t threads;
@@ -131,7 +131,7 @@ private:
 } // namespace
 
 FactorCopier::FactorCopier(KernelBuilder &kernel, const WgmmaOperand &operand,
-                           const WgmmaFactor &factor, const StageFactor &source,
+                           const WgmmaFactor &factor, const StepFactor &source,
                            Int firstResult, Type element, int64_t threads)
     : kernel(kernel), operand(operand), factor(factor), source(source),
       firstResult(firstResult), element(element),
@@ -284,7 +284,7 @@ void kron::fenceProxy(KernelBuilder &kernel) {
 }
 
 void kron::emitWgmmaFactor(KernelBuilder &kernel, const WgmmaOperand &operand,
-                           const WgmmaFactor &factor, const StageFactor &source,
+                           const WgmmaFactor &factor, const StepFactor &source,
                            Int firstResult, Type element, int64_t threads) {
   FactorCopier(kernel, operand, factor, source, firstResult, element, threads)
       .emit();
@@ -346,15 +346,15 @@ SmallVector<Value> kron::emitWgmma(KernelBuilder &kernel,
                                    Type element, const WgmmaSeries &series) {
   int64_t numSums = operand.paddedResults / 2;
   int64_t first = numSums + series.sums.size();
-  int64_t half = first + rows.main.size(), rest = half + rows.half.size();
-  int64_t descriptor = rest + rows.rest.size();
+  int64_t half = first + rows.main.size(), residual = half + rows.half.size();
+  int64_t descriptor = residual + rows.residual.size();
   SeriesText writer(operand, factor, series);
   int64_t step = operand.getStep();
   int64_t numSteps = rows.main.size() / 4;
   if (operand.kind == WgmmaKind::Split && series.addsCross)
     for (int64_t index = 0; index < numSteps; index += 2) {
       int64_t positionK = series.firstK + index * step;
-      writer.addProduct("bf16", 16, rest + index * 2, positionK,
+      writer.addProduct("bf16", 16, residual + index * 2, positionK,
                         operand.factorBytes + operand.factorBytes / 2,
                         descriptor);
       writer.addProduct("bf16", 16, half + index * 2, positionK,
@@ -384,7 +384,7 @@ SmallVector<Value> kron::emitWgmma(KernelBuilder &kernel,
     addOperands(series.sums[index], std::to_string(index));
   addOperands(rows.main, "r");
   addOperands(rows.half, "r");
-  addOperands(rows.rest, "r");
+  addOperands(rows.residual, "r");
   addOperands(descriptorBase, "l");
   SmallVector<Type> types(numSums, kernel.builder.getF32Type());
   return kernel.inlinePTX(types, writer.text,

@@ -68,7 +68,7 @@ WgmmaRows kron::convertWgmmaRows(KernelBuilder &k, WgmmaKind kind,
                                  ArrayRef<Value> values) {
   Type i32 = k.builder.getI32Type(), f32 = k.builder.getF32Type();
   WgmmaRows rows;
-  SmallVector<Value> rest;
+  SmallVector<Value> residual;
   for (Value value : values) {
     if (kind == WgmmaKind::TF32) {
       // The unit cuts off the low bits. A little more than the value instead of
@@ -81,7 +81,7 @@ WgmmaRows kron::convertWgmmaRows(KernelBuilder &k, WgmmaKind kind,
     Int bits(k.bitcast(value, i32));
     Value main = k.materialize(k.bitAnd(k.add(bits, 0x1000), -0x2000));
     rows.main.push_back(main);
-    rest.push_back(
+    residual.push_back(
         arith::SubFOp::create(k.builder, k.loc, value, k.bitcast(main, f32)));
   }
   if (kind == WgmmaKind::TF32)
@@ -97,7 +97,7 @@ WgmmaRows kron::convertWgmmaRows(KernelBuilder &k, WgmmaKind kind,
                         /*hasSideEffects=*/false));
   };
   pack(values, rows.half);
-  pack(rest, rows.rest);
+  pack(residual, rows.residual);
   return rows;
 }
 
@@ -120,13 +120,13 @@ static SmallVector<Value> loadFactor(KernelBuilder &k,
     return k.shared(k.add(k.add(core, inside), factor.offset + copy));
   };
   Value main = addressOf(getWgmmaSlot(k, operand, p), 4, 0);
-  Value rest =
+  Value residual =
       addressOf(getWgmmaHalfSlot(k, operand, p), 2, operand.factorBytes);
   SmallVector<Value> values;
   for (int64_t number = 0; number < operand.paddedResults / 4; ++number) {
     int64_t offset = number / 2 * 128 + number % 2 * 16;
     Value low = arith::ExtUIOp::create(
-        k.builder, k.loc, i32, k.load(i16, k.offsetBytes(rest, offset)));
+        k.builder, k.loc, i32, k.load(i16, k.offsetBytes(residual, offset)));
     low = arith::ShLIOp::create(k.builder, k.loc, low, k.materialize(16));
     values.push_back(arith::AddFOp::create(
         k.builder, k.loc, k.load(f32, k.offsetBytes(main, offset)),
@@ -156,8 +156,7 @@ kron::guardWgmmaSums(KernelBuilder &k, const WgmmaOperand &operand,
   // Rows that do not exist are what earlier kernels left in shared memory: they
   // must not decide how those beside them are computed.
   Value isFirstBad = isBadRow(0);
-  Value isBad =
-      arith::OrIOp::create(k.builder, k.loc, isFirstBad, isBadRow(1));
+  Value isBad = arith::OrIOp::create(k.builder, k.loc, isFirstBad, isBadRow(1));
   Value anyBad = NVVM::VoteSyncOp::create(
       k.builder, k.loc, k.builder.getI1Type(), k.materialize(-1, 32), isBad,
       NVVM::VoteSyncKind::any);

@@ -14,6 +14,7 @@
 #include "InterfaceInfo.h"
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Dialect/Kron/IR/LaunchChoice.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -69,12 +70,14 @@ void LayoutChooser::require(Value condition) {
 }
 
 /// `array` as the row-major one that it is if `areRowMajor`. Strides of axes of
-/// size 1 do not matter.
+/// size 1 do not matter; nor is tested what the type says.
 Value LayoutChooser::viewRowMajor(Value array) {
   auto type = cast<MemRefType>(array.getType());
   auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, array);
   auto equal = arith::CmpIPredicate::eq;
-  require(compare(equal, metadata.getOffset(), number(0)));
+  auto [knownStrides, knownOffset] = type.getStridesAndOffset();
+  if (knownOffset != 0)
+    require(compare(equal, metadata.getOffset(), number(0)));
   int64_t rank = type.getRank();
   SmallVector<OpFoldResult> sizes(rank), strides(rank);
   OpFoldResult rowMajor = builder.getIndexAttr(1);
@@ -88,7 +91,7 @@ Value LayoutChooser::viewRowMajor(Value array) {
                      ? OpFoldResult(size)
                      : OpFoldResult(builder.getIndexAttr(known));
     strides[dim] = rowMajor;
-    if (known != 1) {
+    if (known != 1 && getConstantIntValue(rowMajor) != knownStrides[dim]) {
       Value isSame =
           compare(equal, metadata.getStrides()[dim], materialize(rowMajor));
       if (ShapedType::isDynamic(known))
@@ -120,6 +123,7 @@ void LayoutChooser::run() {
       mapping.map(arg, viewRowMajor(arg));
   if (!areRowMajor)
     return;
+  markLaunchChoice(areRowMajor, {{"row_major", 1}});
   auto branches =
       scf::IfOp::create(builder, loc, areRowMajor, /*withElseRegion=*/true);
   builder.setInsertionPointToStart(branches.thenBlock());

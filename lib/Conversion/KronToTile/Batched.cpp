@@ -40,7 +40,7 @@ public:
 
 private:
   void enterOperands();
-  Value makeView(const StageArray &array, ArrayRef<Int> outerSizes,
+  Value makeView(const StepArray &array, ArrayRef<Int> outerSizes,
                  ArrayRef<int64_t> itemSizes);
   void allocate();
   void copy(Value tile, int64_t ahead);
@@ -85,7 +85,7 @@ private:
 
 /// Items are counted by all outer axes of the fused region; those without gaps
 /// by one.
-Value BatchedTiles::makeView(const StageArray &array, ArrayRef<Int> outerSizes,
+Value BatchedTiles::makeView(const StepArray &array, ArrayRef<Int> outerSizes,
                              ArrayRef<int64_t> itemSizes) {
   Emitter &host = kernel.host;
   SmallVector<Int> sizes(outerSizes);
@@ -108,7 +108,7 @@ void BatchedTiles::enterOperands() {
   // A region without axes outside has one item.
   if (outerSizes.empty()) {
     outerSizes.push_back(1);
-    for (StageArray *array : {&all.input, &all.init, &all.addend})
+    for (StepArray *array : {&all.input, &all.init, &all.addend})
       array->strides.insert(array->strides.begin(), Int(0));
   }
   input = kernel.enter(makeView(all.input, outerSizes, plan.getInput().sizes));

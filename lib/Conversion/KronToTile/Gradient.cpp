@@ -19,7 +19,6 @@
 #include "Families.h"
 #include "TileKernel.h"
 #include "kron/CodeGen/GPU/Dispatch.h"
-#include "kron/Machine/GPUTiles.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/SparseGradPlan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -27,12 +26,6 @@
 
 using namespace mlir;
 using namespace mlir::kron;
-
-/// Threads of a CTA that adds up sums.
-static constexpr int64_t kSumThreads = kGPUForms.sumThreads;
-/// Threads along weights that lie side by side: whole contiguous segments of
-/// memory.
-static constexpr int64_t kNeighbours = 32;
 
 namespace {
 
@@ -114,8 +107,8 @@ void GradientKernels::cutBatch() {
   rows = getRows();
   rowsPerPiece = alignTo(host.ceilDiv(rows, plan.pieces), plan.batchStep);
   rowsPerPiece =
-      most(rowsPerPiece, llvm::alignTo(kGPUForms.leastPiece, plan.batchStep));
-  if (plan.pieces == 1 && !plan.isShared())
+      most(rowsPerPiece, llvm::alignTo(plan.leastPiece, plan.batchStep));
+  if (!plan.hasSums())
     return;
   pieces = most(
       host.floorDiv(host.add(rows, host.sub(rowsPerPiece, 1)), rowsPerPiece),
@@ -150,7 +143,7 @@ tile::BatchAttr GradientKernels::getBatch() {
 
 /// An array of the gradient's sizes.
 unsigned GradientKernels::enterWeights(TileKernel &kernel, Value array) {
-  StageArray found = getFusedArray(kernel.host, array);
+  StepArray found = getFusedArray(kernel.host, array);
   return kernel.enter(kernel.makeView(
       found.base, getArraySizes(kernel.host, array), found.strides));
 }
@@ -204,7 +197,7 @@ void GradientKernels::buildProducts() {
     SmallVector<Int> sizes{rows, plan.groups * side.size * plan.lanes};
     if (plan.batchLast)
       std::swap(sizes[0], sizes[1]);
-    StageArray found = getFusedArray(kernel.host, array);
+    StepArray found = getFusedArray(kernel.host, array);
     return kernel.enter(kernel.makeView(found.base, sizes, found.strides));
   };
   unsigned left = enterSide(gradient.getGrad(), plan.left);
@@ -247,34 +240,18 @@ void GradientKernels::buildProducts() {
   kernel.launch(host.materialize(tiles, 64));
 }
 
-/// A thread per weight; of weights that have many sums each, since there are
-/// many pieces or groups or products t share them, several threads. The order
-/// does not depend on anything but sizes, so the result is the same bit for bit
-/// every time.
+/// A thread per weight, or several, as the plan says. The order does not depend
+/// on anything but that and sizes, so the result is the same bit for bit every
+/// time.
 void GradientKernels::buildTotals() {
   TileKernel kernel(hostBuilder, loc, plan.element);
   OpBuilder &b = kernel.builder;
   int64_t groups = plan.sharesGroups ? plan.groups : 1;
   int64_t lanes = plan.sharesLanes ? plan.lanes : 1;
   int64_t weights = plan.getSumsPerPiece() / (groups * lanes);
-  // As many threads as wait for their sums only once, if there are so many.
-  int64_t all = plan.pieces * groups * lanes;
-  int64_t most = lanes > 1 ? kSumThreads : kSumThreads / kNeighbours;
-  int64_t wanted = lanes > 1 ? lanes * groups : most;
-  if (!plan.isShared()) {
-    wanted = llvm::divideCeil(all, kGPUForms.mostSumLoads);
-    uint64_t resident = kGPUForms.sumResidentThreads / plan.getSumsPerPiece();
-    most = std::min<int64_t>(most,
-                             llvm::bit_floor(std::max<uint64_t>(resident, 1)));
-  }
-  int64_t slices = std::min<int64_t>(llvm::PowerOf2Ceil(wanted), most);
-  int64_t perThread = llvm::divideCeil(all, slices);
-  int64_t loads = llvm::divideCeil(
-      perThread, llvm::divideCeil(perThread, kGPUForms.mostSumLoads));
-
   unsigned sums = kernel.enter(makePieces(kernel, {groups, weights, lanes}));
   Target target = enterTarget(kernel);
-  int64_t tiles = llvm::divideCeil(weights, kSumThreads / slices);
+  int64_t tiles = llvm::divideCeil(weights, kSumThreads / plan.sumThreads);
   Value hostTiles = host.materialize(tiles, 64);
   unsigned count = kernel.enter(hostTiles);
   kernel.begin(gpuModule, (name + "_sum").str(),
@@ -283,8 +260,8 @@ void GradientKernels::buildTotals() {
   auto type = tile::FragmentType::get(b.getContext(), {1, 1}, sumType);
   kernel.forTiles(kernel.getArgument(count), [&](Value tile) {
     Value totals = tile::AddPiecesOp::create(
-        b, loc, type, kernel.getArgument(sums), tile, slices, loads,
-        plan.hasThreadOrder() ? getBatch() : tile::BatchAttr());
+        b, loc, type, kernel.getArgument(sums), tile, plan.sumThreads,
+        plan.sumLoads, plan.hasThreadOrder() ? getBatch() : tile::BatchAttr());
     store(kernel, totals, target, tile, plan.elementBytes);
   });
   kernel.launch(hostTiles);

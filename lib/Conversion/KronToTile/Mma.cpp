@@ -55,10 +55,10 @@ public:
 
 private:
   void enterOperands();
-  unsigned enterView(const StageArray &array, Type type, bool isInput);
+  unsigned enterView(const StepArray &array, Type type, bool isInput);
   void allocate();
   tile::BufferType getBuffer(const TileLayout &layout, Type type);
-  Int getStride(const StageArray &array, const MmaDim &dim);
+  Int getStride(const StepArray &array, const MmaDim &dim);
   bool mayExceed(unsigned dim) const;
   int64_t getCopyElements();
   bool canStoreVectors();
@@ -141,13 +141,13 @@ MmaTiles::MmaTiles(OpBuilder &hostBuilder, FusedOp fused, const MmaPlan &plan,
 // Arrays
 //===----------------------------------------------------------------------===//
 
-Int MmaTiles::getStride(const StageArray &array, const MmaDim &dim) {
+Int MmaTiles::getStride(const StepArray &array, const MmaDim &dim) {
   return dim.axes.empty() ? Int(0) : array.strides[dim.axes.back()];
 }
 
 /// A view of an array whose axes are those that the tile's dimensions are, and
 /// those of which a tile has one position.
-unsigned MmaTiles::enterView(const StageArray &array, Type type, bool isInput) {
+unsigned MmaTiles::enterView(const StepArray &array, Type type, bool isInput) {
   SmallVector<Int> shape, strides;
   for (auto [axis, size] : llvm::zip_equal(viewAxes, sizes)) {
     int64_t known = isInput ? axis.sizeK : axis.sizeN;
@@ -229,7 +229,7 @@ bool MmaTiles::canStoreVectors() {
     if (size.isConstant() && size.getConstant() % chunk != 0)
       return false;
   }
-  for (const StageArray &array : {operands.init, operands.addend}) {
+  for (const StepArray &array : {operands.init, operands.addend}) {
     if (!array.base)
       continue;
     for (auto [axis, stride] : llvm::enumerate(array.strides))
@@ -346,7 +346,7 @@ void MmaTiles::mergeColumns(BlockShape &shape, const MmaStep &step) {
   const TileLayout &to = plan.workLayout ? *plan.workLayout : plan.inputLayout;
   for (unsigned dim = last - 1; dim > step.dim; --dim) {
     int64_t size = shape.sizes.back();
-    auto fits = [&](const StageArray &array) {
+    auto fits = [&](const StepArray &array) {
       return !array.base || (getStride(array, plan.dims[last]).is(1) &&
                              getStride(array, plan.dims[dim]).is(size));
     };

@@ -113,7 +113,7 @@ private:
 
 /// Enters `array` as the batch, rows and columns: of A and B those are K.
 unsigned PairTiles::enterArray(const PairArray &array) {
-  StageArray found = getFusedArray(host, array.value);
+  StepArray found = getFusedArray(host, array.value);
   SmallVector<Int> shape = getArraySizes(host, array.value), viewSizes, strides;
   int64_t batchRank = array.getBatchRank();
   auto initBatch = ArrayRef(sizes).drop_back(2).take_back(batchRank);
@@ -156,7 +156,7 @@ Value PairTiles::addWorkspace() {
       dynamic.push_back(toIndex(size));
   Value array = memref::AllocOp::create(host.builder, loc,
                                         MemRefType::get(shape, sum), dynamic);
-  StageArray found = getFusedArray(host, array);
+  StepArray found = getFusedArray(host, array);
   SmallVector<Int> all{parts};
   llvm::append_range(all, sizes);
   results.push_back(

@@ -31,7 +31,7 @@ public:
   /// Of an array whose rows have `length` elements, or of one of the rows'
   /// scales; the axes that count rows are at least one.
   unsigned enter(Value array, std::optional<int64_t> length) {
-    StageArray found = getFusedArray(kernel.host, array);
+    StepArray found = getFusedArray(kernel.host, array);
     SmallVector<Int> shape(sizes), strides(found.strides);
     strides.resize(sizes.size());
     if (sizes.empty()) {

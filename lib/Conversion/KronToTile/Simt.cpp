@@ -48,7 +48,7 @@ public:
 private:
   void enterArrays(const GlobalArray &input, const GlobalArray &output);
   void enterEnd();
-  void enterFactor(const SimtStage &stage, ArrayRef<int64_t> after);
+  void enterFactor(const SimtStep &step, ArrayRef<int64_t> after);
   void allocate();
   void prepare();
   void buildTile(Value tile);
@@ -106,7 +106,7 @@ void SimtTiles::enterArrays(const GlobalArray &input,
 
 /// What is done to the results of the last launch.
 void SimtTiles::enterEnd() {
-  auto enter = [&](const StageArray &array) {
+  auto enter = [&](const StepArray &array) {
     return kernel.enter(kernel.makeView(array.base, sizes, array.strides));
   };
   kernel.enterScales(operands, arguments, enter);
@@ -121,20 +121,20 @@ void SimtTiles::enterEnd() {
   arguments.scale = epilogue.scale;
 }
 
-/// The factor of `stage`, whose results are tiles of `after`: K x N, or if it
+/// The factor of `step`, whose results are tiles of `after`: K x N, or if it
 /// varies the axes of the tile, with N along the step's, and K.
-void SimtTiles::enterFactor(const SimtStage &stage, ArrayRef<int64_t> after) {
-  ModeProductOp product = stage.product;
-  StageFactor factor = getFusedFactor(kernel.host, fused, product).array;
-  SmallVector<Int> factorSizes{stage.sizeK, stage.sizeN};
+void SimtTiles::enterFactor(const SimtStep &step, ArrayRef<int64_t> after) {
+  ModeProductOp product = step.product;
+  StepFactor factor = getFusedFactor(kernel.host, fused, product).array;
+  SmallVector<Int> factorSizes{step.sizeK, step.sizeN};
   SmallVector<Int> strides{factor.strideK, factor.resultStride};
-  if (stage.varies) {
+  if (step.varies) {
     factorSizes = sizes;
     strides = factor.strides;
     for (unsigned axis : launch.contracted.set_bits())
       factorSizes[axis] = after[axis];
-    strides[stage.axis] = factor.resultStride;
-    factorSizes.push_back(stage.sizeK);
+    strides[step.axis] = factor.resultStride;
+    factorSizes.push_back(step.sizeK);
     strides.push_back(factor.strideK);
   }
   arguments.factors[product] = kernel.enter(kernel.makeView(
@@ -162,15 +162,15 @@ void SimtTiles::allocate() {
 
 void SimtTiles::prepare() {
   bool isAnyShared = false;
-  for (const SimtStage &stage : launch.stages) {
+  for (const SimtStep &step : launch.steps) {
     Value factor =
-        kernel.getArgument(arguments.factors.at(ModeProductOp(stage.product)));
-    if (stage.isShared) {
+        kernel.getArgument(arguments.factors.at(ModeProductOp(step.product)));
+    if (step.isShared) {
       auto type = tile::OperandType::get(
-          b.getContext(), {stage.sizeK, stage.getPaddedResults()}, element);
+          b.getContext(), {step.sizeK, step.getPaddedResults()}, element);
       factor = tile::PrepareOp::create(b, loc, type, factor);
     }
-    isAnyShared |= stage.isShared;
+    isAnyShared |= step.isShared;
     factors.push_back(factor);
   }
   if (isAnyShared)
@@ -179,25 +179,24 @@ void SimtTiles::prepare() {
 
 /// Applies factor `index` to what lies in a buffer.
 void SimtTiles::buildStep(unsigned index, Value tile) {
-  const SimtStage &stage = launch.stages[index];
-  ModeProductOp product = stage.product;
+  const SimtStep &step = launch.steps[index];
+  ModeProductOp product = step.product;
   bool stores = index + 1 == buffers.size();
   auto loop = tile::ForBoxesOp::create(
-      b, loc, getFibres(launch, index), stage.fibres, /*unrolled=*/3,
+      b, loc, getFibres(launch, index), step.fibres, /*unrolled=*/3,
       /*excess=*/false, /*repeat=*/false,
-      stores ? outputOrder : DenseI64ArrayAttr(), /*warps=*/0,
-      stage.getParts());
+      stores ? outputOrder : DenseI64ArrayAttr(), /*warps=*/0, step.getParts());
   OpBuilder::InsertionGuard guard(b);
   kernel.beginBody(loop);
-  auto type = tile::FragmentType::get(b.getContext(),
-                                      {stage.fibres, stage.block}, element);
+  auto type = tile::FragmentType::get(b.getContext(), {step.fibres, step.block},
+                                      element);
   bool isComplex = isa<ComplexType>(element);
   Value sums = tile::MultiplyOp::create(
       b, loc, type, buffers[index], loop.getBoxes(), factors[index],
-      stage.varies ? tile : Value(), stage.axis, kSimtUnrolled,
+      step.varies ? tile : Value(), step.axis, kSimtUnrolled,
       isComplex && product.getConjInput(),
       isComplex && product.getConjFactor());
-  int64_t along = stage.axis;
+  int64_t along = step.axis;
   if (stores)
     kernel.storeBox(arguments, sums, loop.getBoxes(), tile, along,
                     b.getDenseI64ArrayAttr(launch.extents.back()), {},
@@ -214,7 +213,7 @@ void SimtTiles::buildTile(Value tile) {
                        /*rows=*/IntegerAttr(), inputBytes, /*split=*/false,
                        /*fill=*/false, /*axes=*/DenseI64ArrayAttr(),
                        /*lines=*/false);
-  for (unsigned index = 0; index < launch.stages.size(); ++index) {
+  for (unsigned index = 0; index < launch.steps.size(); ++index) {
     tile::BarrierOp::create(b, loc, /*groups=*/1);
     buildStep(index, tile);
   }
@@ -229,9 +228,9 @@ void SimtTiles::buildTile(Value tile) {
 void SimtTiles::build(gpu::GPUModuleOp gpuModule, const GlobalArray &input,
                       const GlobalArray &output, bool isLast) {
   enterArrays(input, output);
-  for (auto [stage, after] :
-       llvm::zip(launch.stages, ArrayRef(launch.extents).drop_front()))
-    enterFactor(stage, after);
+  for (auto [step, after] :
+       llvm::zip(launch.steps, ArrayRef(launch.extents).drop_front()))
+    enterFactor(step, after);
   if (isLast)
     enterEnd();
   kernel.enterTileCount(/*bits=*/64, arguments);

@@ -76,7 +76,7 @@ private:
 void SmallGroupsTiles::enterOperands() {
   Emitter &host = kernel.host;
   FusedOperands all = getFusedOperands(host, fused);
-  StageFactor array =
+  StepFactor array =
       getFusedFactor(host, fused, fused.getModeProducts().front()).array;
   Int rows = all.sizes[plan.rowAxis];
   int64_t groups = plan.groups, sizeK = plan.sizeK, sizeN = plan.sizeN;

@@ -43,7 +43,7 @@ public:
   void build(gpu::GPUModuleOp gpuModule);
 
 private:
-  unsigned enterArray(const StageArray &array, int64_t last, Type element);
+  unsigned enterArray(const StepArray &array, int64_t last, Type element);
   unsigned enterFactor();
   DenseI64ArrayAttr getFactorOrder();
   void enterOperands();
@@ -76,7 +76,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// A view of `array` with `last` positions of the axis that is contracted.
-unsigned SparseTiles::enterArray(const StageArray &array, int64_t last,
+unsigned SparseTiles::enterArray(const StepArray &array, int64_t last,
                                  Type element) {
   SmallVector<Int> sizes, strides;
   auto add = [&](int axis, Int size) {
@@ -96,7 +96,7 @@ unsigned SparseTiles::enterArray(const StageArray &array, int64_t last,
 /// Groups, lanes, results and K. Where there is one position, a stride may be
 /// any.
 unsigned SparseTiles::enterFactor() {
-  StageFactor array = getFusedFactor(kernel.host, fused, product).array;
+  StepFactor array = getFusedFactor(kernel.host, fused, product).array;
   SmallVector<Int> sizes, strides;
   bool isOpen = false;
   auto add = [&](Int size, Int stride) {
@@ -139,7 +139,7 @@ DenseI64ArrayAttr SparseTiles::getFactorOrder() {
 void SparseTiles::enterOperands() {
   Emitter &host = kernel.host;
   Type element = plan.element;
-  auto enterResults = [&](const StageArray &array) {
+  auto enterResults = [&](const StepArray &array) {
     return enterArray(array, plan.sizeN, element);
   };
   arguments.input = enterArray(operands.input, plan.sizeK,
@@ -176,7 +176,7 @@ tile::ChunksAttr SparseTiles::getChunks(DenseI64ArrayAttr order) {
       static_cast<tile::ResultOrder>(plan.order), plan.alongRows, plan.skinnyM,
       plan.math == MmaMath::SplitTF32, plan.has16BitResiduals(),
       plan.hasPartialSums, plan.isOf8() && machine.computeCapability >= 89,
-      plan.shiftUnit, plan.sharedStore, order);
+      plan.shiftUnit, plan.sharedStore, plan.wholeCopies, order);
 }
 
 tile::PiecesAttr SparseTiles::getPieces() {
@@ -239,8 +239,10 @@ void SparseTiles::build(gpu::GPUModuleOp gpuModule) {
       gpuModule, getKernelBaseName(fused),
       tile::KernelAttr::get(b.getContext(), plan.getThreads(), plan.ctasPerSM));
   auto getElements = [&](bool isFactor) {
-    return plan.getPackedRowBytes(isFactor) /
-           (isFactor ? plan.factorBytes : plan.dataBytes);
+    int64_t bytes = plan.copiesWhole(isFactor)
+                        ? plan.getWholeRow(isFactor).getBytes()
+                        : plan.getPackedRowBytes(isFactor);
+    return bytes / (isFactor ? plan.factorBytes : plan.dataBytes);
   };
   SmallVector<int64_t> piece{plan.getPackedRows(), getElements(false)};
   if (plan.alongRows)
@@ -250,7 +252,8 @@ void SparseTiles::build(gpu::GPUModuleOp gpuModule) {
                                   getElementType(product.getFactor()));
   tile::FragmentType type = getSums();
   Value shared;
-  if (int64_t bytes = plan.getExchangeBytes() + plan.getStoredBytes())
+  if (int64_t bytes = plan.getExchangeBytes() + plan.getStoredBytes() +
+                      plan.getOrderedBytes())
     shared = tile::AllocOp::create(
         b, loc,
         tile::BufferType::get(

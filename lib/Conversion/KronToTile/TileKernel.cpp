@@ -40,7 +40,7 @@ Value TileKernel::makeView(Value base, ArrayRef<Int> sizes,
                               dynamicStrides);
 }
 
-Value TileKernel::makeView(const StageFactor &factor, int64_t sizeK,
+Value TileKernel::makeView(const StepFactor &factor, int64_t sizeK,
                            int64_t sizeN, Type element) {
   return makeView(factor.base, {sizeK, sizeN},
                   {factor.strideK, factor.resultStride}, element);
@@ -76,7 +76,7 @@ BoxArguments TileKernel::enterBoxes(FusedOp fused, ArrayRef<int64_t> extents,
   arguments.input =
       enter(makeView(all.input.base, inputSizes, all.input.strides));
   arguments.init = enter(makeView(all.init.base, all.sizes, all.init.strides));
-  enterScales(all, arguments, [&](const StageArray &array) {
+  enterScales(all, arguments, [&](const StepArray &array) {
     return enter(makeView(array.base, all.sizes, array.strides));
   });
   return arguments;
@@ -84,7 +84,7 @@ BoxArguments TileKernel::enterBoxes(FusedOp fused, ArrayRef<int64_t> extents,
 
 void TileKernel::enterScales(
     const FusedOperands &all, BoxArguments &arguments,
-    function_ref<unsigned(const StageArray &)> enterAddend) {
+    function_ref<unsigned(const StepArray &)> enterAddend) {
   if (!all.alpha.isOne())
     arguments.alpha = enter(all.alpha.materialize(host.builder, loc));
   if (!all.addend.base)

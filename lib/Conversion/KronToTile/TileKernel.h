@@ -50,7 +50,7 @@ public:
   /// results.
   Value makeView(Value base, ArrayRef<Int> sizes, ArrayRef<Int> strides,
                  Type element = nullptr);
-  Value makeView(const StageFactor &factor, int64_t sizeK, int64_t sizeN,
+  Value makeView(const StepFactor &factor, int64_t sizeK, int64_t sizeN,
                  Type element = nullptr);
 
   /// Makes `hostValue` an argument, of which `begin` gives the value.
@@ -64,7 +64,7 @@ public:
   /// Enters alpha, beta and what is added of `all`, for a result that has been
   /// entered; `enterAddend` enters an addend that is another array.
   void enterScales(const FusedOperands &all, BoxArguments &arguments,
-                   function_ref<unsigned(const StageArray &)> enterAddend);
+                   function_ref<unsigned(const StepArray &)> enterAddend);
   void enterFactor(FusedOp fused, ModeProductOp product, int64_t sizeK,
                    int64_t sizeN, BoxArguments &arguments);
   /// In as many bits.

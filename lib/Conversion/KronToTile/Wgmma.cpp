@@ -56,7 +56,7 @@ private:
   /// Whether input, and result and addend, may be accessed by vectors; whether
   /// results that are not go through shared memory; and whether the last step
   /// refills the slot.
-  bool canLoad, canStore, stages, refills;
+  bool canLoad, canStore, isStaged, refills;
   /// Of rows of 8 bits.
   unsigned bytes = 0, scales = 0;
   SmallVector<Value> prepared;
@@ -70,7 +70,7 @@ WholeTiles::WholeTiles(OpBuilder &hostBuilder, FusedOp fused,
     : WgmmaTiles(hostBuilder, fused, plan), quantize(quantize),
       canLoad(canVectorize(operands.input, /*isInput=*/true)),
       canStore(!quantize && canStoreVectors()),
-      stages(plan.stages.size() > 1 || plan.landing.elementBytes == 4),
+      isStaged(plan.steps.size() > 1 || plan.landing.elementBytes == 4),
       refills(plan.canRefill() && canLoad && canStore) {}
 
 /// What is written in the place of the result, which nobody sees.
@@ -90,9 +90,9 @@ void WholeTiles::enterQuantize() {
 SmallVector<int64_t> WholeTiles::getRoom() {
   return llvm::map_to_vector(dims, [&](unsigned number) -> int64_t {
     const WgmmaAxis &axis = plan.axes[number];
-    if (axis.stage >= 0) {
-      const WgmmaStage &stage = plan.stages[axis.stage];
-      return std::max(stage.paddedK, stage.paddedResults);
+    if (axis.step >= 0) {
+      const WgmmaStep &step = plan.steps[axis.step];
+      return std::max(step.paddedK, step.paddedResults);
     }
     return number + 1 == plan.axes.size() ? llvm::alignTo(axis.tile, 8)
                                           : axis.tile;
@@ -103,7 +103,7 @@ SmallVector<int64_t> WholeTiles::getRoom() {
 SmallVector<int64_t> WholeTiles::getSizes(int index) const {
   return llvm::map_to_vector(dims, [&](unsigned number) {
     const WgmmaAxis &axis = plan.axes[number];
-    return axis.stage >= 0 && axis.stage < index ? axis.after : axis.tile;
+    return axis.step >= 0 && axis.step < index ? axis.after : axis.tile;
   });
 }
 
@@ -182,14 +182,14 @@ void WholeTiles::ifAligned(function_ref<void()> aligned,
 /// Stores a block's results, or leaves them in shared memory.
 void WholeTiles::storeResults(Value sums, Value block, Value source,
                               Value target, Value tile) {
-  int64_t along = llvm::find(dims, plan.stages.back().axis) - dims.begin();
+  int64_t along = llvm::find(dims, plan.steps.back().axis) - dims.begin();
   auto leave = [&] {
     tile::ExchangeOp::create(b, loc, sums, target, block, along);
   };
   auto storeBlock = [&] {
-    store(sums, block, tile, along, getSizes(plan.stages.size()));
+    store(sums, block, tile, along, getSizes(plan.steps.size()));
   };
-  if (!stages)
+  if (!isStaged)
     return storeBlock();
   if (!canStore)
     return leave();
@@ -206,7 +206,7 @@ void WholeTiles::storeResults(Value sums, Value block, Value source,
 
 void WholeTiles::buildStep(unsigned index, Value source, Value target,
                            Value tile) {
-  int64_t along = llvm::find(dims, plan.stages[index].axis) - dims.begin();
+  int64_t along = llvm::find(dims, plan.steps[index].axis) - dims.begin();
   auto operand = cast<tile::OperandType>(prepared[index].getType());
   auto type = tile::FragmentType::get(b.getContext(),
                                       {1, kWgmmaRows, operand.getSizeN()},
@@ -217,7 +217,7 @@ void WholeTiles::buildStep(unsigned index, Value source, Value target,
   kernel.beginBody(loop);
   Value sums = tile::ContractFibresOp::create(b, loc, type, source,
                                               loop.getBoxes(), prepared[index]);
-  if (index + 1 == plan.stages.size())
+  if (index + 1 == plan.steps.size())
     return storeResults(sums, loop.getBoxes(), source, target, tile);
   tile::ExchangeOp::create(b, loc, sums, target, loop.getBoxes(), along);
 }
@@ -226,7 +226,7 @@ void WholeTiles::buildStep(unsigned index, Value source, Value target,
 void WholeTiles::storeStaged(Value work, Value tile) {
   auto type = cast<tile::BufferType>(work.getType());
   auto filled =
-      tile::BufferType::get(b.getContext(), getSizes(plan.stages.size()),
+      tile::BufferType::get(b.getContext(), getSizes(plan.steps.size()),
                             type.getElementType(), type.getLayout());
   barrier();
   if (filled != type)
@@ -250,9 +250,9 @@ void WholeTiles::finish(Value slot, Value work, Value tile) {
               });
     return;
   }
-  if (stages && canStore)
+  if (isStaged && canStore)
     ifAligned([] {}, [&] { storeStaged(work, tile); });
-  else if (stages)
+  else if (isStaged)
     storeStaged(work, tile);
   tile::ReleaseOp::create(b, loc, slot);
 }
@@ -260,7 +260,7 @@ void WholeTiles::finish(Value slot, Value work, Value tile) {
 void WholeTiles::buildTile(Value tile) {
   Value slot = takeTile(tile);
   Value work = plan.inPlace ? slot : workBuffer;
-  for (unsigned index = 0; index < plan.stages.size(); ++index) {
+  for (unsigned index = 0; index < plan.steps.size(); ++index) {
     if (index > 0)
       barrier();
     buildStep(index, index == 0 ? slot : work, work, tile);
@@ -287,7 +287,7 @@ void WholeTiles::build(gpu::GPUModuleOp gpuModule) {
   int64_t ahead = refills ? 1 : plan.buffers - 1;
   for (int64_t turn = 0; turn < ahead; ++turn)
     copy(Value(), turn);
-  for (unsigned index = 0; index < plan.stages.size(); ++index)
+  for (unsigned index = 0; index < plan.steps.size(); ++index)
     prepared.push_back(prepare(index));
   barrier();
   kernel.forTiles(kernel.getArgument(arguments.tileCount),

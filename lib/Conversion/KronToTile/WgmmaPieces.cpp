@@ -43,13 +43,13 @@ private:
 WgmmaPieces::WgmmaPieces(OpBuilder &hostBuilder, FusedOp fused,
                          const WgmmaPlan &plan)
     : WgmmaTiles(hostBuilder, fused, plan),
-      along(llvm::find(dims, plan.stages.front().axis) - dims.begin()) {}
+      along(llvm::find(dims, plan.steps.front().axis) - dims.begin()) {}
 
 tile::BufferType WgmmaPieces::getPiece() {
   SmallVector<int64_t> block;
   for (unsigned number : dims) {
     const WgmmaAxis &axis = plan.axes[number];
-    block.push_back(axis.stage >= 0 ? plan.pieceK : axis.tile);
+    block.push_back(axis.step >= 0 ? plan.pieceK : axis.tile);
   }
   return getBuffer(plan.landing, inputType, block);
 }
@@ -84,7 +84,7 @@ void WgmmaPieces::build(gpu::GPUModuleOp gpuModule) {
   llvm::append_range(shape, pieces.getSizes());
   auto operandType = cast<tile::OperandType>(operand.getType());
   shape[along + 1] = operandType.getSizeN();
-  box[along] = plan.stages.front().sizeN;
+  box[along] = plan.steps.front().sizeN;
   auto type = tile::FragmentType::get(b.getContext(), shape, b.getF32Type(),
                                       operandType.getAtom());
   kernel.forTiles(kernel.getArgument(arguments.tileCount), [&](Value tile) {

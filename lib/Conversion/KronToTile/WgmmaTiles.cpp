@@ -34,7 +34,7 @@ WgmmaTiles::WgmmaTiles(OpBuilder &hostBuilder, FusedOp fused,
   }
   for (const WgmmaAxis &axis : plan.axes) {
     Int &size = sizes.emplace_back(1);
-    if (axis.stage < 0)
+    if (axis.step < 0)
       for (unsigned fusedAxis : axis.fusedAxes)
         size = kernel.host.mul(size, operands.sizes[fusedAxis]);
   }
@@ -44,14 +44,14 @@ WgmmaTiles::WgmmaTiles(OpBuilder &hostBuilder, FusedOp fused,
 // Arrays
 //===----------------------------------------------------------------------===//
 
-unsigned WgmmaTiles::enterView(const StageArray &array, Type type,
+unsigned WgmmaTiles::enterView(const StepArray &array, Type type,
                                bool isInput) {
   SmallVector<Int> shape, strides;
   for (unsigned number : viewAxes) {
     const WgmmaAxis &axis = plan.axes[number];
-    shape.push_back(axis.stage < 0 ? sizes[number]
-                    : isInput      ? Int(axis.before)
-                                   : Int(axis.after));
+    shape.push_back(axis.step < 0 ? sizes[number]
+                    : isInput     ? Int(axis.before)
+                                  : Int(axis.after));
     strides.push_back(array.strides[axis.strideAxis]);
   }
   return kernel.enter(kernel.makeView(array.base, shape, strides, type));
@@ -61,31 +61,31 @@ void WgmmaTiles::enterOperands(bool hasResult) {
   Emitter &host = kernel.host;
   arguments.tiles = 1;
   for (auto [axis, size] : llvm::zip_equal(plan.axes, sizes))
-    if (axis.stage < 0)
+    if (axis.step < 0)
       arguments.tiles =
           host.mul(arguments.tiles, host.ceilDiv(size, axis.tile));
   arguments.input = enterView(operands.input, inputType, /*isInput=*/true);
   if (hasResult)
     arguments.init = enterView(operands.init, outputType, /*isInput=*/false);
-  kernel.enterScales(operands, arguments, [&](const StageArray &array) {
+  kernel.enterScales(operands, arguments, [&](const StepArray &array) {
     return enterView(array, outputType, /*isInput=*/false);
   });
-  for (auto [product, stage] :
-       llvm::zip_equal(fused.getModeProducts(), plan.stages))
+  for (auto [product, step] :
+       llvm::zip_equal(fused.getModeProducts(), plan.steps))
     factors.push_back(kernel.enter(
-        kernel.makeView(getFusedFactor(host, fused, product).array, stage.sizeK,
-                        stage.sizeN, getElementType(product.getFactor()))));
+        kernel.makeView(getFusedFactor(host, fused, product).array, step.sizeK,
+                        step.sizeN, getElementType(product.getFactor()))));
   kernel.enterTileCount(32, arguments);
 }
 
-bool WgmmaTiles::canVectorize(const StageArray &array, bool isInput) const {
+bool WgmmaTiles::canVectorize(const StepArray &array, bool isInput) const {
   int64_t lanes =
       kWgmmaVectorBytes / getElementBytes(isInput ? inputType : outputType);
   const WgmmaAxis &last = plan.axes.back();
   int64_t segment = isInput ? last.before : last.after;
   if (!array.strides[last.strideAxis].is(1) ||
       (!ShapedType::isDynamic(segment) && segment % lanes != 0) ||
-      (last.stage < 0 && last.tile % lanes != 0))
+      (last.step < 0 && last.tile % lanes != 0))
     return false;
   return llvm::all_of(
       ArrayRef(plan.axes).drop_back(), [&](const WgmmaAxis &axis) {
@@ -132,7 +132,7 @@ tile::BufferType WgmmaTiles::getBuffer(const WgmmaLayout &layout, Type type,
   return tile::BufferType::get(b.getContext(), block, type, attribute);
 }
 
-SmallVector<int64_t> WgmmaTiles::getOrder(const StageArray &array) const {
+SmallVector<int64_t> WgmmaTiles::getOrder(const StepArray &array) const {
   SmallVector<int64_t> order;
   for (bool isContiguous : {false, true})
     for (auto [dim, number] : llvm::enumerate(dims))
@@ -155,17 +155,17 @@ void WgmmaTiles::begin(gpu::GPUModuleOp gpuModule) {
 }
 
 Value WgmmaTiles::prepare(unsigned index) {
-  const WgmmaStage &stage = plan.stages[index];
-  int64_t columns = plan.getShares() > 1 ? stage.paddedResults : stage.sizeN;
-  bool isHalf = stage.kind == WgmmaKind::Half;
+  const WgmmaStep &step = plan.steps[index];
+  int64_t columns = plan.getShares() > 1 ? step.paddedResults : step.sizeN;
+  bool isHalf = step.kind == WgmmaKind::Half;
   auto type = tile::OperandType::get(
-      b.getContext(), {stage.sizeK, columns},
+      b.getContext(), {step.sizeK, columns},
       isHalf ? inputType : Type(b.getF32Type()),
       isHalf ? tile::AtomKind::WgmmaHalf : tile::AtomKind::WgmmaTF32,
-      stage.innermost ? tile::OperandOrder::Quads : tile::OperandOrder::Pairs);
+      step.innermost ? tile::OperandOrder::Quads : tile::OperandOrder::Pairs);
   return tile::PrepareOp::create(
       b, loc, type, kernel.getArgument(factors[index]), /*warps=*/1,
-      /*together=*/1, /*residuals=*/stage.kind == WgmmaKind::Split,
+      /*together=*/1, /*residuals=*/step.kind == WgmmaKind::Split,
       /*split=*/false, /*streamed=*/false);
 }
 

@@ -23,12 +23,12 @@ class WgmmaTiles {
 protected:
   WgmmaTiles(OpBuilder &hostBuilder, FusedOp fused, const WgmmaPlan &plan);
 
-  unsigned enterView(const StageArray &array, Type type, bool isInput);
+  unsigned enterView(const StepArray &array, Type type, bool isInput);
   /// Enters what the kernel works on, but for `init` if there is no result.
   void enterOperands(bool hasResult);
   /// Whether contiguous segments of the array can be accessed by vectors,
   /// provided that what is only known at run time is aligned.
-  bool canVectorize(const StageArray &array, bool isInput) const;
+  bool canVectorize(const StepArray &array, bool isInput) const;
   /// The same of the result and what is added to it.
   bool canStoreVectors() const;
   /// A buffer of `block` positions that lies as `layout` says.
@@ -36,7 +36,7 @@ protected:
                              ArrayRef<int64_t> block);
   /// The order of dimensions in which neighbouring threads access elements of
   /// `array` that are neighbours; empty if it is theirs.
-  SmallVector<int64_t> getOrder(const StageArray &array) const;
+  SmallVector<int64_t> getOrder(const StepArray &array) const;
   /// The operand of step `index`.
   Value prepare(unsigned index);
   /// Stores sums `along` a dimension of a tile of the sizes `box`, which are a

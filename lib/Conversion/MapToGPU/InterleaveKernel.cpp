@@ -20,7 +20,7 @@
 
 #include "Steps.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
-#include "kron/Machine/GPUTiles.h"
+#include "kron/Machine/GPUForms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include <numeric>
@@ -92,7 +92,7 @@ private:
   KernelBuilder k;
 
   /// Outer dimensions of both arrays.
-  StageArray input, output;
+  StepArray input, output;
   SmallVector<Int> outerSizes;
   /// For the host and the kernel.
   Int units, ownUnits;
@@ -148,7 +148,7 @@ void InterleaveKernel::enterArrays() {
 Value InterleaveKernel::getIsAligned() {
   Int bits = 0;
   for (Value memref : {Value(op.getInput()), Value(op.getInit())}) {
-    StageArray array = getFusedArray(host, memref);
+    StepArray array = getFusedArray(host, memref);
     Value address = LLVM::PtrToIntOp::create(
         host.builder, host.loc, host.builder.getI64Type(), array.base);
     bits = host.bitOr(bits, Int(address));

@@ -14,7 +14,7 @@
 
 #include "Steps.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
-#include "kron/Machine/GPUTiles.h"
+#include "kron/Machine/GPUForms.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -83,11 +83,11 @@ private:
   Emitter host;
   KernelBuilder kernel;
   /// Inside the kernel, per operand: arrays; values of scalars.
-  SmallVector<StageArray> arrays;
+  SmallVector<StepArray> arrays;
   SmallVector<Value> scalars;
   /// Scalars and arrays of the host that the body uses.
   IRMapping captures;
-  DenseMap<Value, StageArray> capturedArrays;
+  DenseMap<Value, StepArray> capturedArrays;
   /// Position of the loops, per dimension.
   SmallVector<Int> position;
   /// The element of operand 0 there, if it was loaded before.
@@ -122,7 +122,7 @@ void LinalgKernel::enterOperands() {
   for (Value operand : op->getOperands()) {
     bool isArray = isa<MemRefType>(operand.getType());
     arrays.push_back(isArray ? kernel.enter(getFusedArray(host, operand))
-                             : StageArray());
+                             : StepArray());
     scalars.push_back(isArray ? Value() : enterScalar(operand));
   }
   if (hostStart)
@@ -373,7 +373,7 @@ Int LinalgKernel::evaluate(AffineExpr expr) {
 
 Value LinalgKernel::getAddress(unsigned operand) {
   AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(operand));
-  const StageArray &array = arrays[operand];
+  const StepArray &array = arrays[operand];
   Int offset = 0;
   for (auto [expr, stride] : llvm::zip(map.getResults(), array.strides))
     offset = kernel.add(offset, kernel.mul(evaluate(expr), stride));
@@ -385,7 +385,7 @@ Value LinalgKernel::getAddress(unsigned operand) {
 Value LinalgKernel::loadCaptured(memref::LoadOp load,
                                  const IRMapping &mapping) {
   OpBuilder &builder = kernel.builder;
-  const StageArray &array = capturedArrays[load.getMemRef()];
+  const StepArray &array = capturedArrays[load.getMemRef()];
   Int offset = 0;
   for (auto [index, stride] : llvm::zip(load.getIndices(), array.strides)) {
     Value number = arith::IndexCastOp::create(

@@ -14,7 +14,7 @@
 
 #include "Steps.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
-#include "kron/Machine/GPUTiles.h"
+#include "kron/Machine/GPUForms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 
@@ -45,7 +45,7 @@ private:
   void emitTile(bool inPairs);
   void loadTile(bool inPairs);
   void storeTile(bool inPairs);
-  Value locate(const StageArray &array, Value start, Int inputPlace,
+  Value locate(const StepArray &array, Value start, Int inputPlace,
                Int outputPlace);
   Value getSlot(Int line, Int place);
   Value loadPair(Int inputPlace, Int outputPlace, bool inPairs);
@@ -63,7 +63,7 @@ private:
   KernelBuilder k;
 
   /// In the order of the input's dimensions.
-  StageArray input, output;
+  StepArray input, output;
   SmallVector<Int> sizes;
   /// The tile that this CTA is at: first element of both arrays, and what is
   /// left of both dimensions from there.
@@ -132,7 +132,7 @@ void TransposeKernel::locateTile(Int tile) {
 }
 
 /// The element of `array` at a place of the tile.
-Value TransposeKernel::locate(const StageArray &array, Value start,
+Value TransposeKernel::locate(const StepArray &array, Value start,
                               Int inputPlace, Int outputPlace) {
   Int offset = k.add(k.mul(k.extend(inputPlace), array.strides[inputDim]),
                      k.mul(k.extend(outputPlace), array.strides[outputDim]));
@@ -257,7 +257,7 @@ Int TransposeKernel::getPairBits() {
   include(getSize(outputDim));
   auto add = [&](Value memref, unsigned alongDim,
                  ArrayRef<int64_t> permutation) {
-    StageArray array = getFusedArray(host, memref, permutation);
+    StepArray array = getFusedArray(host, memref, permutation);
     Value address = LLVM::PtrToIntOp::create(
         host.builder, host.loc, host.builder.getI64Type(), array.base);
     include(host.floorDiv(Int(address), 2));
@@ -292,7 +292,8 @@ void TransposeKernel::emit() {
     locateTile(tile);
     if (!isEven)
       return emitTile(perWord == 2 && oddBits.is(0));
-    k.choose(isEven, [&] { emitTile(true); }, [&] { emitTile(false); });
+    k.choose(
+        isEven, [&] { emitTile(true); }, [&] { emitTile(false); });
   });
   LaunchShape shape;
   shape.threads = kThreads;

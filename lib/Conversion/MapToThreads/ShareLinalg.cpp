@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Steps.h"
-#include "kron/Machine/ThreadRates.h"
+#include "kron/Machine/ThreadForms.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/TilingInterface.h"
 
@@ -35,7 +35,7 @@ static std::optional<unsigned> chooseLoop(linalg::LinalgOp op) {
   for (auto [loop, size] : llvm::enumerate(sizes)) {
     if (!isIndependent(op, loop))
       continue;
-    if (ShapedType::isDynamic(size) || size >= kThreadRates.longLoop)
+    if (ShapedType::isDynamic(size) || size >= kThreadForms.longLoop)
       return loop;
     if (size > 1 && (!longest || size > sizes[*longest]))
       longest = loop;
@@ -52,10 +52,10 @@ static bool isSmall(linalg::LinalgOp op) {
     if (ShapedType::isDynamic(size))
       return false;
     elements =
-        std::min(elements * std::min(size, 2 * kThreadRates.leastElements),
-                 2 * kThreadRates.leastElements);
+        std::min(elements * std::min(size, 2 * kThreadForms.leastElements),
+                 2 * kThreadForms.leastElements);
   }
-  return elements < 2 * kThreadRates.leastElements;
+  return elements < 2 * kThreadForms.leastElements;
 }
 
 /// Whether neighbours of a result in memory are steps of `loop`.
@@ -101,7 +101,7 @@ bool kron::shareLinalg(RuntimeCalls &runtime, linalg::LinalgOp op) {
     else
       elements = emitter.mul(elements, size);
   }
-  int64_t minLength = isInnermost(op, loop) ? kThreadRates.leastNeighbours : 1;
+  int64_t minLength = isInnermost(op, loop) ? kThreadForms.leastNeighbours : 1;
   remark::passed(op.getLoc(),
                  remark::RemarkOpts::name("Shared").category("kron-threads"))
       << remark::add("{0} is shared among threads",

@@ -13,20 +13,20 @@
 
 #include "Steps.h"
 #include "kron/Conversion/QuantizeLoops.h"
-#include "kron/Machine/ThreadRates.h"
+#include "kron/Machine/ThreadForms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
 /// Bytes of input in a block of columns: half of a small second-level cache.
-static constexpr int64_t kBlockBytes = kThreadRates.quantizeBlockBytes;
+static constexpr int64_t kBlockBytes = kThreadForms.quantizeBlockBytes;
 /// Columns of a block: shorter ones are slow to reach, and longer ones few.
-static constexpr int64_t kMinColumns = kThreadRates.quantizeLeastColumns;
-static constexpr int64_t kMostColumns = kThreadRates.quantizeMostColumns;
+static constexpr int64_t kMinColumns = kThreadForms.quantizeLeastColumns;
+static constexpr int64_t kMostColumns = kThreadForms.quantizeMostColumns;
 /// Fewer rows than this, of more elements than that, are shared out themselves.
-static constexpr int64_t kSkinnyM = kThreadRates.quantizeSkinnyM;
-static constexpr int64_t kLargeRow = kThreadRates.quantizeLargeRow;
+static constexpr int64_t kSkinnyM = kThreadForms.quantizeSkinnyM;
+static constexpr int64_t kLargeRow = kThreadForms.quantizeLargeRow;
 
 namespace {
 class QuantizeBlocks {

@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Steps.h"
-#include "kron/Machine/ThreadRates.h"
+#include "kron/Machine/ThreadForms.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -63,10 +63,10 @@ static Value convert(OpBuilder &builder, Location loc, Value value, Type type) {
 Int SharedLoop::getGrain(Emitter &emitter, Int elements, int64_t minLength) {
   if (elements.isConstant())
     return std::max(minLength,
-                    kThreadRates.leastElements /
+                    kThreadForms.leastElements /
                         std::max<int64_t>(1, elements.getConstant()));
   Int grain =
-      emitter.floorDiv(kThreadRates.leastElements, emitter.max(elements, 1));
+      emitter.floorDiv(kThreadForms.leastElements, emitter.max(elements, 1));
   return emitter.max(grain, minLength);
 }
 

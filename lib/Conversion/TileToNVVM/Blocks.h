@@ -246,7 +246,7 @@ private:
   KernelBuilder &k;
   LaneNumbers lanes;
   MmaProducts products;
-  StageArray array;
+  StepArray array;
   Type type;
   OperandOrder order;
   int64_t sizeK, sizeN, warps, warpResults, together;

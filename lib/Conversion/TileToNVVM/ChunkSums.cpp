@@ -11,6 +11,36 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
+/// Where data and factor of K step `indexK` of `tile` are, that arrived in slot
+/// `slot`: in chunks, which are made of them if copies are whole.
+SparseStepPlace ChunkPieces::order(const SparseTile &tile, Int indexK,
+                                   Int slot) {
+  SparseStepPlace place;
+  place.data = k.add(k.mul(slot, plan.getDataSlotBytes()), dataOffset);
+  place.factor = k.add(k.mul(slot, plan.getFactorSlotBytes()), factorOffset);
+  place.indexK = indexK;
+  if (!plan.wholeCopies)
+    return place;
+  Int startK = k.mul(indexK, plan.stepK);
+  int64_t to = lowering.buffers.at(op.getSumsOf()).getConstant() +
+               plan.getExchangeBytes() + plan.getStoredBytes();
+  int64_t factorTo = to + plan.getDataBytes();
+  auto make = [&](bool isFactor) {
+    choose(isFactor ? isFactorAligned : isAligned, [&](bool aligned) {
+      copies.makeChunks(getCopy(tile, startK, slot, isFactor, aligned),
+                        isFactor ? factorTo : to, aligned);
+    });
+  };
+  make(/*isFactor=*/false);
+  place.data = to;
+  if (plan.copiesWhole(/*isFactor=*/true)) {
+    make(/*isFactor=*/true);
+    place.factor = factorTo;
+  }
+  k.barrier();
+  return place;
+}
+
 void ChunkPieces::multiply(Int number) {
   LoweredRing &ring = lowering.rings[op.getRing()];
   SmallVector<Value> values = math.sumSteps(
@@ -22,12 +52,8 @@ void ChunkPieces::multiply(Int number) {
           return k.rem(k.add(k.add(ring.full, indexK), behind), plan.stages);
         };
         copy(number, k.add(indexK, plan.stages - 1), getSlot(plan.stages - 1));
-        Int slot = getSlot(0);
-        SparseStepPlace place;
-        place.data = k.add(k.mul(slot, plan.getDataBytes()), dataOffset);
-        place.factor = k.add(k.mul(slot, plan.getFactorBytes()), factorOffset);
-        place.indexK = indexK;
-        multiplier.multiplyStep(stepSums, place);
+        multiplier.multiplyStep(stepSums,
+                                order(locate(number), indexK, getSlot(0)));
       });
   ring.full = k.rem(k.add(ring.full, plan.stepsK), plan.stages);
   sums.assign(plan.getSums(), {});

@@ -58,6 +58,7 @@ static SparsePlan describe(ContractPiecesOp op, StoreOp store) {
   plan.order = static_cast<SparseOrder>(chunks.getResults());
   plan.shiftUnit = chunks.getShift();
   plan.sharedStore = chunks.getStaged();
+  plan.wholeCopies = chunks.getWhole();
   plan.skinnyM = chunks.getRows();
   plan.rowTiles = tile.rowTiles;
   plan.resultTiles = tile.resultTiles;
@@ -217,6 +218,27 @@ SparseTile ChunkPieces::locate(Int number) {
   return tile;
 }
 
+/// The copy of the data's or the factor's positions K from `startK` on to slot
+/// `slot`.
+SparseCopy ChunkPieces::getCopy(const SparseTile &tile, Int startK, Int slot,
+                                bool isFactor, bool aligned) {
+  if (!isFactor)
+    return copies.getCopy(
+        data, tile, startK,
+        k.add(k.mul(slot, plan.getDataSlotBytes()), dataOffset), isFactor,
+        targets.rows);
+  return copies.getCopy(
+      aligned ? alignedFactor : factor, tile, startK,
+      k.add(k.mul(slot, plan.getFactorSlotBytes()), factorOffset), isFactor,
+      targets.rows);
+}
+
+/// Builds `body` for both answers to `condition`.
+void ChunkPieces::choose(Value condition, function_ref<void(bool)> body) {
+  k.choose(
+      condition, [&] { body(true); }, [&] { body(false); });
+}
+
 /// Starts to copy piece `number` behind the first one of tile `first`, of that
 /// or a later one of this CTA's, if there is that, to slot `slot`.
 void ChunkPieces::copy(Int first, Int number, Int slot) {
@@ -226,21 +248,12 @@ void ChunkPieces::copy(Int first, Int number, Int slot) {
     SparseTile tile = locate(own);
     Int startK = k.mul(k.rem(number, plan.stepsK), plan.stepK);
     auto copyData = [&](bool aligned) {
-      Int to = k.add(k.mul(slot, plan.getDataBytes()), dataOffset);
-      copies.copyData(copies.getCopy(data, tile, startK, to,
-                                     /*isFactor=*/false, targets.rows),
+      copies.copyData(getCopy(tile, startK, slot, /*isFactor=*/false, aligned),
                       aligned);
     };
     auto copyFactor = [&](bool aligned) {
-      Int to = k.add(k.mul(slot, plan.getFactorBytes()), factorOffset);
-      copies.copyFactor(copies.getCopy(aligned ? alignedFactor : factor, tile,
-                                       startK, to, /*isFactor=*/true,
-                                       targets.rows),
+      copies.copyFactor(getCopy(tile, startK, slot, /*isFactor=*/true, aligned),
                         tile.groups, aligned);
-    };
-    auto choose = [&](Value condition, function_ref<void(bool)> body) {
-      k.choose(
-          condition, [&] { body(true); }, [&] { body(false); });
     };
     if (isAligned == isFactorAligned)
       return choose(isAligned, [&](bool aligned) {

@@ -37,7 +37,11 @@ private:
   void enterFactor();
   void enterTargets();
   SparseTile locate(Int tile);
+  SparseCopy getCopy(const SparseTile &tile, Int startK, Int slot,
+                     bool isFactor, bool aligned);
+  void choose(Value condition, function_ref<void(bool)> body);
   void copy(Int tile, Int number, Int slot);
+  SparseStepPlace order(const SparseTile &tile, Int indexK, Int slot);
   Value locateSums(Int from, int64_t index);
   void giveSums();
   void takeSums();

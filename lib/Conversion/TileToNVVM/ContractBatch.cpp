@@ -32,7 +32,7 @@ BatchProduct::BatchProduct(Lowering &lowering, ContractBatchOp op)
       stageOffset(lowering.rings[op.getRing()].begin) {
   unsigned batchDim = blocks.batchLast ? 1 : 0;
   auto enterSide = [&](const BatchSide &side, Value view) {
-    const StageArray &array = lowering.views.at(view).array;
+    const StepArray &array = lowering.views.at(view).array;
     return BatchOperand{
         &side, array.base, array.strides[batchDim], array.strides[1 - batchDim],
         0,     0};

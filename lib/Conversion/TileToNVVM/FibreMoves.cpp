@@ -72,9 +72,12 @@ void tile::storeBufferAlong(Lowering &lowering, StoreOp op) {
   std::optional<GlobalTile> addend;
   if (op.getAddend())
     addend = locate(op.getAddend());
-  TileSharing sharing(k, type.getShape(),
-                      getWalk(op.getOrder(), type.getShape().size()),
-                      lowering.getGroupThreads(), lowering.getThreadOfGroup());
+  // The innermost dimension last.
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, type.getShape().size()));
+  if (op.getOrder())
+    order.assign(op.getOrder()->begin(), op.getOrder()->end());
+  TileSharing sharing(k, type.getShape(), order, lowering.getGroupThreads(),
+                      lowering.getThreadOfGroup());
   sharing.round();
   struct Element {
     Value sum, exists, target, addend;

@@ -115,7 +115,7 @@ Value tile::isAligned(Lowering &lowering, ArrayRef<Value> views, int64_t bytes,
       return test.holds;
   Int bits = 0;
   for (Value view : views) {
-    const StageArray &array = lowering.views.at(view).array;
+    const StepArray &array = lowering.views.at(view).array;
     int64_t elementBytes =
         std::max(getBytesOf(cast<ViewType>(view.getType()).getElementType()),
                  leastBytes);

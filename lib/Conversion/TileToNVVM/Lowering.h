@@ -24,7 +24,7 @@ namespace mlir::kron::tile {
 
 /// An array with its bounds. Its elements are of type `element`.
 struct LoweredView {
-  StageArray array;
+  StepArray array;
   SmallVector<Int> sizes;
   Type element;
 

@@ -36,7 +36,7 @@ void tile::packFactor(Lowering &lowering, PrepareOp op) {
   if (lowering.shares > 1)
     factor->firstResult =
         k.mul(k.rem(k.blockId(), lowering.shares), type.getSizeN());
-  StageFactor source;
+  StepFactor source;
   source.base = view.array.base;
   source.strideK = view.array.strides[0];
   source.resultStride = view.array.strides[1];

@@ -30,7 +30,7 @@ static void loadRegisters(Lowering &lowering, PrepareOp op) {
     // Columns 2t and 2t + 1 are results t and t + 4.
     column = k.add(k.floorDiv(laneGroup, 2), k.mul(k.bitAnd(laneGroup, 1), 4));
   }
-  const StageArray &factor = lowering.views.at(op.getFactor()).array;
+  const StepArray &factor = lowering.views.at(op.getFactor()).array;
   SmallVector<Value> &values = lowering.registers[op.getOperand()];
   for (Int row : rows) {
     Int offset =
@@ -51,7 +51,7 @@ void tile::lowerPrepare(Lowering &lowering, PrepareOp op) {
   int64_t sizeN = type.getSizeN(), pitch = type.getPitch();
   int64_t offset = k.allocateShared(type.getBytes());
   lowering.operands[op.getOperand()] = offset;
-  const StageArray &factor = lowering.views.at(op.getFactor()).array;
+  const StepArray &factor = lowering.views.at(op.getFactor()).array;
   const LoweredView &view = lowering.views.at(op.getFactor());
   int64_t known = op.getFactor().getType().getShape()[1];
   ScalarOps ops(k, type.getElementType());

@@ -82,7 +82,7 @@ static bool choosePacksInput(const CPUPlan &plan, FusedOp fused) {
   // is left to do with these.
   if (strides[plan.tiledAxis] != 1)
     return isChain;
-  const StageGroup &first = plan.groups.front();
+  const StepGroup &first = plan.groups.front();
   int64_t stride = strides[first.axis + first.products.size() - 1];
   bool isFar = ShapedType::isDynamic(stride) || stride >= kCPURates.farElements;
   int64_t columns = getArrayType(fused.getInit()).getDimSize(plan.tiledAxis);
@@ -94,18 +94,18 @@ static bool choosePacksInput(const CPUPlan &plan, FusedOp fused) {
 
 /// Multiply-adds of vectors that groups of the end of an axis of `inside`
 /// elements save `group`, per element: as `chooseRemainder` takes them.
-static double getGroupedSavings(const StageGroup &group, int64_t inside,
+static double getGroupedSavings(const StepGroup &group, int64_t inside,
                                 int64_t lanes, int64_t elementBytes,
                                 const CacheBudget &caches) {
-  int64_t rest = inside % lanes, elements = 0;
-  int64_t turns = llvm::popcount(uint64_t(rest)) + (inside >= lanes);
-  double grouped = double(rest) / lanes * group.sizeN;
+  int64_t remainder = inside % lanes, elements = 0;
+  int64_t turns = llvm::popcount(uint64_t(remainder)) + (inside >= lanes);
+  double grouped = double(remainder) / lanes * group.sizeN;
   for (int64_t size = lanes / 2; size; size /= 2)
-    if (rest & size)
+    if (remainder & size)
       elements +=
           llvm::alignTo(group.sizeN * size, lanes) * int64_t(group.sizeK);
   bool fits = elements * elementBytes <= caches.l1Bytes / 2;
-  return rest && turns <= kCPURates.mostGroupedTurns && fits &&
+  return remainder && turns <= kCPURates.mostGroupedTurns && fits &&
                  group.sizeK >= kCPURates.leastGroupedK
              ? (group.sizeN - grouped) * lanes / inside
              : 0;
@@ -113,7 +113,7 @@ static double getGroupedSavings(const StageGroup &group, int64_t inside,
 
 /// What storing the results of `group` takes more, per element of its input,
 /// where vectors that they do not fill are stored in parts.
-static double getPartSlots(const StageGroup &group, int64_t inside,
+static double getPartSlots(const StepGroup &group, int64_t inside,
                            int64_t lanes) {
   int64_t width = inside;
   if (!group.sizeN)
@@ -131,14 +131,14 @@ static double getPartSlots(const StageGroup &group, int64_t inside,
 
 /// Cost of `groups`, one after the other, per element of the input; `isFull`:
 /// with lanes over rows.
-static double getChainCost(ArrayRef<StageGroup> groups, FusedOp fused,
+static double getChainCost(ArrayRef<StepGroup> groups, FusedOp fused,
                            int64_t vectorBits, const CacheBudget &caches,
                            bool isFull) {
   int64_t lanes = vectorBits / 8 / getComputedBytes(fused);
   ModeProductOp first = fused.getModeProducts().front();
   SmallVector<int64_t> sizes(getArrayType(first.getInput()).getShape());
   double cost = 0, share = 1;
-  for (const StageGroup &group : groups) {
+  for (const StepGroup &group : groups) {
     int64_t inside = 1;
     for (int64_t size :
          llvm::drop_begin(sizes, group.axis + group.products.size()))
@@ -205,7 +205,7 @@ static bool putsRowsInLanes(const CPUPlan &plan, FusedOp fused,
   if (bytes > kCPURates.mostBytesOfRowsInLanes &&
       (!isMany || 2 * bytes > caches.l2Bytes))
     return false;
-  SmallVector<StageGroup> groups = chooseGroups(fused, lanes, /*isFull=*/true);
+  SmallVector<StepGroup> groups = chooseGroups(fused, lanes, /*isFull=*/true);
   double others = getTransposingCost(lanes);
   double input = plan.transposesInput ? others / 2 : 0;
   others -= input;
@@ -221,7 +221,7 @@ static bool putsRowsInLanes(const CPUPlan &plan, FusedOp fused,
 
 /// The share of a vector that loads and stores of `group` fill, with `inside`
 /// elements inside its axis.
-static double getAccessFill(const StageGroup &group, int64_t inside,
+static double getAccessFill(const StepGroup &group, int64_t inside,
                             int64_t lanes) {
   int64_t width = inside;
   if (inside == 1 && group.sizeK == group.sizeN)
@@ -242,7 +242,7 @@ static double getSplitCost(const CPUPlan &plan, FusedOp fused,
   ModeProductOp first = fused.getModeProducts().front();
   SmallVector<int64_t> sizes(getArrayType(first.getInput()).getShape());
   double cost = 0, share = 1;
-  for (const StageGroup &group : plan.groups) {
+  for (const StepGroup &group : plan.groups) {
     int64_t inside = ShapedType::getNumElements(
         ArrayRef(sizes).drop_front(group.axis + group.products.size()));
     double growth = double(group.sizeN) / group.sizeK, own = 1 + 2 * growth;
@@ -277,7 +277,7 @@ static double getSplitCost(const CPUPlan &plan, FusedOp fused,
 }
 
 /// Cost of `product` per element of its input; `isFull`: with lanes over rows.
-static double getSparseCost(const StageGroup &group, const GroupView &view,
+static double getSparseCost(const StepGroup &group, const GroupView &view,
                             int64_t rows, int64_t lanes, bool isFull) {
   int64_t inside = 1;
   for (int64_t axis = group.axis + 1, rank = view.before.size(); axis < rank;
@@ -301,9 +301,9 @@ static bool putsRegroupedRowsInLanes(const CPUPlan &plan, int64_t lanes) {
 }
 
 /// Steps as `groups` join factors.
-static void setSteps(ArrayRef<StageGroup> groups, CPUChoices &choices) {
+static void setSteps(ArrayRef<StepGroup> groups, CPUChoices &choices) {
   choices.steps.clear();
-  for (const StageGroup &group : groups)
+  for (const StepGroup &group : groups)
     choices.steps.emplace_back().factors = group.products.size();
 }
 
@@ -370,7 +370,7 @@ int64_t kron::chooseVectorBits(FusedOp fused, CPUPlanAttr given,
 /// How often a call loads each element of the factor of `group`, which is not
 /// joined, if it is not packed; the largest number if that is not known.
 static int64_t countFactorUses(const CPUPlan &plan, FusedOp fused,
-                               const StageGroup &group) {
+                               const StepGroup &group) {
   ModeProductOp product = group.products.front();
   llvm::SmallBitVector varying(plan.roles.size());
   for (auto [dim, axis] : llvm::enumerate(product.getFactorDims()))

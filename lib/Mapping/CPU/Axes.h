@@ -21,13 +21,13 @@ double getGroupCost(int64_t sizeK, int64_t sizeN, int64_t inside,
 
 /// The mode products of `fused`, neighbours joined while that is cheaper.
 /// `isFull`: lanes are full whatever lies inside.
-SmallVector<StageGroup> chooseGroups(FusedOp fused, int64_t lanes,
-                                     bool isFull = false);
+SmallVector<StepGroup> chooseGroups(FusedOp fused, int64_t lanes,
+                                    bool isFull = false);
 
 /// Whether `first`, a step with others behind it, takes fewer issue slots with
 /// products of pairs of bf16, although its input is copied and vectors hold no
 /// groups that shuffles repeat.
-bool paysForPairs(FusedOp fused, const StageGroup &first, int64_t lanes);
+bool paysForPairs(FusedOp fused, const StepGroup &first, int64_t lanes);
 
 /// Bits of the vectors of `fused`: those that the processor executes as a whole
 /// where these leave fewer lanes empty than wider ones, else the widest.

@@ -22,17 +22,6 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Whether fibres of a factor fill half a register, and are longer than those
-/// that stay in it as they lie anyway.
-static bool hasHalfFibres(const CPUPlan &plan, FusedOp fused,
-                          int64_t vectorBits) {
-  int64_t half = vectorBits / 16 / getComputedBytes(fused);
-  return vectorBits == 512 && half > kMostKeptElements &&
-         llvm::any_of(plan.groups, [&](const StageGroup &group) {
-           return group.sizeK == half && group.sizeN == half;
-         });
-}
-
 /// Whether input and result of `fused` are known to fit the second-level cache
 /// together: then nothing has to be prefetched.
 static bool fitsSecondLevel(const CPUPlan &plan, FusedOp fused,
@@ -121,8 +110,6 @@ static std::string complete(FusedOp fused, CPUPlanAttr given,
             chooseSlice(plan, fused, bits, choices.tile, caches));
   takeGiven(choices.streamBytes, chooseStreamBytes(plan, fused, bits, options));
   takeGiven(choices.prefetch, choosePrefetch(plan, fused, bits, caches));
-  takeGiven(choices.keptFibres,
-            options.hasFastShuffles && hasHalfFibres(plan, fused, bits));
   auto isGiven = [&](StringRef name) { return given && given.has(name); };
   chooseConversions(plan, fused, given, choices);
   if (!isGiven("slice_cuts"))
@@ -136,8 +123,77 @@ static std::string complete(FusedOp fused, CPUPlanAttr given,
   chooseMemory(plan, fused, given, options, choices);
   if (!isGiven("steps"))
     chooseFarSources(plan, fused, caches, choices);
+  // Register tiles of fibres that stay in half a register have fewer rows.
+  bool isOpen = !choices.keptFibres && options.hasFastShuffles;
+  if (isOpen)
+    choices.keptFibres = 1;
   chooseSteps(fused, given, caches, choices);
+  if (isOpen && !mayKeepFibres(fused, choices))
+    choices.keptFibres = 0;
   return "";
+}
+
+/// Why the processor does not have what `choices` ask for; empty if it does.
+static std::string getProcessorReason(const CPUChoices &choices,
+                                      const CPUPlannerOptions &options) {
+  if (choices.matrixTiles == kMatrixTiles && !options.hasMatrixTiles)
+    return "cannot have matrix_tiles = 1: the processor has no matrix tiles "
+           "(AMX)";
+  bool hasPairs = options.mayPairProducts || options.hasPairProducts ||
+                  options.hasMatrixTiles;
+  if (choices.matrixTiles == kPairProducts && !hasPairs)
+    return "cannot have matrix_tiles = 2: the processor does not add up "
+           "products of pairs (AVX512-BF16)";
+  return "";
+}
+
+/// Why register tiles are not those that `given` asks for; empty if they are.
+static std::string getRegistersReason(CPUPlanAttr given,
+                                      const CPUChoices &choices) {
+  int64_t rows = 0, vectors = 0;
+  for (const CPUStepChoices &step : choices.steps) {
+    rows = std::max(rows, step.rows);
+    vectors = std::max(vectors, step.vectors);
+  }
+  for (auto [field, most, what] :
+       {std::tuple(StringRef("register_rows"), rows, " rows"),
+        std::tuple(StringRef("register_vectors"), vectors, " vectors")})
+    if (int64_t asked = given.get(field); asked && asked != most)
+      return ("cannot have " + field + " = " + Twine(asked) +
+              ": register tiles of its steps have up to " + Twine(most) + what)
+          .str();
+  return "";
+}
+
+/// Fields that say what steps may take, not what they do.
+static constexpr StringLiteral kBudgets[] = {"l1_bytes", "l2_bytes", "l1_ways",
+                                             "pages", "fmas_in_flight"};
+
+/// Why nothing is chosen by a budget of `given`: without it that is a complete
+/// plan. Empty if something is, or there is none.
+static std::string getBudgetsReason(CPUPlanAttr given) {
+  std::string found;
+  auto drop = [&](DictionaryAttr fields, StringRef where) {
+    NamedAttrList left(fields);
+    for (StringRef name : kBudgets)
+      if (auto value = dyn_cast_or_null<IntegerAttr>(left.erase(name));
+          value && value.getInt() && found.empty())
+        found = (name + " = " + Twine(value.getInt()) + where).str();
+    return left.getDictionary(given.getContext());
+  };
+  CPUPlanAttr plan =
+      CPUPlanAttr::get(given.getContext(), drop(given.getFields(), ""));
+  if (auto steps = plan.getFields().getAs<ArrayAttr>("steps")) {
+    SmallVector<Attribute> parts;
+    for (auto [index, step] : llvm::enumerate(steps))
+      parts.push_back(drop(cast<DictionaryAttr>(step),
+                           " in step " + std::to_string(index + 1)));
+    plan = plan.with("steps", ArrayAttr::get(given.getContext(), parts));
+  }
+  if (found.empty() || !plan.isComplete())
+    return "";
+  return "cannot have " + found +
+         ": the plan says what its steps do, and nothing is chosen by it";
 }
 
 static int64_t toMicroseconds(double seconds) {
@@ -193,7 +249,7 @@ static void explain(FusedOp fused, CPUPlanAttr given,
   os << "; " << fused.getPlanAttr();
   remark << message
          << remark::metric("FactorsApplied", fused.getModeProducts().size())
-         << remark::metric("Stages", plan.groups.size())
+         << remark::metric("Steps", plan.groups.size())
          << remark::metric("Tile", choices.tile)
          << remark::metric("Buffers", plan.numBuffers)
          << remark::metric("ElementsPerPosition", plan.elementsPerPosition)
@@ -211,10 +267,16 @@ LogicalResult kron::planForCPU(FusedOp fused,
   if (given)
     choices = readCPUChoices(given);
   std::string reason;
-  if (!given || !given.isComplete())
+  if (given)
+    reason = getBudgetsReason(given);
+  if (reason.empty() && (!given || !given.isComplete()))
     reason = complete(fused, given, options, choices);
   if (reason.empty())
     reason = getCPUPlanReason(fused, choices);
+  if (reason.empty())
+    reason = getProcessorReason(choices, options);
+  if (reason.empty() && given)
+    reason = getRegistersReason(given, choices);
   if (!reason.empty())
     return fused.emitOpError("has a plan that is none for it: ") << reason;
   fused.setPlanAttr(writeCPUPlan(fused.getContext(), choices));

@@ -45,8 +45,8 @@ public:
 
 private:
   LayoutArrays &getArrays() override { return arrays; }
-  void visitStage(unsigned index, const StageLayout &stage,
-                  const PlannedStage &planned) override;
+  void visitStep(unsigned index, const StepLayout &step,
+                 const PlannedStep &planned) override;
   double countTiles();
   bool isWide() const { return vectorBits == 512; }
   /// Multiply-adds of vectors in a cycle.
@@ -81,28 +81,28 @@ static double getUsedLanes(double size, int64_t lanes) {
   return size / std::ceil(size / lanes);
 }
 
-/// Products in a vector of `stage` on average.
-static double getUsedLanes(const StageLayout &stage, const LoopNest &nest) {
-  int64_t lanes = getMaxLanes(stage), group = getGroupSize(nest);
-  switch (getMapping(stage, nest)) {
-  case StageMapping::Inner:
-  case StageMapping::Varying: {
+/// Products in a vector of `step` on average.
+static double getUsedLanes(const StepLayout &step, const LoopNest &nest) {
+  int64_t lanes = getMaxLanes(step), group = getGroupSize(nest);
+  switch (getMapping(step, nest)) {
+  case StepMapping::Inner:
+  case StepMapping::Varying: {
     if (nest.inner.empty())
       return lanes;
     Int size = nest.inner.back().size;
     return size.isConstant() ? getUsedLanes(size.getConstant(), lanes) : lanes;
   }
-  case StageMapping::Fibre: {
-    int64_t fibres = getNumFibres(stage, nest);
+  case StepMapping::Fibre: {
+    int64_t fibres = getNumFibres(step, nest);
     if (fibres > 1)
-      return std::min<double>(fibres * stage.sizeN, lanes);
-    int64_t results = getFibreLanes(stage, group).second;
-    return double(stage.sizeN * group) / llvm::divideCeil(stage.sizeN, results);
+      return std::min<double>(fibres * step.sizeN, lanes);
+    int64_t results = getFibreLanes(step, group).second;
+    return double(step.sizeN * group) / llvm::divideCeil(step.sizeN, results);
   }
-  case StageMapping::K:
-    return getUsedLanes(stage.sizeK * group, lanes);
-  case StageMapping::Repeat:
-  case StageMapping::Unsupported:
+  case StepMapping::K:
+    return getUsedLanes(step.sizeK * group, lanes);
+  case StepMapping::Repeat:
+  case StepMapping::Unsupported:
     return lanes;
   }
   llvm_unreachable("unknown mapping");
@@ -129,29 +129,29 @@ double StepClock::getBytesPerCycle(unsigned index) const {
   if (bytes <= options.caches.l1Bytes)
     return 0;
   if (bytes <= options.caches.l2Bytes)
-    return kCPURates.l2BytesPerCycle;
+    return options.rates.l2BytesPerCycle;
   return options.rates.copyGigabytes / options.rates.gigahertz;
 }
 
-void StepClock::visitStage(unsigned index, const StageLayout &stage,
-                           const PlannedStage &planned) {
+void StepClock::visitStep(unsigned index, const StepLayout &step,
+                          const PlannedStep &planned) {
   const ProcessorRates &rates = options.rates;
   double before = numTiles * countTileElements(plan, tileSize, index),
          after = numTiles * countTileElements(plan, tileSize, index + 1),
-         products = after * stage.sizeK * stage.elementParts;
+         products = after * step.sizeK * step.elementParts;
   double arithmetic = 0, loads = 0;
   if (planned.usesTiles) {
     arithmetic = products / kCPURates.matrixTileFmas;
     leastCycles += arithmetic;
   } else {
     // Of pairs of bf16 K counts pairs, each of which is one multiply-add.
-    leastCycles += products / (getMaxLanes(stage) * getFmas());
-    LoopNest nest = getLoopNest(stage);
-    double rows = std::max<int64_t>(stage.step->rows, 1),
-           vectors = std::max<int64_t>(stage.step->vectors, 1),
-           accumulators = rows * vectors * stage.elementParts;
-    double times = products / stage.elementParts /
-                   (getUsedLanes(stage, nest) * rows * vectors);
+    leastCycles += products / (getMaxLanes(step) * getFmas());
+    LoopNest nest = getLoopNest(step);
+    double rows = std::max<int64_t>(step.choices->rows, 1),
+           vectors = std::max<int64_t>(step.choices->vectors, 1),
+           accumulators = rows * vectors * step.elementParts;
+    double times = products / step.elementParts /
+                   (getUsedLanes(step, nest) * rows * vectors);
     arithmetic = times *
                  std::max<double>(accumulators, kCPURates.fmasInFlight) /
                  getFmas();
@@ -172,7 +172,7 @@ void StepClock::visitStage(unsigned index, const StageLayout &stage,
 
 CPUTime StepClock::measure() {
   numTiles = countTiles();
-  planStages(getFirstExtent());
+  planSteps(getFirstExtent());
   double second = options.rates.gigahertz * 1e9;
   for (double *part : {&time.arithmetic, &time.loads, &time.caches})
     *part /= second;

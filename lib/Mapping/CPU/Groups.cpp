@@ -68,7 +68,7 @@ static int64_t getInside(ArrayRef<int64_t> sizes, unsigned end, bool isFull) {
   return inside;
 }
 
-bool kron::paysForPairs(FusedOp fused, const StageGroup &first, int64_t lanes) {
+bool kron::paysForPairs(FusedOp fused, const StepGroup &first, int64_t lanes) {
   ModeProductOp product = fused.getModeProducts().front();
   int64_t inside = getInside(getArrayType(product.getInput()).getShape(),
                              first.axis + first.products.size(), false);
@@ -88,10 +88,10 @@ bool kron::paysForPairs(FusedOp fused, const StageGroup &first, int64_t lanes) {
 
 /// Whether `joined`, that is `group` and `next`, is cheaper than both apart on
 /// an array of `sizes`.
-static bool isCheaperJoined(const StageGroup &group, ModeProductOp next,
-                            const StageGroup &joined, ArrayRef<int64_t> sizes,
+static bool isCheaperJoined(const StepGroup &group, ModeProductOp next,
+                            const StepGroup &joined, ArrayRef<int64_t> sizes,
                             int64_t lanes, bool isFull) {
-  StageGroup other = startGroup(next);
+  StepGroup other = startGroup(next);
   unsigned end = group.axis + group.products.size();
   int64_t groupInside = getInside(sizes, end, isFull);
   // What lies inside `next` once the group has been applied.
@@ -111,17 +111,17 @@ static bool isCheaperJoined(const StageGroup &group, ModeProductOp next,
   return !(joint > apart);
 }
 
-SmallVector<StageGroup> kron::chooseGroups(FusedOp fused, int64_t lanes,
-                                           bool isFull) {
+SmallVector<StepGroup> kron::chooseGroups(FusedOp fused, int64_t lanes,
+                                          bool isFull) {
   SmallVector<ModeProductOp> products = fused.getModeProducts();
   SmallVector<int64_t> sizes(
       getArrayType(products.front().getInput()).getShape());
-  SmallVector<StageGroup> groups;
+  SmallVector<StepGroup> groups;
   for (unsigned index = 0; index < products.size();) {
-    StageGroup group = startGroup(products[index]);
+    StepGroup group = startGroup(products[index]);
     unsigned next = index + 1;
     for (; next < products.size(); ++next) {
-      std::optional<StageGroup> joined =
+      std::optional<StepGroup> joined =
           joinGroup(fused, group, products[next], /*isFirst=*/index == 0,
                     /*isLast=*/next + 1 == products.size());
       if (!joined || !isCheaperJoined(group, products[next], *joined, sizes,

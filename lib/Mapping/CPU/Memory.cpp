@@ -7,7 +7,7 @@
 
 #include "Axes.h"
 #include "kron/Machine/CPURates.h"
-#include "kron/Machine/ThreadRates.h"
+#include "kron/Machine/ThreadForms.h"
 #include "kron/Plan/Arrays.h"
 #include <numeric>
 
@@ -85,13 +85,13 @@ static int64_t chooseStaging(const CPUPlan &plan, FusedOp fused,
   bool isSmall =
       bytes <= std::min(kCPURates.smallStagedBytes, caches.l1Bytes / 4);
   if (isSmall && plan.groups.size() > 1 && !isSplit)
-    return kStagesAll;
+    return kAllStaged;
   // Where multiply-adds of 512 bits take two turns, and memory waits for them,
   // a copy pays only if no store into it crosses lines.
   int64_t rowBytes = bytes / tile;
   bool isAligned = rowBytes % kLineBytes == 0 && llvm::isPowerOf2_64(rowBytes);
   bool mayCross = isSplit && !isAligned && !plan.isTiledInnermost();
-  return mayCross ? 0 : kStagesOthers;
+  return mayCross ? 0 : kOthersStaged;
 }
 
 /// Where a window is small, what is prefetched last would not come before it is
@@ -143,5 +143,5 @@ void kron::chooseMemory(const CPUPlan &plan, FusedOp fused, CPUPlanAttr given,
   if (!isGiven("drain_lines"))
     choices.drainLines = kCPURates.writeBuffers;
   if (!isGiven("thread_fmas"))
-    choices.threadFmas = kThreadRates.leastFmas;
+    choices.threadFmas = kThreadForms.leastFmas;
 }

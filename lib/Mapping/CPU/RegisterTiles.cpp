@@ -93,57 +93,55 @@ TileShape kron::chooseTileShape(int64_t rows, int64_t vectors,
   return best;
 }
 
-int64_t kron::getPanelVectors(const StageLayout &stage) {
-  return stage.vectorBits == 512 ? kCPURates.panelVectors
-                                 : kCPURates.panelVectors / 2;
+int64_t kron::getPanelVectors(const StepLayout &step) {
+  return step.vectorBits == 512 ? kCPURates.panelVectors
+                                : kCPURates.panelVectors / 2;
 }
 
 /// Rows of a register tile of a panel; `total`: rows in all, -1 if not known.
-static int64_t choosePanelRows(const StageLayout &stage, int64_t group,
+static int64_t choosePanelRows(const StepLayout &step, int64_t group,
                                int64_t total, const StepBudget &budget) {
-  int64_t rows = kCPURates.panelRows / stage.elementParts;
+  int64_t rows = kCPURates.panelRows / step.elementParts;
   // Rows of X that the whole register is loaded from go through the same sets
   // of the first-level cache as the panel.
-  int64_t ways = llvm::divideCeil(stage.sizeK * stage.vectorBits / 8,
-                                  budget.getWayBytes());
-  if (group == getMaxLanes(stage) &&
-      (rows + getPanelVectors(stage)) * ways > budget.l1Ways)
+  int64_t ways =
+      llvm::divideCeil(step.sizeK * step.vectorBits / 8, budget.getWayBytes());
+  if (group == getMaxLanes(step) &&
+      (rows + getPanelVectors(step)) * ways > budget.l1Ways)
     rows = std::min(rows, kCPURates.fewPanelRows);
   return total < 0 ? rows : std::min(rows, total);
 }
 
-TileShape kron::chooseInnerShape(const StageLayout &stage, const LoopNest &nest,
+TileShape kron::chooseInnerShape(const StepLayout &step, const LoopNest &nest,
                                  Int size, const TileChoice &choice,
                                  const StepBudget &budget) {
   bool isKnown = size.isConstant();
   int64_t lanes = chooseLanes(isKnown ? size.getConstant() : INT64_MAX,
-                              stage.vectorBits, stage.elementBytes);
+                              step.vectorBits, step.elementBytes);
   int64_t used = lanes / nest.group * nest.group;
   // Wide blocks would leave much of a size that is not known to single vectors.
-  int64_t vectorTotal = getPanelVectors(stage);
+  int64_t vectorTotal = getPanelVectors(step);
   if (isKnown)
     vectorTotal = llvm::divideCeil(size.getConstant(), used);
   // In place it has all q, so that it has read all of X before it stores, if
   // registers have room for them.
-  int64_t most = getMaxAccumulators(stage.vectorBits) / stage.elementParts;
-  bool holdsAll = !choice.isFixed() && stage.sizeN <= most;
-  if (stage.isInPlace && holdsAll)
-    return {stage.sizeN,
-            std::clamp<int64_t>(most / stage.sizeN, 1,
-                                std::max<int64_t>(vectorTotal, 1))};
+  int64_t most = getMaxAccumulators(step.vectorBits) / step.elementParts;
+  bool holdsAll = !choice.isFixed() && step.sizeN <= most;
+  if (step.isInPlace && holdsAll)
+    return {step.sizeN, std::clamp<int64_t>(most / step.sizeN, 1,
+                                            std::max<int64_t>(vectorTotal, 1))};
   // Every group is a vector of its own, of which no other is loaded twice.
-  if (nest.group == getMaxLanes(stage) && stage.elementParts == 1)
-    return {std::min(stage.sizeN, choosePanelRows(stage, 1, -1, budget)),
-            std::min(vectorTotal, getPanelVectors(stage))};
-  return chooseTileShape(stage.sizeN, vectorTotal, choice, stage.elementParts,
-                         /*inputVectors=*/stage.sizeK);
+  if (nest.group == getMaxLanes(step) && step.elementParts == 1)
+    return {std::min(step.sizeN, choosePanelRows(step, 1, -1, budget)),
+            std::min(vectorTotal, getPanelVectors(step))};
+  return chooseTileShape(step.sizeN, vectorTotal, choice, step.elementParts,
+                         /*inputVectors=*/step.sizeK);
 }
 
-TileShape kron::chooseVaryingShape(const StageLayout &stage,
-                                   const LoopNest &nest,
+TileShape kron::chooseVaryingShape(const StepLayout &step, const LoopNest &nest,
                                    const TileChoice &choice) {
-  return chooseTileShape(stage.sizeN, getSharedSize(nest), choice,
-                         stage.elementParts);
+  return chooseTileShape(step.sizeN, getSharedSize(nest), choice,
+                         step.elementParts);
 }
 
 /// At most `most` rows, in blocks of about the same size if there are `total`
@@ -164,42 +162,42 @@ static int64_t getDividingRows(int64_t rows, int64_t total) {
   return rows;
 }
 
-TileShape kron::chooseFibreShape(const StageLayout &stage, const LoopNest &nest,
+TileShape kron::chooseFibreShape(const StepLayout &step, const LoopNest &nest,
                                  bool segmented, const TileChoice &choice,
                                  const StepBudget &budget) {
   int64_t group = getGroupSize(nest);
   int64_t rowTotal = getSharedSize(nest);
-  int64_t used = getFibreLanes(stage, group).second * group;
-  int64_t vectorTotal = llvm::divideCeil(group * stage.sizeN, used);
+  int64_t used = getFibreLanes(step, group).second * group;
+  int64_t vectorTotal = llvm::divideCeil(group * step.sizeN, used);
   // All q at once: X is read where it lies, and only once.
-  int64_t rowsOfAll = std::min(getMaxAccumulators(stage.vectorBits) /
-                                   stage.elementParts / vectorTotal,
+  int64_t rowsOfAll = std::min(getMaxAccumulators(step.vectorBits) /
+                                   step.elementParts / vectorTotal,
                                kCPURates.mostRowsOfAll);
   if (segmented && !choice.isFixed() && rowsOfAll >= kCPURates.leastRowsOfAll)
     return {rowsOfAll, vectorTotal};
-  if (stage.step->hasPanels && !choice.isFixed())
-    return {choosePanelRows(stage, group, rowTotal, budget),
-            getPanelVectors(stage)};
+  if (step.choices->hasPanels && !choice.isFixed())
+    return {choosePanelRows(step, group, rowTotal, budget),
+            getPanelVectors(step)};
   TileShape shape =
-      chooseTileShape(rowTotal, vectorTotal, choice, stage.elementParts);
+      chooseTileShape(rowTotal, vectorTotal, choice, step.elementParts);
   // What is left behind blocks of a number that is not known are single rows,
   // which may be a few, but not as many as a quarter.
-  bool isOpen = rowTotal < 0 && stage.usualRows && !choice.isFixed();
-  if (isOpen && 4 * (stage.usualRows % shape.rows) >= stage.usualRows) {
-    shape = chooseTileShape(stage.usualRows, vectorTotal, choice,
-                            stage.elementParts);
-    shape.rows = getDividingRows(shape.rows, stage.usualRows);
+  bool isOpen = rowTotal < 0 && step.usualRows && !choice.isFixed();
+  if (isOpen && 4 * (step.usualRows % shape.rows) >= step.usualRows) {
+    shape =
+        chooseTileShape(step.usualRows, vectorTotal, choice, step.elementParts);
+    shape.rows = getDividingRows(shape.rows, step.usualRows);
   }
   // Each row of an array in memory is a stream that the processor has to
   // follow.
-  if (!stage.isSourceBuffer && !choice.isFixed() &&
+  if (!step.isSourceBuffer && !choice.isFixed() &&
       shape.rows > kCPURates.mostFibreRows)
     shape.rows = isOpen
-                     ? getDividingRows(kCPURates.mostFibreRows, stage.usualRows)
+                     ? getDividingRows(kCPURates.mostFibreRows, step.usualRows)
                      : limitRows(shape.rows, kCPURates.mostFibreRows, rowTotal);
   // Groups that a shuffle repeats are used for several vectors. It takes a
   // register less, which says how they are repeated.
-  if (!llvm::isPowerOf2_64(group) && stage.vectorBits == 512 &&
+  if (!llvm::isPowerOf2_64(group) && step.vectorBits == 512 &&
       !choice.isFixed()) {
     shape.vectors = std::min(vectorTotal, kCPURates.vectorsOfShuffle);
     shape.rows = limitRows(rowTotal < 0 ? kCPURates.mostShuffled : rowTotal,
@@ -208,23 +206,22 @@ TileShape kron::chooseFibreShape(const StageLayout &stage, const LoopNest &nest,
   return shape;
 }
 
-TileShape kron::chooseFibresShape(const StageLayout &stage,
-                                  const LoopNest &nest,
+TileShape kron::chooseFibresShape(const StepLayout &step, const LoopNest &nest,
                                   const TileChoice &choice) {
   const LoopAxis &axis = nest.outer.back();
-  int64_t fibres = getNumFibres(stage, nest), used = stage.sizeN * fibres;
+  int64_t fibres = getNumFibres(step, nest), used = step.sizeN * fibres;
   int64_t rows = axis.size.isConstant()
                      ? llvm::divideCeil(axis.size.getConstant(), fibres)
                      : -1;
   TileShape shape = chooseTileShape(rows, /*vectors=*/1, choice);
   // Beside the factor, which stays in registers, and what is kept of X.
-  bool keeps = keepsFibres(stage);
-  if (stage.vectorBits < 512)
+  bool keeps = keepsFibres(step);
+  if (step.vectorBits < 512)
     shape.rows = std::min<int64_t>(shape.rows, keeps ? 4 : 8);
   else if (keeps)
     shape.rows =
-        std::min<int64_t>(shape.rows, stage.sizeK > kMostKeptElements ? 4 : 8);
-  else if (used < chooseLanes(used, stage.vectorBits, stage.elementBytes))
+        std::min<int64_t>(shape.rows, step.sizeK > kMostKeptElements ? 4 : 8);
+  else if (used < chooseLanes(used, step.vectorBits, step.elementBytes))
     shape.rows = limitRows(shape.rows, 16, rows);
   return shape;
 }

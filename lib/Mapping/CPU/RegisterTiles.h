@@ -38,19 +38,19 @@ TileShape chooseTileShape(int64_t rows, int64_t vectors,
 /// `size` elements; with the varying one; with the fibre mapping, `segmented`
 /// if rows are taken in segments of registers; and with several fibres in a
 /// vector.
-TileShape chooseInnerShape(const StageLayout &stage, const LoopNest &nest,
+TileShape chooseInnerShape(const StepLayout &step, const LoopNest &nest,
                            Int size, const TileChoice &choice,
                            const StepBudget &budget);
-TileShape chooseVaryingShape(const StageLayout &stage, const LoopNest &nest,
+TileShape chooseVaryingShape(const StepLayout &step, const LoopNest &nest,
                              const TileChoice &choice);
-TileShape chooseFibreShape(const StageLayout &stage, const LoopNest &nest,
+TileShape chooseFibreShape(const StepLayout &step, const LoopNest &nest,
                            bool segmented, const TileChoice &choice,
                            const StepBudget &budget);
-TileShape chooseFibresShape(const StageLayout &stage, const LoopNest &nest,
+TileShape chooseFibresShape(const StepLayout &step, const LoopNest &nest,
                             const TileChoice &choice);
 
 /// Vectors of a panel of the factor.
-int64_t getPanelVectors(const StageLayout &stage);
+int64_t getPanelVectors(const StepLayout &step);
 
 } // namespace mlir::kron
 

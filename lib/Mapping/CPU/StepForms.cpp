@@ -16,14 +16,14 @@ using namespace mlir::kron;
 // Lanes
 //===----------------------------------------------------------------------===//
 
-/// Whether the k mapping, which `stage` can have, is better than packing the
+/// Whether the k mapping, which `step` can have, is better than packing the
 /// factor: what its results take is worth it for few rows.
-static bool isWorthLanesOverK(const StageLayout &stage, const LoopNest &nest) {
+static bool isWorthLanesOverK(const StepLayout &step, const LoopNest &nest) {
   int64_t group = getGroupSize(nest);
   bool isSkinnier = hasSkinnyM(nest, kCPURates.skinnierM);
   if (!llvm::isPowerOf2_64(group))
     return group <= kCPURates.shortPeriod || isSkinnier;
-  return stage.sizeK * group >= getMaxLanes(stage) || isSkinnier;
+  return step.sizeK * group >= getMaxLanes(step) || isSkinnier;
 }
 
 static bool isWorthRepeating(const LoopNest &nest) {
@@ -35,67 +35,67 @@ static bool isWorthRepeating(const LoopNest &nest) {
 /// Whether lanes that are groups of the innermost axis are worth it for few
 /// rows: a factor that every lane has its own of, or that no other rows use,
 /// would be packed for that, an element per lane.
-static bool isPackedForSkinnyM(const StageLayout &stage, const LoopNest &nest) {
+static bool isPackedForSkinnyM(const StepLayout &step, const LoopNest &nest) {
   if (nest.isSplit)
     return true;
   if (nest.inner.size() != 1 || nest.group != 1 ||
       !nest.inner.back().size.isConstant())
     return false;
   const LoopAxis &axis = nest.inner.back();
-  return axis.factor.is(0) ? stage.isFactorUsedOnce
-                           : axis.size.is(getMaxLanes(stage));
+  return axis.factor.is(0) ? step.isFactorUsedOnce
+                           : axis.size.is(getMaxLanes(step));
 }
 
-int64_t kron::chooseStepLanes(const StageLayout &stage, CPUStepChoices &step) {
-  step.lanes = kLanesOverK;
-  LoopNest nest = getLoopNest(stage);
+int64_t kron::chooseStepLanes(const StepLayout &step, CPUStepChoices &chosen) {
+  chosen.lanes = kLanesOverK;
+  LoopNest nest = getLoopNest(step);
   bool isSkinny = hasSkinnyM(nest, kCPURates.skinnyM);
-  if (isSkinny && getMapping(stage, nest) == StageMapping::K &&
-      isWorthLanesOverK(stage, nest))
+  if (isSkinny && getMapping(step, nest) == StepMapping::K &&
+      isWorthLanesOverK(step, nest))
     return kLanesOverK;
-  step.lanes = kLanesOverRows;
-  nest = getLoopNest(stage);
-  if (getMapping(stage, nest) == StageMapping::Repeat && isWorthRepeating(nest))
+  chosen.lanes = kLanesOverRows;
+  nest = getLoopNest(step);
+  if (getMapping(step, nest) == StepMapping::Repeat && isWorthRepeating(nest))
     return kLanesOverRows;
-  step.lanes = 0;
-  nest = getLoopNest(stage);
+  chosen.lanes = 0;
+  nest = getLoopNest(step);
   // Panels of a factor that are used once do not pay for themselves, either,
   // where segments do.
-  bool takesSegments = nest.isSplit && stage.isFactorUsedOnce &&
-                       paysForSegments(stage.sizeK, stage.sizeN);
-  if (!takesSegments && (!isSkinny || !isPackedForSkinnyM(stage, nest)))
+  bool takesSegments = nest.isSplit && step.isFactorUsedOnce &&
+                       paysForSegments(step.sizeK, step.sizeN);
+  if (!takesSegments && (!isSkinny || !isPackedForSkinnyM(step, nest)))
     return 0;
-  StageMapping mapping = getMapping(stage, nest);
-  step.lanes = kLanesInside;
-  return getStageMapping(stage) != mapping ? kLanesInside : 0;
+  StepMapping mapping = getMapping(step, nest);
+  chosen.lanes = kLanesInside;
+  return getStepMapping(step) != mapping ? kLanesInside : 0;
 }
 
 //===----------------------------------------------------------------------===//
 // Matrix tiles
 //===----------------------------------------------------------------------===//
 
-bool kron::isWorthMatrixTiles(const StageLayout &stage) {
-  AmxMapping mapping = getAmxMapping(stage, kCPURates.leastAmxPositions);
-  Int stride = stage.source.strides[stage.axis];
+bool kron::isWorthMatrixTiles(const StepLayout &step) {
+  AmxMapping mapping = getAmxMapping(step, kCPURates.leastAmxPositions);
+  Int stride = step.source.strides[step.axis];
   bool isNear = mapping != AmxMapping::Rows ||
                 stride.getConstant() <= kCPURates.mostAmxStride;
-  return stage.sizeK >= kCPURates.leastAmxK &&
-         stage.sizeN >= kCPURates.leastAmxResults &&
+  return step.sizeK >= kCPURates.leastAmxK &&
+         step.sizeN >= kCPURates.leastAmxResults &&
          mapping != AmxMapping::None && isNear;
 }
 
 /// Several blocks if the factor comes from beyond the first caches every time.
-int64_t kron::chooseAmxChunk(const StageLayout &stage, bool isExact,
+int64_t kron::chooseAmxChunk(const StepLayout &step, bool isExact,
                              const StepBudget &budget) {
-  AmxMapping mapping = getAmxMapping(stage);
-  LoopNest nest = getLoopNest(stage);
+  AmxMapping mapping = getAmxMapping(step);
+  LoopNest nest = getLoopNest(step);
   Int positions = takeAmxData(mapping, nest).size;
-  int64_t factorBytes = stage.sizeK * stage.sizeN * kHalfBytes;
+  int64_t factorBytes = step.sizeK * step.sizeN * kBF16Bytes;
   if (!positions.isConstant() || factorBytes < 2 * budget.l2Bytes)
     return 0;
   int64_t blocks =
       std::min({positions.getConstant() / kAmxBlockSize,
-                budget.l2Bytes / getAmxBlockBytes(stage, mapping, isExact),
+                budget.l2Bytes / getAmxBlockBytes(step, mapping, isExact),
                 kCPURates.mostAmxBlocks});
   return blocks > 1 ? blocks * kAmxBlockSize : 0;
 }
@@ -107,75 +107,75 @@ int64_t kron::chooseAmxChunk(const StageLayout &stage, bool isExact,
 /// Whether `count` elements, `stride` apart, lie in so few sets of the
 /// first-level cache, or in more than `pages` pages, that they do not stay
 /// there.
-static bool isFarApart(const StageLayout &stage, Int stride, int64_t count,
+static bool isFarApart(const StepLayout &step, Int stride, int64_t count,
                        const StepBudget &budget, int64_t pages = 0) {
   // The sets of that cache span a page.
   int64_t pageShare = budget.getWayBytes() / 2;
   if (!stride.isConstant())
     return true;
-  int64_t bytes = stride.getConstant() * stage.elementBytes;
+  int64_t bytes = stride.getConstant() * step.elementBytes;
   int64_t lines = llvm::divideCeil(bytes, kLineBytes);
   int64_t sets = budget.l1Sets / std::gcd(lines, budget.l1Sets);
   return (bytes >= pageShare && count > pages) || count > budget.l1Ways * sets;
 }
 
-bool kron::isWorthPacking(const StageLayout &stage, const LoopNest &nest,
+bool kron::isWorthPacking(const StepLayout &step, const LoopNest &nest,
                           const StepBudget &budget) {
   // Elements far apart would take a cache line each, for every block of lanes
   // anew.
-  const StageFactor &factor = stage.factor;
+  const StepFactor &factor = step.factor;
   Int size = nest.inner.back().size;
-  bool isUsedOften = !size.isConstant() ||
-                     size.getConstant() >=
-                         kCPURates.leastBroadcastVectors * getMaxLanes(stage);
-  switch (getPossiblePacking(stage, nest)) {
+  bool isUsedOften =
+      !size.isConstant() ||
+      size.getConstant() >= kCPURates.leastBroadcastVectors * getMaxLanes(step);
+  switch (getPossiblePacking(step, nest)) {
   case BroadcastPacking::None:
     return false;
   case BroadcastPacking::Streams:
-    return isUsedOften && stage.sizeK >= kCPURates.leastPackedSize &&
-           stage.sizeN >= kCPURates.leastPackedSize &&
-           isFarApart(stage, factor.strideK, stage.sizeK, budget);
+    return isUsedOften && step.sizeK >= kCPURates.leastPackedSize &&
+           step.sizeN >= kCPURates.leastPackedSize &&
+           isFarApart(step, factor.strideK, step.sizeK, budget);
   case BroadcastPacking::Planes:
     return isUsedOften && std::min(factor.strideK.getConstant(),
                                    factor.resultStride.getConstant()) *
-                                  stage.elementBytes >=
+                                  step.elementBytes >=
                               kCPURates.apartBytes;
   }
   llvm_unreachable("covered switch");
 }
 
-SmallVector<int64_t> kron::chooseRemainder(const StageLayout &stage,
+SmallVector<int64_t> kron::chooseRemainder(const StepLayout &step,
                                            const LoopNest &nest,
                                            const TileChoice &choice,
                                            const StepBudget &budget) {
   // Fewer multiply-adds do not pay for loops of their own, and factors that
   // leave the first-level cache are slower than lanes that stay empty.
-  SmallVector<int64_t> groups = getRemainderGroups(stage, nest);
-  if (stage.sizeK < kCPURates.leastGroupedK || groups.empty())
+  SmallVector<int64_t> groups = getRemainderGroups(step, nest);
+  if (step.sizeK < kCPURates.leastGroupedK || groups.empty())
     return {};
   // Slots of two a cycle: multiply-adds, and stores, of which whole vectors and
   // masked ones take a cycle, parts of them that an instruction takes out while
   // it stores half of that.
-  int64_t lanes = getMaxLanes(stage);
+  int64_t lanes = getMaxLanes(step);
   int64_t size = nest.inner.back().size.getConstant();
-  int64_t perVector = stage.sizeN * (stage.sizeK + 2), grouped = 0;
+  int64_t perVector = step.sizeN * (step.sizeK + 2), grouped = 0;
   int64_t elements = 0;
   SmallVector<int64_t> remainder;
   for (int64_t group : groups) {
-    int64_t rowElements = getGroupedRowElements(stage, group);
-    bool isWhole = group * stage.elementBytes >= kCPURates.wholeStoreBytes;
-    elements += rowElements * stage.sizeK;
+    int64_t rowElements = getGroupedRowElements(step, group);
+    bool isWhole = group * step.elementBytes >= kCPURates.wholeStoreBytes;
+    elements += rowElements * step.sizeK;
     grouped +=
-        rowElements / lanes * stage.sizeK + stage.sizeN * (isWhole ? 1 : 2);
+        rowElements / lanes * step.sizeK + step.sizeN * (isWhole ? 1 : 2);
     TileShape shape =
         chooseTileShape(getSharedSize(nest),
-                        llvm::divideCeil(stage.sizeN * group, lanes), choice);
+                        llvm::divideCeil(step.sizeN * group, lanes), choice);
     remainder.append({group, shape.rows, shape.vectors});
   }
   // All rows go by anew for each group.
   int64_t turns = groups.size() + (size >= lanes);
   if (turns > kCPURates.mostGroupedTurns ||
-      elements * stage.elementBytes > budget.l1Bytes / 2)
+      elements * step.elementBytes > budget.l1Bytes / 2)
     return {};
   // Code of their own has to pay.
   int64_t full = size / lanes * perVector;
@@ -184,29 +184,29 @@ SmallVector<int64_t> kron::chooseRemainder(const StageLayout &stage,
   return isWorthIt ? remainder : SmallVector<int64_t>();
 }
 
-bool kron::isWorthCopyingRows(const StageLayout &stage, const LoopNest &nest,
+bool kron::isWorthCopyingRows(const StepLayout &step, const LoopNest &nest,
                               Int size, const StepBudget &budget) {
   // Rows that lie far apart would not stay in the cache, and vectors of rows
   // that start anywhere lie in two cache lines.
-  Int stride = stage.source.strides[stage.axis];
+  Int stride = step.source.strides[step.axis];
   auto isUnaligned = [&] {
-    return stride.getConstant() * stage.elementBytes % kLineBytes != 0;
+    return stride.getConstant() * step.elementBytes % kLineBytes != 0;
   };
-  int64_t pages = stage.isSourceBuffer ? budget.pages : 0;
+  int64_t pages = step.isSourceBuffer ? budget.pages : 0;
   bool isBad =
-      isFarApart(stage, stride, stage.sizeK, budget, pages) || isUnaligned();
+      isFarApart(step, stride, step.sizeK, budget, pages) || isUnaligned();
   // Rows of a buffer are in the second-level cache, as a large copy would be.
-  int64_t most = stage.isSourceBuffer && !isUnaligned() ? budget.l2Bytes / 2
-                                                        : budget.l2Bytes;
-  int64_t elements = size.isConstant() ? size.getConstant() : stage.mostInner;
+  int64_t most = step.isSourceBuffer && !isUnaligned() ? budget.l2Bytes / 2
+                                                       : budget.l2Bytes;
+  int64_t elements = size.isConstant() ? size.getConstant() : step.mostInner;
   int64_t lanes = chooseLanes(size.isConstant() ? elements : INT64_MAX,
-                              stage.vectorBits, stage.elementBytes);
+                              step.vectorBits, step.elementBytes);
   int64_t used = lanes / nest.group * nest.group;
   int64_t vectors =
-      llvm::alignTo(llvm::divideCeil(elements, used), stage.step->vectors);
-  return isBad && stage.sizeK >= kCPURates.leastCopiedK &&
-         stage.sizeN >= kCPURates.leastCopiedBlocks * stage.step->rows &&
-         stage.sizeK * vectors * lanes * stage.elementBytes <= most;
+      llvm::alignTo(llvm::divideCeil(elements, used), step.choices->vectors);
+  return isBad && step.sizeK >= kCPURates.leastCopiedK &&
+         step.sizeN >= kCPURates.leastCopiedBlocks * step.choices->rows &&
+         step.sizeK * vectors * lanes * step.elementBytes <= most;
 }
 
 //===----------------------------------------------------------------------===//
@@ -218,27 +218,26 @@ bool kron::paysForSegments(int64_t sizeK, int64_t sizeN) {
          sizeN >= kCPURates.leastCopiedBlocks * kMostSegmentResults;
 }
 
-int64_t kron::chooseSegment(const StageLayout &stage, const LoopNest &nest,
+int64_t kron::chooseSegment(const StepLayout &step, const LoopNest &nest,
                             const StepBudget &budget) {
   // Of X, which is read for all q of a segment, from the first-level cache if
   // that holds it; and of a copy of that, which lies on the stack.
   int64_t nearBytes = budget.l1Bytes / 2, mostBytes = budget.l2Bytes;
   int64_t size = nest.inner.back().size.getConstant();
-  int64_t rows = getSegmentRows(stage, nest);
-  Type stored = needsPacking(stage) ? Type() : stage.factor.element;
-  std::optional<SegmentShape> shape =
-      getSegmentShape(stage, stored, size, rows);
+  int64_t rows = getSegmentRows(step, nest);
+  Type stored = needsPacking(step) ? Type() : step.factor.element;
+  std::optional<SegmentShape> shape = getSegmentShape(step, stored, size, rows);
   // Many rows have register tiles without a copy, which has to pay.
   if (!shape ||
-      (rows > kCPURates.skinnyM && !paysForSegments(stage.sizeK, stage.sizeN)))
+      (rows > kCPURates.skinnyM && !paysForSegments(step.sizeK, step.sizeN)))
     return 0;
   int64_t units = size / shape->unit;
   int64_t bytes = std::max<int64_t>(
-      rows * getSegmentK(stage, *shape) * shape->unit * stage.elementBytes, 1);
+      rows * getSegmentK(step, *shape) * shape->unit * step.elementBytes, 1);
   // Beyond that cache several lines of the factor in a row cost nothing.
   int64_t most = nearBytes / bytes;
   if (most < shape->vectors) {
-    int64_t registers = kCPURates.segmentBytes * 8 / stage.vectorBits;
+    int64_t registers = kCPURates.segmentBytes * 8 / step.vectorBits;
     most = std::max(
         shape->vectors,
         std::min<int64_t>(llvm::divideCeil(registers, shape->getParts()),
@@ -252,55 +251,52 @@ int64_t kron::chooseSegment(const StageLayout &stage, const LoopNest &nest,
 // Fibre mapping
 //===----------------------------------------------------------------------===//
 
-bool kron::isWorthPanels(const StageLayout &stage, const LoopNest &nest,
+bool kron::isWorthPanels(const StepLayout &step, const LoopNest &nest,
                          const StepBudget &budget) {
-  auto [lanes, perVector] = getFibreLanes(stage, getGroupSize(nest));
-  int64_t columns = llvm::divideCeil(stage.sizeN, perVector) * lanes;
+  auto [lanes, perVector] = getFibreLanes(step, getGroupSize(nest));
+  int64_t columns = llvm::divideCeil(step.sizeN, perVector) * lanes;
   // Such a factor is gone from the first-level cache when the next block of
   // rows comes.
-  return stage.sizeK * columns * stage.elementBytes > budget.l1Bytes &&
-         canHavePanels(stage, nest, getPanelVectors(stage));
+  return step.sizeK * columns * step.elementBytes > budget.l1Bytes &&
+         canHavePanels(step, nest, getPanelVectors(step));
 }
 
-int64_t kron::choosePanelChunk(const StageLayout &stage, const LoopNest &nest,
+int64_t kron::choosePanelChunk(const StepLayout &step, const LoopNest &nest,
                                const StepBudget &budget) {
   // A panel stays in the cache while many rows use it, unless rows are as large
   // as panels: then a few rows stay there while all panels go by.
-  int64_t group = getGroupSize(nest), rows = stage.step->rows;
-  if (group == getMaxLanes(stage))
+  int64_t group = getGroupSize(nest), rows = step.choices->rows;
+  if (group == getMaxLanes(step))
     return rows;
-  int64_t rowBytes = stage.sizeK * group * stage.elementBytes;
+  int64_t rowBytes = step.sizeK * group * step.elementBytes;
   return llvm::alignTo(budget.l2Bytes / 2 / rowBytes + 1, rows);
 }
 
-int64_t kron::chooseFibreSegment(const StageLayout &stage,
-                                 const LoopNest &nest) {
+int64_t kron::chooseFibreSegment(const StepLayout &step, const LoopNest &nest) {
   // Memory takes segments of several lines faster than one line of every row,
   // and their part of the factor stays in the second-level cache.
   int64_t total = nest.outer.back().size.getConstant();
-  int64_t most = kCPURates.segmentBytes * 8 / stage.vectorBits;
+  int64_t most = kCPURates.segmentBytes * 8 / step.vectorBits;
   return llvm::divideCeil(total, llvm::divideCeil(total, most));
 }
 
-int64_t kron::chooseSharingRows(const StageLayout &stage,
-                                const LoopNest &nest) {
+int64_t kron::chooseSharingRows(const StepLayout &step, const LoopNest &nest) {
   // Beside more vectors that a row has to itself, one of all rows is little.
-  int64_t vectors = stage.sizeN / getMaxLanes(stage);
+  int64_t vectors = step.sizeN / getMaxLanes(step);
   bool isWorthIt = !hasSkinnyM(nest, kCPURates.skinnyM) &&
-                   stage.sizeK >= kCPURates.leastSharedK &&
+                   step.sizeK >= kCPURates.leastSharedK &&
                    vectors <= kCPURates.mostVectorsBesideShared;
-  return isWorthIt ? getSharingRows(stage, nest) : 1;
+  return isWorthIt ? getSharingRows(step, nest) : 1;
 }
 
 //===----------------------------------------------------------------------===//
 // K mapping
 //===----------------------------------------------------------------------===//
 
-bool kron::isWorthPairs(const StageLayout &stage, const LoopNest &nest,
+bool kron::isWorthPairs(const StepLayout &step, const LoopNest &nest,
                         const StepBudget &budget) {
   // X has to be small enough to stay in the cache.
-  int64_t extent = stage.sizeK * getGroupSize(nest);
-  return canReadPairs(stage, getGroupSize(nest)) &&
-         getSharedSize(nest) * extent * stage.elementBytes <=
-             budget.l2Bytes / 4;
+  int64_t extent = step.sizeK * getGroupSize(nest);
+  return canReadPairs(step, getGroupSize(nest)) &&
+         getSharedSize(nest) * extent * step.elementBytes <= budget.l2Bytes / 4;
 }

@@ -18,43 +18,43 @@
 
 namespace mlir::kron {
 
-/// What lanes run over. Tries values of `step`, which is what `stage` looks at.
-int64_t chooseStepLanes(const StageLayout &stage, CPUStepChoices &step);
+/// What lanes run over. Tries values of `step`, which is what `step` looks at.
+int64_t chooseStepLanes(const StepLayout &step, CPUStepChoices &chosen);
 
 /// Whether matrix tiles are worth it, and rows that the factor is read for.
-bool isWorthMatrixTiles(const StageLayout &stage);
-int64_t chooseAmxChunk(const StageLayout &stage, bool isExact,
+bool isWorthMatrixTiles(const StepLayout &step);
+int64_t chooseAmxChunk(const StepLayout &step, bool isExact,
                        const StepBudget &budget);
 
 /// Of the inner mapping: whether the factor is packed, the register tiles of
 /// what fills no vector, and whether rows of X are copied, of which `size`
 /// elements are taken in whole vectors.
-bool isWorthPacking(const StageLayout &stage, const LoopNest &nest,
+bool isWorthPacking(const StepLayout &step, const LoopNest &nest,
                     const StepBudget &budget);
-SmallVector<int64_t> chooseRemainder(const StageLayout &stage,
+SmallVector<int64_t> chooseRemainder(const StepLayout &step,
                                      const LoopNest &nest,
                                      const TileChoice &choice,
                                      const StepBudget &budget);
-bool isWorthCopyingRows(const StageLayout &stage, const LoopNest &nest,
-                        Int size, const StepBudget &budget);
+bool isWorthCopyingRows(const StepLayout &step, const LoopNest &nest, Int size,
+                        const StepBudget &budget);
 
 /// Of the varying mapping: whether copies of more than a few rows are read
 /// often enough to be worth it, and the length of segments.
 bool paysForSegments(int64_t sizeK, int64_t sizeN);
-int64_t chooseSegment(const StageLayout &stage, const LoopNest &nest,
+int64_t chooseSegment(const StepLayout &step, const LoopNest &nest,
                       const StepBudget &budget);
 
 /// Of the fibre mapping: whether the factor is packed in panels, rows that
 /// these are applied to, registers of a segment, and rows that share a vector.
-bool isWorthPanels(const StageLayout &stage, const LoopNest &nest,
+bool isWorthPanels(const StepLayout &step, const LoopNest &nest,
                    const StepBudget &budget);
-int64_t choosePanelChunk(const StageLayout &stage, const LoopNest &nest,
+int64_t choosePanelChunk(const StepLayout &step, const LoopNest &nest,
                          const StepBudget &budget);
-int64_t chooseFibreSegment(const StageLayout &stage, const LoopNest &nest);
-int64_t chooseSharingRows(const StageLayout &stage, const LoopNest &nest);
+int64_t chooseFibreSegment(const StepLayout &step, const LoopNest &nest);
+int64_t chooseSharingRows(const StepLayout &step, const LoopNest &nest);
 
 /// Of the k mapping: whether a factor of bf16 is read in pairs.
-bool isWorthPairs(const StageLayout &stage, const LoopNest &nest,
+bool isWorthPairs(const StepLayout &step, const LoopNest &nest,
                   const StepBudget &budget);
 
 } // namespace mlir::kron

@@ -29,24 +29,24 @@ public:
 
 private:
   LayoutArrays &getArrays() override { return arrays; }
-  void chooseStage(unsigned index, const StageLayout &stage) override;
+  void chooseStep(unsigned index, const StepLayout &step) override;
   void chooseMoveForTiles() override;
   void chooseMove() override;
   void choosePackingInTiles(unsigned index,
-                            const PlannedStage &planned) override;
+                            const PlannedStep &planned) override;
 
   /// Whether the plan by hand has the field `name`, of step `index`.
   bool isGiven(StringRef name) const { return given && given.has(name); }
   bool isGiven(unsigned index, StringRef name) const;
   TileChoice getTileChoice(unsigned index, const StepBudget &budget) const;
-  void chooseInner(unsigned index, const StageLayout &stage,
+  void chooseInner(unsigned index, const StepLayout &step,
                    const StepBudget &budget);
-  void chooseFibre(unsigned index, const StageLayout &stage,
+  void chooseFibre(unsigned index, const StepLayout &step,
                    const StepBudget &budget);
   void setShape(unsigned index, TileShape shape);
   bool isWorthMovingRows();
   bool isWorthMovingGroups();
-  bool canMove(StageMapping mapping);
+  bool canMove(StepMapping mapping);
 
   CPUPlanAttr given;
   CacheBudget caches;
@@ -76,89 +76,89 @@ TileChoice StepPlanner::getTileChoice(unsigned index,
 }
 
 void StepPlanner::setShape(unsigned index, TileShape shape) {
-  CPUStepChoices &step = choices.steps[index];
-  step.rows = shape.rows;
-  step.vectors = shape.vectors;
+  CPUStepChoices &chosen = choices.steps[index];
+  chosen.rows = shape.rows;
+  chosen.vectors = shape.vectors;
   if (fixed[index].rows)
-    step.rows = fixed[index].rows;
+    chosen.rows = fixed[index].rows;
   if (fixed[index].vectors)
-    step.vectors = fixed[index].vectors;
+    chosen.vectors = fixed[index].vectors;
 }
 
-void StepPlanner::chooseInner(unsigned index, const StageLayout &stage,
+void StepPlanner::chooseInner(unsigned index, const StepLayout &step,
                               const StepBudget &budget) {
-  CPUStepChoices &step = choices.steps[index];
+  CPUStepChoices &chosen = choices.steps[index];
   TileChoice choice = getTileChoice(index, budget);
-  LoopNest nest = getLoopNest(stage);
+  LoopNest nest = getLoopNest(step);
   if (!isGiven(index, "packs_factor"))
-    step.packsFactor = isWorthPacking(stage, nest, budget);
+    chosen.packsFactor = isWorthPacking(step, nest, budget);
   if (!isGiven(index, "remainder"))
-    step.remainder = chooseRemainder(stage, nest, choice, budget);
+    chosen.remainder = chooseRemainder(step, nest, choice, budget);
   // What is left to whole vectors.
   Int size = nest.inner.back().size;
   int64_t full = size.isConstant()
-                     ? llvm::alignDown(size.getConstant(), getMaxLanes(stage))
+                     ? llvm::alignDown(size.getConstant(), getMaxLanes(step))
                      : 0;
-  if (!step.remainder.empty() && full)
+  if (!chosen.remainder.empty() && full)
     size = full;
-  setShape(index, chooseInnerShape(stage, nest, size, choice, budget));
+  setShape(index, chooseInnerShape(step, nest, size, choice, budget));
   if (!isGiven(index, "input_panels"))
-    step.copiesRows = isWorthCopyingRows(stage, nest, size, budget);
+    chosen.copiesRows = isWorthCopyingRows(step, nest, size, budget);
 }
 
-void StepPlanner::chooseFibre(unsigned index, const StageLayout &stage,
+void StepPlanner::chooseFibre(unsigned index, const StepLayout &step,
                               const StepBudget &budget) {
-  CPUStepChoices &step = choices.steps[index];
+  CPUStepChoices &chosen = choices.steps[index];
   TileChoice choice = getTileChoice(index, budget);
-  LoopNest nest = getLoopNest(stage);
-  if (getNumFibres(stage, nest) > 1)
-    return setShape(index, chooseFibresShape(stage, nest, choice));
+  LoopNest nest = getLoopNest(step);
+  if (getNumFibres(step, nest) > 1)
+    return setShape(index, chooseFibresShape(step, nest, choice));
   if (!isGiven(index, "factor_panels"))
-    step.hasPanels = !choice.isFixed() && isWorthPanels(stage, nest, budget);
+    chosen.hasPanels = !choice.isFixed() && isWorthPanels(step, nest, budget);
   bool hasRows = findSharedAxis(nest) >= 0;
-  bool isSegmented = takesFibreSegments(stage, nest);
-  setShape(index, chooseFibreShape(stage, nest, isSegmented, choice, budget));
+  bool isSegmented = takesFibreSegments(step, nest);
+  setShape(index, chooseFibreShape(step, nest, isSegmented, choice, budget));
   if (isSegmented && !isGiven(index, "segment"))
-    step.segment = chooseFibreSegment(stage, nest);
-  if (step.hasPanels && hasRows && !isGiven(index, "chunk"))
-    step.chunk = choosePanelChunk(stage, nest, budget);
+    chosen.segment = chooseFibreSegment(step, nest);
+  if (chosen.hasPanels && hasRows && !isGiven(index, "chunk"))
+    chosen.chunk = choosePanelChunk(step, nest, budget);
   if (!choice.isFixed() && !isGiven(index, "sharing_rows"))
-    step.sharingRows = chooseSharingRows(stage, nest);
+    chosen.sharingRows = chooseSharingRows(step, nest);
 }
 
-void StepPlanner::chooseStage(unsigned index, const StageLayout &stage) {
-  CPUStepChoices &step = choices.steps[index];
-  step = fixed[index];
+void StepPlanner::chooseStep(unsigned index, const StepLayout &step) {
+  CPUStepChoices &chosen = choices.steps[index];
+  chosen = fixed[index];
   StepBudget budget = chooseBudget(given, index, caches);
   if (!isGiven(index, "lanes"))
-    step.lanes = chooseStepLanes(stage, step);
+    chosen.lanes = chooseStepLanes(step, chosen);
   if (!isGiven(index, "matrix_tiles"))
-    step.usesTiles = mayMultiplyBy(kMatrixTiles) && isWorthMatrixTiles(stage);
-  if (usesTiles(stage)) {
+    chosen.usesTiles = mayMultiplyBy(kMatrixTiles) && isWorthMatrixTiles(step);
+  if (usesTiles(step)) {
     if (!isGiven(index, "chunk"))
-      step.chunk = chooseAmxChunk(stage, /*isExact=*/index == 0, budget);
+      chosen.chunk = chooseAmxChunk(step, /*isExact=*/index == 0, budget);
     if (!isGiven(index, "transposes_factor"))
-      step.transposesFactor =
+      chosen.transposesFactor =
           getContiguousSize(index) >= kCPURates.leastTransposed;
     return;
   }
-  LoopNest nest = getLoopNest(stage);
+  LoopNest nest = getLoopNest(step);
   TileChoice choice = getTileChoice(index, budget);
-  switch (getMapping(stage, nest)) {
-  case StageMapping::Inner:
-    return chooseInner(index, stage, budget);
-  case StageMapping::Varying:
+  switch (getMapping(step, nest)) {
+  case StepMapping::Inner:
+    return chooseInner(index, step, budget);
+  case StepMapping::Varying:
     if (!isGiven(index, "segment"))
-      step.segment = chooseSegment(stage, nest, budget);
-    return setShape(index, chooseVaryingShape(stage, nest, choice));
-  case StageMapping::Fibre:
-    return chooseFibre(index, stage, budget);
-  case StageMapping::K:
+      chosen.segment = chooseSegment(step, nest, budget);
+    return setShape(index, chooseVaryingShape(step, nest, choice));
+  case StepMapping::Fibre:
+    return chooseFibre(index, step, budget);
+  case StepMapping::K:
     if (!isGiven(index, "reads_pairs"))
-      step.readsPairs = isWorthPairs(stage, nest, budget);
+      chosen.readsPairs = isWorthPairs(step, nest, budget);
     return;
-  case StageMapping::Repeat:
-  case StageMapping::Unsupported:
+  case StepMapping::Repeat:
+  case StepMapping::Unsupported:
     return;
   }
 }
@@ -180,10 +180,10 @@ void StepPlanner::chooseMoveForTiles() {
 }
 
 /// Whether the only step has `mapping` once its innermost axis lies outside.
-bool StepPlanner::canMove(StageMapping mapping) {
+bool StepPlanner::canMove(StepMapping mapping) {
   bool copiedIn = copiesIn, copiedOut = copiesOut;
   moveInnermost(kMovedInSteps);
-  bool isPossible = getStageMapping(getPlanned(0)) == mapping;
+  bool isPossible = getStepMapping(getPlanned(0)) == mapping;
   moveInnermost(0);
   copiesIn = copiedIn;
   copiesOut = copiedOut;
@@ -194,11 +194,11 @@ bool StepPlanner::canMove(StageMapping mapping) {
 /// where a factor is contiguous along p, tiles are transposed on the way in and
 /// out, and lanes run over p.
 bool StepPlanner::isWorthMovingRows() {
-  const StageGroup &group = plan.groups.front();
+  const StepGroup &group = plan.groups.front();
   return plan.isTiledInnermost() &&
          group.sizeK * group.sizeN >=
              kCPURates.weightsOfMovedRows * (group.sizeK + group.sizeN) &&
-         !usesTiles(getPlanned(0)) && canMove(StageMapping::K);
+         !usesTiles(getPlanned(0)) && canMove(StepMapping::K);
 }
 
 /// Where lanes run over q together with a short innermost axis that the factor
@@ -207,7 +207,7 @@ bool StepPlanner::isWorthMovingRows() {
 /// for many rows, it is worth to put that axis outside of the others, on the
 /// way in and out.
 bool StepPlanner::isWorthMovingGroups() {
-  const StageGroup &group = plan.groups.front();
+  const StepGroup &group = plan.groups.front();
   int innermost = plan.roles.size() - 1;
   int64_t inside = arrays.factors.front().sizes[innermost];
   if (plan.tiledAxis < 0 || plan.isTiledInnermost() ||
@@ -217,8 +217,8 @@ bool StepPlanner::isWorthMovingGroups() {
   Int rows = arrays.sizes[plan.tiledAxis];
   bool isMany =
       !rows.isConstant() || rows.getConstant() >= kCPURates.movedGroupsRows;
-  return isMany && getStageMapping(getPlanned(0)) == StageMapping::Fibre &&
-         canMove(StageMapping::Fibre);
+  return isMany && getStepMapping(getPlanned(0)) == StepMapping::Fibre &&
+         canMove(StepMapping::Fibre);
 }
 
 void StepPlanner::chooseMove() {
@@ -233,7 +233,7 @@ void StepPlanner::chooseMove() {
 /// enough of them to pay for it, go through it at once. So threads share that
 /// work, and what is packed stays in the cache of the one that uses it.
 void StepPlanner::choosePackingInTiles(unsigned index,
-                                       const PlannedStage &planned) {
+                                       const PlannedStep &planned) {
   int64_t elements = countPackedInTile(planned);
   if (isGiven(index, "packs_in_tiles") || !elements)
     return;
@@ -253,7 +253,7 @@ void StepPlanner::choosePackingInTiles(unsigned index,
 }
 
 CPUChoices StepPlanner::choose() {
-  planStages(getFirstExtent());
+  planSteps(getFirstExtent());
   return choices;
 }
 

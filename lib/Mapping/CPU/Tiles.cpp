@@ -50,7 +50,7 @@ int64_t kron::getLeastSlice(const CPUPlan &plan, FusedOp fused,
     return 1;
   int64_t least = 1;
   for (unsigned index = section.begin; index < section.end; ++index) {
-    const StageGroup &group = plan.groups[index];
+    const StepGroup &group = plan.groups[index];
     int64_t rows = plan.slicesWholeTile() ? tile : 1, inside = 1;
     for (unsigned axis = section.sliceAxis + 1; axis < plan.roles.size();
          ++axis) {
@@ -113,7 +113,7 @@ bool kron::hasLongVaryingAxis(const CPUPlan &plan, FusedOp fused,
                               int64_t lanes) {
   int innermost = getArrayType(fused.getInit()).getRank() - 1;
   int64_t size = getArrayType(fused.getInit()).getDimSize(innermost);
-  const StageGroup &group = plan.groups.front();
+  const StepGroup &group = plan.groups.front();
   return varies(fused, innermost) && !ShapedType::isDynamic(size) &&
          size >= 2 * lanes && paysForSegments(group.sizeK, group.sizeN);
 }
@@ -155,7 +155,7 @@ bool kron::takesSingleVectors(const CPUPlan &plan, FusedOp fused,
 /// do, but its rows do not start at vectors or are many, the rows of a quarter
 /// of it stay in the caches while all of the factor is applied: 196 columns of
 /// (1,128,512,1) were measured to take 0.6 of the time so.
-static int64_t chooseSingleColumns(const StageGroup &group, int64_t size,
+static int64_t chooseSingleColumns(const StepGroup &group, int64_t size,
                                    int64_t lanes, int64_t elementBytes) {
   int64_t most = kCPURates.tileColumnBytes / elementBytes, few = most / 4;
   bool isOneTile = !ShapedType::isDynamic(size) && size > few && size <= most;
@@ -324,7 +324,7 @@ static int64_t chooseRows(const CPUPlan &plan, FusedOp fused,
 /// for which leaves the first-level cache; 0: as many as memory likes.
 static int64_t chooseTransposedRows(const CPUPlan &plan, int64_t elementBytes,
                                     int64_t lanes, const CacheBudget &caches) {
-  const StageGroup &first = plan.groups.front();
+  const StepGroup &first = plan.groups.front();
   int64_t factorBytes = first.sizeK * first.sizeN * elementBytes;
   bool isOutside = plan.tiledAxis < static_cast<int>(first.axis);
   if (plan.groups.size() > 1 || !isOutside || factorBytes <= caches.l1Bytes)
@@ -371,7 +371,7 @@ static int64_t chooseLargeRows(const CPUPlan &plan, int64_t size,
                                const CacheBudget &caches) {
   int64_t tile = std::clamp<int64_t>(
       caches.l1Bytes / (plan.numBuffers * bytesPerPosition), 1, 256);
-  bool hasManyFibres = llvm::all_of(plan.groups, [&](const StageGroup &group) {
+  bool hasManyFibres = llvm::all_of(plan.groups, [&](const StepGroup &group) {
     return plan.elementsPerPosition >= kCPURates.manyFibres * group.sizeK;
   });
   if (ShapedType::isDynamic(size) || !hasManyFibres)
@@ -482,7 +482,7 @@ int64_t kron::widenForMatrixTiles(const CPUPlan &plan, FusedOp fused,
   int64_t bytes = plan.elementsPerPosition * getComputedBytes(fused);
   bool isSingle =
       plan.groups.size() == 1 && bytes <= kCPURates.mostAmxPositionBytes;
-  auto fills = [](const StageGroup &group) {
+  auto fills = [](const StepGroup &group) {
     return group.sizeK >= kCPURates.leastAmxK &&
            group.sizeN >= kCPURates.leastAmxResults;
   };

@@ -8,6 +8,7 @@
 #include "kron/Mapping/GPU/BatchedPlanner.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPUTiles.h"
+#include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/GPU/BatchedPlan.h"
 #include "kron/Plan/GPU/Reasons.h"
 
@@ -99,8 +100,8 @@ static void chooseFibres(BatchedPlan &plan, GPUPlanAttr given,
       return;
     int64_t resident = ctas * candidate.threads;
     // Few threads hide little latency.
-    double cost =
-        getFibreCost(candidate, tiles) * (1.0 + tiles.hiddenThreads / resident);
+    double cost = getFibreCost(candidate, tiles) *
+                  getWaitFactor(resident, tiles.hiddenThreads);
     if (!best || cost < bestCost) {
       best = candidate;
       bestCost = cost;

@@ -18,6 +18,7 @@
 #include "kron/Machine/GPURates.h"
 #include "kron/Machine/GPUTiles.h"
 #include "kron/Machine/NominalSizes.h"
+#include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -111,15 +112,13 @@ static bool chooseTile(SparseCandidate &plan, int64_t rows, int64_t warps,
   return true;
 }
 
-/// Seconds that an SM's matrix units need for all multiply-adds of `products`,
-/// at their full rate.
-static double getProductSeconds(const SparsePlan &stage, double products,
-                                const GPUMachine &machine) {
-  double rate = stage.is16BitFloat()               ? machine.f16Mma
-                : stage.math != MmaMath::SplitTF32 ? machine.tf32Mma
-                : stage.has16BitResiduals()        ? machine.tf32Mma / 2
-                                                   : machine.tf32Mma / 3;
-  return 2 * products * machine.numSMs / rate;
+/// How matrix units multiply for `step`.
+static Multiplication getMultiplication(const SparsePlan &step) {
+  F32Products ofF32 = step.math != MmaMath::SplitTF32 ? F32Products::Single
+                      : step.has16BitResiduals()      ? F32Products::SplitBF16
+                                                      : F32Products::Split;
+  return getMatrixMultiplication(step.elementBytes, ofF32,
+                                 /*usesWarpgroups=*/false);
 }
 
 /// Seconds for `rows` rows: what takes longest of a warp group's steps one
@@ -128,32 +127,33 @@ static double getProductSeconds(const SparsePlan &stage, double products,
 double kron::estimateSparseChain(const ChainPlan &plan, double rows,
                                  const GPUMachine &machine) {
   const ChainRates &rates = getGPURates(machine).chain;
-  double busy = 0, waits = 0, cached = 0, kept = 0;
-  for (const SparsePlan &stage : plan.steps) {
-    busy += getProductSeconds(stage, getMultiplyAdds(stage), machine) /
-            rates.issueShare;
-    if (stage.writesShared)
-      busy += rates.handOnSeconds * plan.rows * stage.getResultFeatures();
-    if (stage.leavesRows())
-      busy += rates.quantizeSeconds * plan.rows * stage.getResultFeatures();
-    double tiles = llvm::divideCeil(stage.getTilesPerRows(), stage.tileWarps);
-    double steps = tiles * stage.stepsK;
+  GPUResources resources(machine);
+  double sms = machine.numSMs, busy = 0, waits = 0, cached = 0, kept = 0;
+  for (const SparsePlan &step : plan.steps) {
+    busy += resources.getMultiplySeconds(
+        sms * getMultiplyAdds(step), getMultiplication(step), rates.issueShare);
+    double results = double(plan.rows) * step.getResultFeatures();
+    if (step.writesShared)
+      busy += resources.getSMSeconds(rates.handOnClocks * results);
+    if (step.leavesRows())
+      busy += resources.getSMSeconds(rates.quantizeClocks * results);
+    double tiles = llvm::divideCeil(step.getTilesPerRows(), step.tileWarps);
+    double steps = tiles * step.stepsK;
     waits += steps * rates.stepSeconds;
-    cached += steps * stage.getCopiedBytes();
-    (stage.keepsFactor ? kept : cached) +=
-        steps * stage.tileWarps * stage.getFactorBytes();
+    cached += steps * step.getCopiedBytes();
+    (step.keepsFactor ? kept : cached) +=
+        steps * step.tileWarps * step.getFactorBytes();
   }
   int64_t warpGroups = plan.ctasPerSM * plan.warpGroups;
-  double rounds =
-      std::ceil(std::ceil(rows / plan.rows) / machine.numSMs / warpGroups);
+  double rounds = getWaves(std::ceil(rows / plan.rows), sms * warpGroups);
   double onChip =
       rounds * std::max(busy + waits,
                         warpGroups * (busy + rates.exposedStepShare * waits));
-  double fromCache = machine.numSMs * (rounds * warpGroups * cached + kept) /
-                     (rates.cacheRate * machine.copyBytesPerSecond);
-  double memory = rows * plan.getRowBytes() / machine.copyBytesPerSecond;
+  double fromCache = resources.getCacheSeconds(
+      sms * (rounds * warpGroups * cached + kept), rates.cacheShare);
+  double memory = resources.getMemorySeconds(rows * plan.getRowBytes());
   // Part of what is copied waits for what is computed.
-  return machine.launchSeconds +
+  return resources.getLaunchSeconds() +
          std::max({onChip, fromCache, memory / rates.copyShare}) +
          rates.exposedShare * memory;
 }
@@ -161,18 +161,17 @@ double kron::estimateSparseChain(const ChainPlan &plan, double rows,
 double kron::estimateSparseKernels(const ChainPlan &plan, double rows,
                                    const GPUMachine &machine) {
   const ChainRates &rates = getGPURates(machine).chain;
+  GPUResources resources(machine);
   double seconds = 0;
-  for (const SparsePlan &stage : plan.steps) {
-    int64_t before = stage.getDataFeatures(),
-            behind = stage.getResultFeatures();
-    double perSM = rows * before * stage.sizeN / machine.numSMs;
-    double products = getProductSeconds(stage, perSM, machine);
-    double memory = rows * (before + behind) * stage.elementBytes /
-                    machine.copyBytesPerSecond;
-    products /= rates.aloneIssueShare;
-    memory /= rates.aloneCopyShare;
-    seconds += rates.aloneSeconds + std::max(products, memory) +
-               rates.aloneExposedShare * std::min(products, memory);
+  for (const SparsePlan &step : plan.steps) {
+    int64_t before = step.getDataFeatures(), behind = step.getResultFeatures();
+    double products = resources.getMultiplySeconds(rows * before * step.sizeN,
+                                                   getMultiplication(step),
+                                                   rates.aloneIssueShare);
+    double memory = resources.getMemorySeconds(
+        rows * (before + behind) * step.elementBytes, rates.aloneCopyShare);
+    seconds += rates.aloneSeconds +
+               getOverlapSeconds(products, memory, rates.aloneExposedShare);
   }
   return seconds;
 }

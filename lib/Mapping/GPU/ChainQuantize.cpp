@@ -16,6 +16,7 @@
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Machine/GPURates.h"
 #include "kron/Mapping/GPU/ChainPlanner.h"
+#include "kron/Mapping/GPU/Resources.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -41,7 +42,9 @@ static double estimateSeparate(FusedOp fused, const ChainPlan &plan,
                                double rows, const GPUMachine &machine) {
   double bytes =
       rows * plan.getResultFeatures() * (plan.steps.back().elementBytes + 1);
-  double seconds = machine.launchSeconds + bytes / machine.copyBytesPerSecond;
+  GPUResources resources(machine);
+  double seconds =
+      resources.getLaunchSeconds() + resources.getMemorySeconds(bytes);
   if (!isRegrouped(fused)) {
     bool isSplit = plan.steps.front().math == MmaMath::SplitTF32;
     return (isSplit ? getGPURates(machine).chain.warpgroupFactor : 1) *

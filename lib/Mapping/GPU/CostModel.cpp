@@ -14,6 +14,7 @@
 
 #include "kron/Mapping/GPU/CostModel.h"
 #include "kron/Machine/GPURates.h"
+#include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/GPU/MmaPlan.h"
 #include "kron/Plan/GPU/SparsePlan.h"
 #include "kron/Plan/GPU/WgmmaPlan.h"
@@ -22,9 +23,6 @@
 
 using namespace mlir;
 using namespace mlir::kron;
-
-/// Bytes per clock of an SM's shared memory.
-static constexpr double kSharedBytesPerClock = 128;
 
 int64_t kron::getFootprintBudget(const GPUMachine &machine) {
   return machine.sharedBytesPerCTA * 3 / 4;
@@ -278,44 +276,48 @@ static double getNarrowCopies(GPUKernel kernel, const Problem &problem,
     copies =
         std::max(getWgmmaShares(problem) * copies,
                  getCopies(problem.outputElements, problem.innermostOutput));
-  return copies * clocks / (machine.clockMHz * 1e6) / machine.numSMs;
+  return GPUResources(machine).getClockSeconds(copies * clocks);
 }
 
-/// flop/s of useful products on whole instructions.
-static double getRate(GPUKernel kernel, const Problem &problem,
-                      const GPUMachine &machine) {
-  const DenseFactorRates &rates = getGPURates(machine).denseFactors;
-  Type element = problem.element;
-  // Three TF32 products for one of full precision.
-  double split = problem.precision == Precision::TF32 ? 1 : 3;
+/// What three TF32 products make of one of full precision.
+static F32Products getF32Products(const Problem &problem) {
+  return problem.precision == Precision::TF32 ? F32Products::Single
+                                              : F32Products::Split;
+}
+
+/// How kernels of kind `kernel` multiply elements of `problem`.
+static Multiplication getMultiplication(GPUKernel kernel,
+                                        const Problem &problem,
+                                        const GPUMachine &machine) {
+  int64_t bytes = problem.getElementBytes();
   switch (kernel) {
-  case GPUKernel::Mma: {
-    if (element.isF64())
-      // m8n8k4, all that there is before Hopper, has half the rate on Hopper.
-      return machine.dmma;
-    // f16 and bf16 are TF32 without a residual.
-    double share = !readsFactorsOften(problem) ? 1
-                   : problem.getLargestFactorSize() > 64
-                       ? rates.mmaLargeStreamedShare
-                       : rates.mmaStreamedShare;
-    return share * machine.tf32Mma / (is16BitFloat(element) ? 1 : split);
-  }
+  case GPUKernel::Mma:
+    // m8n8k4, all that there is before Hopper, has half the rate on Hopper. f16
+    // and bf16 are TF32 without a residual.
+    return is16BitFloat(problem.element)
+               ? Multiplication{MathUnit::MmaTF32}
+               : getMatrixMultiplication(bytes, getF32Products(problem), false);
   case GPUKernel::Wgmma:
-    return is16BitFloat(element) ? machine.f16Wgmma : machine.tf32Wgmma / split;
+    return getMatrixMultiplication(bytes, getF32Products(problem), true);
   default:
     break;
   }
   if (kernel == GPUKernel::Ffma && hasOctets(problem, machine))
-    return machine.dmma;
-  double share = getScalarShare(kernel, problem, machine);
-  if (auto complex = dyn_cast<ComplexType>(element))
-    return share / 4 *
-           (complex.getElementType().isF64() ? machine.dfma : machine.ffma);
-  if (element.isF64())
-    return share * machine.dfma;
-  if (element.isInteger(64))
-    return share * machine.ffma / 8;
-  return share * (element.isInteger() ? machine.ffma / 2 : machine.ffma);
+    return {MathUnit::MmaF64};
+  return getScalarMultiplication(problem.element, machine);
+}
+
+/// Part of the unit's rate that factors which do not suit `kernel` leave it.
+static double getRateShare(GPUKernel kernel, const Problem &problem,
+                           const GPUMachine &machine) {
+  const DenseFactorRates &rates = getGPURates(machine).denseFactors;
+  if (kernel == GPUKernel::Mma && readsFactorsOften(problem))
+    return problem.getLargestFactorSize() > 64 ? rates.mmaLargeStreamedShare
+                                               : rates.mmaStreamedShare;
+  if (kernel == GPUKernel::Mma || kernel == GPUKernel::Wgmma ||
+      (kernel == GPUKernel::Ffma && hasOctets(problem, machine)))
+    return 1;
+  return getScalarShare(kernel, problem, machine);
 }
 
 /// `size` rounded up to what instructions of `kernel` take along K (`isK`) or
@@ -384,19 +386,13 @@ static double getSharedAccesses(GPUKernel kernel, const Problem &problem,
   }
 }
 
-/// Part of the copy rate that segments of `segmentBytes` reach. Those of 32
-/// bytes come with tiles that fill shared memory, and load little while they
-/// compute.
-static double getSegmentShare(const Problem &problem, int64_t segmentBytes,
-                              const DenseRates &rates) {
-  if (segmentBytes >= 128)
-    return 1;
-  if (segmentBytes >= 64)
-    return rates.halfLineShare;
-  double ofSector = problem.getLargestFactorSize() > 16
-                        ? rates.fullTileSectorShare
-                        : rates.sectorShare;
-  return ofSector * std::min(segmentBytes / 32.0, 1.0);
+/// Parts of the copy rate that short segments reach. Those of 32 bytes come
+/// with tiles that fill shared memory, and load little while they compute.
+static SegmentShares getSegmentShares(const Problem &problem,
+                                      const DenseRates &rates) {
+  return {rates.halfLineShare, problem.getLargestFactorSize() > 16
+                                   ? rates.fullTileSectorShare
+                                   : rates.sectorShare};
 }
 
 /// How much of the time on chip the memory's time does not hide, with several
@@ -457,7 +453,6 @@ static bool skipsInnerRows(const Problem &problem) {
 /// What `sparse` moves through the second-level cache for each byte that it
 /// needs: whole sectors, of which other tiles have the other rows.
 static double getSparseSectorWaste(const Problem &problem) {
-  constexpr int64_t kSectorBytes = 32;
   return skipsInnerRows(problem)
              ? std::min(problem.innerRows,
                         kSectorBytes / problem.getElementBytes())
@@ -491,14 +486,15 @@ static double getSparseNarrowSeconds(const Problem &problem, double blocks,
   }
   double loads = width < chunk ? problem.inputElements / width : 0;
   double stores = storesSingly ? problem.outputElements : 0;
-  double perSecond =
-      machine.clockMHz * 1e6 * machine.numSMs / rates.dense.clocksPerNarrowCopy;
+  GPUResources resources(machine);
+  double clocks = rates.dense.clocksPerNarrowCopy;
   if (bytes > 2)
-    return (loads * blocks + stores) / perSecond;
+    return resources.getClockSeconds((loads * blocks + stores) * clocks);
   // Copies have 4 bytes or more; less goes through registers.
-  return stores / rates.ragged.sparseResults16Bit +
-         (width == 1 ? loads / rates.ragged.elements16Bit
-                     : loads * blocks / perSecond);
+  return resources.getClockSeconds(
+      stores * rates.ragged.clocksPerSparseResult16Bit +
+      loads *
+          (width == 1 ? rates.ragged.clocksPerElement16Bit : blocks * clocks));
 }
 
 /// The time of a factor by `sparse`, whose tiles do not hold fibres whole:
@@ -508,34 +504,32 @@ static KernelTime estimateSparseTime(const Problem &problem,
                                      const GPUMachine &machine) {
   const SparseEstimateRates &rates = getGPURates(machine).sparseEstimate;
   const ProblemFactor &factor = problem.factors.front();
-  bool split = problem.precision != Precision::TF32 && problem.element.isF32();
-  double rate = problem.element.isF64() ? machine.dmma
-                : is16BitFloat(problem.element)
-                    ? (usesWarpgroups ? machine.f16Wgmma : machine.f16Mma)
-                    : (usesWarpgroups ? machine.tf32Wgmma : machine.tf32Mma);
-  if (split)
-    rate /= 3;
+  GPUResources resources(machine);
+  Multiplication multiplication = getMatrixMultiplication(
+      problem.getElementBytes(), getF32Products(problem), usesWarpgroups);
   KernelTime time;
   double bytes = problem.getMemoryBytes();
   time.floor = machine.getCopySeconds(bytes);
-  time.memory = (bytes + getFactorBytes(problem)) / machine.copyBytesPerSecond;
-  double share =
-      usesWarpgroups && split ? rates.splitWarpgroupShare : rates.issueShare;
-  time.arithmetic =
-      2 * problem.getPositions() * getSparsePadding(problem) *
-      llvm::alignTo(factor.sizeK, is16BitFloat(problem.element) ? 16 : 8) *
-      llvm::alignTo(factor.sizeN, 8) / (share * rate);
+  time.memory = resources.getMemorySeconds(bytes + getFactorBytes(problem));
+  double share = usesWarpgroups && multiplication.products > 1
+                     ? rates.splitWarpgroupShare
+                     : rates.issueShare;
+  time.arithmetic = resources.getMultiplySeconds(
+      problem.getPositions() * getSparsePadding(problem) *
+          llvm::alignTo(factor.sizeK, is16BitFloat(problem.element) ? 16 : 8) *
+          llvm::alignTo(factor.sizeN, 8),
+      multiplication, share);
   double blocks = std::ceil(factor.sizeN / rates.resultsPerTile);
   double waste = getSparseSectorWaste(problem);
   double cached = problem.inputElements * blocks * waste;
   if (waste > 1)
     cached += problem.outputElements * waste;
-  time.shared = cached * problem.getElementBytes() /
-                (rates.cacheRate * machine.copyBytesPerSecond);
+  time.shared = resources.getCacheSeconds(cached * problem.getElementBytes(),
+                                          rates.cacheShare);
   double busy = std::max(time.arithmetic + time.shared,
                          getSparseNarrowSeconds(problem, blocks, machine));
   time.shared = busy - time.arithmetic;
-  time.total = machine.launchSeconds +
+  time.total = resources.getLaunchSeconds() +
                std::max(time.memory / rates.copyShare, busy) +
                rates.exposedShare * time.memory;
   return time;
@@ -545,15 +539,15 @@ static KernelTime estimateSparseTime(const Problem &problem,
 /// contracted axis, they do not lie side by side.
 static double getGatherSeconds(const Problem &problem,
                                const GPUMachine &machine) {
-  double seconds = 0;
+  double clocks = 0;
   if (problem.inner != 1)
-    return seconds;
+    return clocks;
   for (const ProblemFactor &factor : problem.factors)
     if (int64_t lines = std::min<int64_t>(factor.variations, 32); lines > 1)
-      seconds += problem.getPositions() * problem.rowInput * factor.sizeN *
-                 lines / 32 /
-                 getGPURates(machine).dense.gatheredMultiplyAddsPerClock;
-  return seconds / (machine.clockMHz * 1e6 * machine.numSMs);
+      clocks += problem.getPositions() * problem.rowInput * factor.sizeN *
+                lines / 32 /
+                getGPURates(machine).dense.gatheredMultiplyAddsPerClock;
+  return GPUResources(machine).getClockSeconds(clocks);
 }
 
 /// What `mma` loads of factors that registers do not hold, element by element:
@@ -584,9 +578,8 @@ static double getStreamedFactorSeconds(const Problem &problem,
     }
     row = fibres * factor.sizeN;
   }
-  return elements /
-         (getGPURates(machine).denseFactors.mmaStreamedElementsPerClock *
-          machine.clockMHz * 1e6 * machine.numSMs);
+  return GPUResources(machine).getClockSeconds(
+      elements / getGPURates(machine).denseFactors.mmaStreamedElementsPerClock);
 }
 
 KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
@@ -595,6 +588,7 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
   if (kernel == GPUKernel::Mma && isSparse(problem))
     return estimateSparseTime(problem, tiling.usesWarpgroups, machine);
   const DenseRates &rates = getGPURates(machine).dense;
+  GPUResources resources(machine);
   KernelTime time;
   double bytes = problem.getMemoryBytes();
   time.floor = machine.getCopySeconds(bytes);
@@ -602,32 +596,33 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
   double share =
       canShareFootprint(problem, tiling.columns, machine) && segmentBytes < 128
           ? rates.sectorShare
-          : getSegmentShare(problem, segmentBytes, rates);
+          : getSegmentShare(segmentBytes, getSegmentShares(problem, rates));
   double inputBytes = problem.inputElements * problem.getElementBytes();
   double inputShare =
       problem.readsTranspose
-          ? getSegmentShare(problem, tiling.rows * problem.getElementBytes(),
-                            rates)
+          ? getSegmentShare(tiling.rows * problem.getElementBytes(),
+                            getSegmentShares(problem, rates))
           : share;
-  time.memory = (inputBytes / inputShare + (bytes - inputBytes) / share) /
-                machine.copyBytesPerSecond;
+  time.memory = resources.getMemorySeconds(inputBytes, inputShare) +
+                resources.getMemorySeconds(bytes - inputBytes, share);
 
   double positions = problem.getPositions();
-  time.arithmetic = 2 * positions * getPaddedMultiplyAdds(kernel, problem) /
-                    (rates.issueShare * getRate(kernel, problem, machine));
-  double sharedRate =
-      kSharedBytesPerClock * machine.clockMHz * 1e6 * machine.numSMs;
+  time.arithmetic = resources.getMultiplySeconds(
+      positions * getPaddedMultiplyAdds(kernel, problem),
+      getMultiplication(kernel, problem, machine),
+      rates.issueShare * getRateShare(kernel, problem, machine));
+  double tileBytes = positions * problem.rowLargest * problem.getChipBytes();
   double onChip = time.arithmetic +
-                  positions * problem.rowLargest * problem.getChipBytes() *
-                      getSharedAccesses(kernel, problem, machine) / sharedRate;
+                  resources.getSharedSeconds(
+                      tileBytes * getSharedAccesses(kernel, problem, machine));
   double positionsPerTile = double(tiling.columns) * tiling.rows;
   double tiles = std::max(positions / positionsPerTile, 1.0);
   double resident = double(machine.numSMs) * tiling.ctasPerSM / tiling.cluster;
   if (tiling.cluster > 1) {
     // Half of what the last factor reads is the other CTA's; then both wait for
     // each other twice.
-    onChip += positions * problem.rowLargest * problem.getChipBytes() / 2 *
-              kSharedBytesPerClock / rates.remoteBytesPerClock / sharedRate;
+    onChip +=
+        resources.getClockSeconds(tileBytes / 2 / rates.remoteBytesPerClock);
     onChip += 2 * rates.clusterBarrierSeconds * tiles / resident;
   }
   double narrow = getNarrowCopies(kernel, problem, machine);
@@ -661,10 +656,10 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
   if (tiles < machine.numSMs)
     wave = std::max(wave, exposed * machine.numSMs / tiles);
   double waves = std::max(tiles / resident, 1.0);
-  time.total = machine.launchSeconds + wave * (waves + 1);
+  time.total = resources.getLaunchSeconds() + wave * (waves + 1);
   // Others are too small to count.
   if (hasVaryingFactor(problem))
-    time.total += getFactorBytes(problem) / machine.copyBytesPerSecond;
+    time.total += resources.getMemorySeconds(getFactorBytes(problem));
   // Only dmma, of these, shares tile footprints.
   if (kernel != GPUKernel::Ffma &&
       canShareFootprint(problem, tiling.columns, machine))
@@ -679,7 +674,8 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
 double kron::estimateRegionSeconds(GPUKernel kernel, const Problem &region,
                                    const KernelTiling &tiling,
                                    const GPUMachine &machine) {
-  const RaggedRates &rates = getGPURates(machine).ragged;
+  double clocks = getGPURates(machine).ragged.clocksPerElement16Bit;
+  GPUResources resources(machine);
   double seconds = estimateTime(kernel, region, tiling, machine).total;
   bool usesTensorCores = kernel == GPUKernel::Mma || kernel == GPUKernel::Wgmma;
   bool isOfSparse = kernel == GPUKernel::Mma && isSparse(region);
@@ -688,9 +684,9 @@ double kron::estimateRegionSeconds(GPUKernel kernel, const Problem &region,
       return innermost > 0 && innermost % 8 != 0;
     };
     if (isRagged(region.innermostInput))
-      seconds += region.inputElements / rates.elements16Bit;
+      seconds += resources.getClockSeconds(region.inputElements * clocks);
     if (isRagged(region.innermostOutput))
-      seconds += region.outputElements / rates.elements16Bit;
+      seconds += resources.getClockSeconds(region.outputElements * clocks);
   }
   return seconds;
 }

@@ -8,6 +8,7 @@
 #include "kron/Mapping/GPU/CublasPlanner.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPURates.h"
+#include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/GPU/CublasPlan.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "llvm/Support/MathExtras.h"
@@ -16,25 +17,24 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Bytes of a sector.
-static constexpr int64_t kSectorBytes = 32;
 /// Rows and columns of its smallest tiles, and positions of a step: on tensor
 /// cores of 16 bits or TF32, and of other instructions.
 static constexpr int64_t kTile = 64, kStep = 32;
 static constexpr int64_t kWideTile = 32, kWideStep = 16;
 
-/// The best rate of `cuBLAS` for `problem`, of multiply-adds of its elements.
-static double getPeak(const Problem &problem, const GPUMachine &machine) {
+/// How cuBLAS multiplies elements of `problem`: by the fastest unit that keeps
+/// what the precision wants.
+static Multiplication getMultiplication(const Problem &problem,
+                                        const GPUMachine &machine) {
   Type element = problem.element;
-  if (auto complex = dyn_cast<ComplexType>(element))
-    return (complex.getElementType().isF64() ? machine.dmma : machine.ffma) / 4;
-  if (element.isF64())
-    return machine.dmma;
-  if (element.isF16() || element.isBF16())
-    return std::max(machine.f16Mma, machine.f16Wgmma);
-  return problem.precision == Precision::TF32
-             ? std::max(machine.tf32Mma, machine.tf32Wgmma)
-             : machine.ffma;
+  auto complex = dyn_cast<ComplexType>(element);
+  if (complex && complex.getElementType().isF64())
+    return {MathUnit::MmaF64, 4};
+  bool isSingle = element.isF32() && problem.precision != Precision::TF32;
+  return complex || isSingle
+             ? getScalarMultiplication(element, machine)
+             : getMatrixMultiplication(problem.getElementBytes(),
+                                       F32Products::Single, machine.hasWgmma);
 }
 
 /// Whether its instructions take single elements, wherever they lie.
@@ -74,8 +74,9 @@ static KernelTime estimateProduct(const Problem &problem,
       batch * rows * (sizeK + (1.0 + problem.readsAddend) * sizeN) +
       factors * sizeK * sizeN;
   double bytes = elements * problem.getElementBytes();
-  time.floor = machine.getCopySeconds(bytes);
-  time.memory = bytes / machine.copyBytesPerSecond;
+  GPUResources resources(machine);
+  time.memory = resources.getMemorySeconds(bytes);
+  time.floor = resources.getLaunchSeconds() + time.memory;
   double share = rates.issueShare;
   bool isOfWide = isWide(problem);
   if (!hasWholeSegments && !isOfWide)
@@ -84,11 +85,13 @@ static KernelTime estimateProduct(const Problem &problem,
   double padded = std::ceil(rows / tile) * tile *
                   llvm::alignTo(sizeK, isOfWide ? kWideStep : kStep) *
                   llvm::alignTo(sizeN, tile);
-  time.arithmetic = 2 * batch * padded / (share * getPeak(problem, machine));
+  time.arithmetic = resources.getMultiplySeconds(
+      batch * padded, getMultiplication(problem, machine), share);
   if (batch > 1)
     time.memory *= rates.batchFactor;
-  auto [shorter, longer] = std::minmax(time.memory, time.arithmetic);
-  time.total = machine.launchSeconds + longer + rates.exposedShare * shorter;
+  time.total =
+      resources.getLaunchSeconds() +
+      getOverlapSeconds(time.memory, time.arithmetic, rates.exposedShare);
   return time;
 }
 
@@ -189,12 +192,14 @@ double kron::estimateRaggedSeconds(GPUKernel kernel, FusedOp fused,
     // The estimate of `sparse` has these, but of a transposed input.
     if (isSparse && !problem.readsTranspose)
       return seconds;
+    double clocks = 0;
     if (!storesWhole)
-      seconds += problem.outputElements /
-                 (isSparse ? rates.sparseResults16Bit : rates.elements16Bit);
+      clocks +=
+          problem.outputElements * (isSparse ? rates.clocksPerSparseResult16Bit
+                                             : rates.clocksPerElement16Bit);
     if (!readsWhole)
-      seconds += problem.inputElements / rates.elements16Bit;
-    return seconds;
+      clocks += problem.inputElements * rates.clocksPerElement16Bit;
+    return seconds + GPUResources(machine).getClockSeconds(clocks);
   }
   if (problem.inner == 1 && factor.sizeK >= rates.leastK &&
       !(readsWhole && storesWhole))

@@ -140,13 +140,17 @@ void MmaPlanner::chooseTile(int64_t columns) {
 // Warps and memory
 //===----------------------------------------------------------------------===//
 
-/// Brings `plan` up to date.
+/// Brings `plan` up to date. It keeps factors in registers if they fit.
 std::optional<std::string> MmaPlanner::complete() {
+  choices.keepsFactors = false;
   std::variant<MmaPlan, std::string> completed =
       completeMmaPlan(region, choices);
   if (auto *reason = std::get_if<std::string>(&completed))
     return *reason;
   plan = std::get<MmaPlan>(completed);
+  bool isRefused =
+      given && given.has("keeps_factor") && !given.get("keeps_factor");
+  choices.keepsFactors = plan.keepsFactors = plan.mayKeepFactors && !isRefused;
   return std::nullopt;
 }
 

@@ -17,6 +17,7 @@
 #include "kron/Dialect/Kron/Utils/PairScalars.h"
 #include "kron/Machine/GPUTiles.h"
 #include "kron/Mapping/GPU/GivenFields.h"
+#include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/DerivedFields.h"
 #include "kron/Plan/GPU/PairwisePlan.h"
@@ -108,9 +109,9 @@ static void shareUnits(PairProblem &problem, double exponent,
                        const GPUMachine &machine) {
   const PairwiseTiles &tiles = getGPUTiles(machine).pairwise;
   // Instructions in the time of one of the unit.
-  double perUnit = machine.ffma / 2 /
-                   (static_cast<double>(machine.numSMs * machine.clockMHz) *
-                    1e6 * tiles.unitResults);
+  GPUResources resources(machine);
+  double perUnit = resources.getSpecialSeconds(1) /
+                   resources.getMultiplySeconds(1, {MathUnit::F32});
   auto units = static_cast<double>(problem.units);
   double issued = problem.inner + units;
   if (exponent > 1) {
@@ -179,6 +180,21 @@ static PairProblem describe(PairOpInterface op, const GPUMachine &machine) {
   return problem;
 }
 
+/// What an instruction of other arithmetic does.
+static Multiplication getInstruction(const PairProblem &problem) {
+  return {problem.elementBytes == 8 ? MathUnit::F64 : MathUnit::F32};
+}
+
+/// Instructions of other arithmetic that take as long as `multiplyAdds` of
+/// matrix instructions.
+static double countOfMatrices(const PairProblem &problem,
+                              const GPUMachine &machine, double multiplyAdds,
+                              Multiplication ofMatrices) {
+  GPUResources resources(machine);
+  return resources.getMultiplySeconds(multiplyAdds, ofMatrices) /
+         resources.getMultiplySeconds(1, getInstruction(problem));
+}
+
 /// Instructions of a thread, for a block of columns, to multiply by values.
 static double countValueInstructions(const PairProblem &problem,
                                      const PairwisePlan &plan,
@@ -188,11 +204,11 @@ static double countValueInstructions(const PairProblem &problem,
   auto columns = static_cast<double>(plan.valueColumns);
   if (plan.valueProducts) {
     bool isWide = problem.elementBytes == 8;
-    double rate = (isWide ? machine.dfma : machine.ffma) / 2;
-    double mmaRate = isWide ? machine.dmma : machine.tf32Mma;
-    // In instructions of other arithmetic that take as long.
-    double perElement =
-        2 * columns * static_cast<double>(plan.valueProducts) * rate / mmaRate;
+    // Those of f32 are of TF32.
+    double perElement = countOfMatrices(
+        problem, machine, columns * static_cast<double>(plan.valueProducts),
+        getMatrixMultiplication(isWide ? 8 : 4, F32Products::Single,
+                                /*usesWarpgroups=*/false));
     auto loads = static_cast<double>(plan.columns / 2 * plan.valueColumns / 8);
     return elements * (perElement + (isWide ? 0 : kSplitInstructions)) +
            loads * static_cast<double>(tiles.productLoadInstructions);
@@ -222,14 +238,11 @@ static ProductTime countProductInstructions(const PairProblem &problem,
   auto elements = static_cast<double>(plan.rows * plan.columns);
   auto threads = static_cast<double>(plan.threads);
   double steps = std::ceil(problem.sizeK / static_cast<double>(plan.stepK));
-  bool isWide = problem.elementBytes == 8;
-  double rate = (isWide ? machine.dfma : machine.ffma) / 2;
-  double mmaRate = isWide           ? machine.dmma
-                   : plan.usesWgmma ? machine.f16Wgmma
-                                    : machine.f16Mma;
-  // In instructions of other arithmetic that take as long.
-  double perElement =
-      static_cast<double>(2 * plan.stepK * plan.products) * rate / mmaRate;
+  // f32 values are made of several of 16 bits.
+  double perElement = countOfMatrices(
+      problem, machine, static_cast<double>(plan.stepK * plan.products),
+      getMatrixMultiplication(problem.elementBytes == 8 ? 8 : 2,
+                              F32Products::Single, plan.usesWgmma));
   // Rows for which there is room stay through all blocks of a product.
   bool keepsRows = problem.results > 0 && problem.hasKnownK &&
                    steps <= static_cast<double>(plan.stages);
@@ -261,6 +274,7 @@ static ProductTime countProductInstructions(const PairProblem &problem,
 static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
                          const GPUMachine &machine) {
   const PairwiseTiles &tiles = getGPUTiles(machine).pairwise;
+  GPUResources resources(machine);
   auto divide = [](double size, int64_t by) {
     return std::ceil(size / static_cast<double>(by));
   };
@@ -269,8 +283,8 @@ static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
   if (!plan.keepsRows)
     loads += static_cast<double>(plan.rows);
   double perTile = elements * problem.outer;
+  Multiplication instruction = getInstruction(problem);
   ProductTime products;
-  double rate = (problem.elementBytes == 8 ? machine.dfma : machine.ffma) / 2;
   if (plan.products) {
     products = countProductInstructions(problem, plan, machine);
     perTile += products.others;
@@ -299,18 +313,18 @@ static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
                  divide(problem.rows, plan.getTileRows()) *
                  divide(problem.columns, plan.getTileColumns());
   auto resident = static_cast<double>(machine.numSMs * plan.ctasPerSM);
-  double waves = std::ceil(count / resident);
   PairTime time;
-  time.arithmetic = waves * resident * threads * perTile / rate;
+  time.arithmetic = resources.getMultiplySeconds(
+      getWaves(count, resident) * resident * threads * perTile, instruction);
   double stored = problem.results > 0 ? problem.results : problem.columns;
-  time.memory = problem.batch *
-                (problem.rows * stored +
-                 (problem.rows + problem.columns) * problem.sizeK) *
-                static_cast<double>(problem.elementBytes) /
-                machine.copyBytesPerSecond;
+  time.memory = resources.getMemorySeconds(
+      problem.batch *
+      (problem.rows * stored +
+       (problem.rows + problem.columns) * problem.sizeK) *
+      static_cast<double>(problem.elementBytes));
   double launches = plan.products ? 1.0 + tiles.packingKernels : 1.0;
-  time.total =
-      launches * machine.launchSeconds + std::max(time.arithmetic, time.memory);
+  time.total = resources.getLaunchSeconds(launches) +
+               std::max(time.arithmetic, time.memory);
   return time;
 }
 

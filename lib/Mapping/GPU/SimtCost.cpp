@@ -13,6 +13,7 @@
 
 #include "SimtCost.h"
 #include "kron/Machine/GPURates.h"
+#include "kron/Mapping/GPU/Resources.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -20,7 +21,7 @@ using namespace mlir::kron;
 
 /// Fibres, and results, up to which all numbers are tried.
 static constexpr int64_t kMostTried = 8;
-static constexpr double kLanes = 32, kSharedBytesPerClock = 128;
+static constexpr double kLanes = 32;
 /// Warp instructions that an SM issues per clock.
 static constexpr double kIssued = 4;
 /// Positions of an axis whose size a launch knows alone.
@@ -37,14 +38,15 @@ public:
 
 private:
   std::optional<double> chooseStep(unsigned index);
-  double getStepClocks(const SimtStage &stage, int64_t fibres) const;
-  bool hasRegisters(const SimtStage &stage) const;
+  double getStepClocks(const SimtStep &step, int64_t fibres) const;
+  bool hasRegisters(const SimtStep &step) const;
   double getCopyClocks() const;
   double getSeconds(double clocks) const;
 
   SimtLaunch &launch;
   int64_t threads;
   const GPUMachine &machine;
+  GPUResources resources;
   const SimtRates &rates;
   /// Real multiply-adds of a product, and how many an SM does per clock.
   double products = 1, productsPerClock;
@@ -55,77 +57,76 @@ private:
 
 SimtCost::SimtCost(SimtLaunch &launch, Type element, int64_t threads,
                    const GPUMachine &machine)
-    : launch(launch), threads(threads), machine(machine),
+    : launch(launch), threads(threads), machine(machine), resources(machine),
       rates(getGPURates(machine).simt) {
   if (auto complex = dyn_cast<ComplexType>(element)) {
     element = complex.getElementType();
     products = 4;
     parts = 2;
   }
-  double rate = element.isF64() ? machine.dfma : machine.ffma;
-  if (element.isInteger())
-    rate *= element.isInteger(64) ? rates.i64Share : rates.i32Share;
   productsPerClock =
-      rates.issueShare * rate / 2 / (machine.clockMHz * 1e6 * machine.numSMs);
+      rates.issueShare * resources.getMultiplyAddsPerClock(
+                             getScalarMultiplication(element, machine));
 }
 
 /// Whether the registers of a thread hold what it multiplies: sums, and the
 /// operands of this and the next step of k.
-bool SimtCost::hasRegisters(const SimtStage &stage) const {
+bool SimtCost::hasRegisters(const SimtStep &step) const {
   int64_t words = llvm::divideCeil(launch.elementBytes, 4);
-  int64_t values =
-      stage.fibres * stage.block + 2 * (stage.fibres + stage.block);
-  return values * words + stage.fibres * rates.fibreRegisters +
+  int64_t values = step.fibres * step.block + 2 * (step.fibres + step.block);
+  return values * words + step.fibres * rates.fibreRegisters +
              rates.baseRegisters <=
          machine.getRegistersPerThread(threads, launch.ctasPerSM);
 }
 
-double SimtCost::getStepClocks(const SimtStage &stage, int64_t fibres) const {
-  int64_t groups = llvm::divideCeil(fibres, stage.fibres);
-  int64_t turns = llvm::divideCeil(groups * stage.getParts(), threads);
-  double pairs = double(stage.fibres) * stage.block;
-  double factorLoads = stage.block;
-  if (!stage.isShared)
-    factorLoads *= stage.varies ? rates.variedFactor : rates.globalFactor;
+double SimtCost::getStepClocks(const SimtStep &step, int64_t fibres) const {
+  int64_t groups = llvm::divideCeil(fibres, step.fibres);
+  int64_t turns = llvm::divideCeil(groups * step.getParts(), threads);
+  double pairs = double(step.fibres) * step.block;
+  double factorLoads = step.block;
+  if (!step.isShared)
+    factorLoads *= step.varies ? rates.variedFactor : rates.globalFactor;
   double multiplied = pairs * products * kLanes / productsPerClock;
-  double loaded = (stage.fibres + factorLoads) * launch.elementBytes * kLanes /
-                  kSharedBytesPerClock;
-  double issued = (pairs * products + stage.fibres + factorLoads) / kIssued;
+  double loaded = GPUResources::getSharedClocks((step.fibres + factorLoads) *
+                                                launch.elementBytes * kLanes);
+  double issued = (pairs * products + step.fibres + factorLoads) / kIssued;
   double warps = threads / kLanes;
   double busy =
-      turns * warps * stage.sizeK * std::max({multiplied, loaded, issued});
-  if (!stage.isShared)
-    busy = std::max(busy, double(stage.sizeK) * stage.sizeN *
-                              launch.elementBytes / rates.cacheBytesPerClock);
+      turns * warps * step.sizeK * std::max({multiplied, loaded, issued});
+  if (!step.isShared)
+    busy = std::max(busy,
+                    resources.getCacheClocks(double(step.sizeK) * step.sizeN *
+                                                 launch.elementBytes,
+                                             rates.cacheShare));
   // A warp multiplies what it has waited for, by one scheduler; other CTAs of
   // the SM work meanwhile.
-  double wait = stage.isShared ? rates.sharedWait : rates.globalWait;
+  double wait = step.isShared ? rates.sharedWait : rates.globalWait;
   double waiting =
-      turns * (llvm::divideCeil(stage.sizeK, kSimtUnrolled) * wait +
-               kIssued * stage.sizeK * std::max({multiplied, loaded, issued}));
+      turns * (llvm::divideCeil(step.sizeK, kSimtUnrolled) * wait +
+               kIssued * step.sizeK * std::max({multiplied, loaded, issued}));
   return std::max(busy, waiting / launch.ctasPerSM) +
          rates.stepClocks / launch.ctasPerSM;
 }
 
 std::optional<double> SimtCost::chooseStep(unsigned index) {
-  SimtStage &stage = launch.stages[index];
+  SimtStep &step = launch.steps[index];
   int64_t fibres = getFibres(launch, index);
   std::optional<double> least;
-  SimtStage best = stage;
-  int64_t most = stage.varies ? 1 : std::min(fibres, kMostTried);
-  for (int64_t block = std::min(stage.sizeN, kMostTried); block > 0; --block)
+  SimtStep best = step;
+  int64_t most = step.varies ? 1 : std::min(fibres, kMostTried);
+  for (int64_t block = std::min(step.sizeN, kMostTried); block > 0; --block)
     for (int64_t together = 1; together <= most; ++together) {
-      stage.block = block;
-      stage.fibres = together;
-      if (!hasRegisters(stage))
+      step.block = block;
+      step.fibres = together;
+      if (!hasRegisters(step))
         continue;
-      double clocks = getStepClocks(stage, fibres);
+      double clocks = getStepClocks(step, fibres);
       if (least && clocks >= *least)
         continue;
       least = clocks;
-      best = stage;
+      best = step;
     }
-  stage = best;
+  step = best;
   return least;
 }
 
@@ -134,7 +135,7 @@ double SimtCost::getCopyClocks() const {
   double clocks = rates.copyClocks * getTileElements(launch.extents.front());
   double stored = rates.copyClocks;
   unsigned last = launch.extents.back().size() - 1;
-  if (launch.directStore && launch.stages.back().axis == last)
+  if (launch.directStore && launch.steps.back().axis == last)
     stored = rates.scatteredClocks * parts;
   else if (launch.directStore)
     stored /= 2;
@@ -157,17 +158,17 @@ double SimtCost::getSeconds(double clocks) const {
     tiles *= std::ceil(all / extent);
   }
   double resident = double(machine.numSMs) * launch.ctasPerSM;
-  double turns = std::ceil(tiles / resident) * launch.ctasPerSM;
-  double busy = turns * clocks / (machine.clockMHz * 1e6);
-  double memory = positions * (inputs + results) * launch.elementBytes /
-                  machine.copyBytesPerSecond;
-  return machine.launchSeconds + std::max(busy, memory) +
-         std::min(busy, memory) / launch.ctasPerSM;
+  double turns = getWaves(tiles, resident) * launch.ctasPerSM;
+  double busy = resources.getSMSeconds(turns * clocks);
+  double memory = resources.getMemorySeconds(positions * (inputs + results) *
+                                             launch.elementBytes);
+  return resources.getLaunchSeconds() +
+         getOverlapSeconds(busy, memory, 1.0 / launch.ctasPerSM);
 }
 
 std::optional<double> SimtCost::choose() {
   double clocks = getCopyClocks();
-  for (unsigned index = 0; index < launch.stages.size(); ++index) {
+  for (unsigned index = 0; index < launch.steps.size(); ++index) {
     std::optional<double> step = chooseStep(index);
     if (!step)
       return std::nullopt;

@@ -22,24 +22,23 @@ static GPUPlanAttr writePlan(MLIRContext *context, const SimtPlan &plan) {
   SmallVector<DictionaryAttr> launches;
   for (const SimtLaunch &launch : plan.launches) {
     SimtChoices choices;
-    choices.factors = launch.stages.size();
+    choices.factors = launch.steps.size();
     choices.extents = launch.extents.front();
     choices.ctasPerSM = launch.ctasPerSM;
     choices.directStore = launch.directStore;
     choices.factorBytes = launch.factorBytes;
     // Of all factors, or of none where they are what a plan without them has.
     auto write = [&](auto getValue, auto getDefault) {
-      SmallVector<int64_t> values =
-          llvm::map_to_vector(launch.stages, getValue);
-      return values == llvm::map_to_vector(launch.stages, getDefault)
+      SmallVector<int64_t> values = llvm::map_to_vector(launch.steps, getValue);
+      return values == llvm::map_to_vector(launch.steps, getDefault)
                  ? SmallVector<int64_t>()
                  : values;
     };
-    choices.fibres = write([](const SimtStage &stage) { return stage.fibres; },
-                           [](const SimtStage &) { return int64_t(1); });
+    choices.fibres = write([](const SimtStep &step) { return step.fibres; },
+                           [](const SimtStep &) { return int64_t(1); });
     choices.results =
-        write([](const SimtStage &stage) { return stage.block; },
-              [](const SimtStage &stage) { return getEqualPart(stage.sizeN); });
+        write([](const SimtStep &step) { return step.block; },
+              [](const SimtStep &step) { return getEqualPart(step.sizeN); });
     PlanWriter writer(context, kSimtLaunch);
     SimtChoices::visitFields(writer, choices);
     launches.push_back(writer.getFields());

@@ -8,6 +8,7 @@
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPURates.h"
 #include "kron/Machine/GPUTiles.h"
+#include "kron/Mapping/GPU/Resources.h"
 #include "kron/Mapping/GPU/SparsePlanner.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/SmallGroupsPlan.h"
@@ -141,14 +142,14 @@ std::optional<KernelTime> kron::estimateSmallGroups(FusedOp fused,
   if (!std::holds_alternative<GPUPlanAttr>(planSmallGroups(fused, machine)))
     return std::nullopt;
   auto groups = std::get<SmallGroupsProblem>(describeSmallGroups(fused));
+  GPUResources resources(machine);
   KernelTime time;
-  double bytes = problem.getMemoryBytes();
-  time.floor = machine.getCopySeconds(bytes);
-  time.memory = bytes / machine.copyBytesPerSecond;
-  time.arithmetic =
-      2 * problem.outputElements * groups.sizeK /
-      (rates.issueShare * (groups.usesMma ? machine.f16Mma : machine.ffma));
-  time.total = machine.launchSeconds +
+  time.memory = resources.getMemorySeconds(problem.getMemoryBytes());
+  time.floor = resources.getLaunchSeconds() + time.memory;
+  time.arithmetic = resources.getMultiplySeconds(
+      problem.outputElements * groups.sizeK,
+      {groups.usesMma ? MathUnit::MmaF16 : MathUnit::F32}, rates.issueShare);
+  time.total = resources.getLaunchSeconds() +
                std::max(time.memory / rates.copyShare, time.arithmetic);
   return time;
 }

@@ -16,6 +16,7 @@
 #include "kron/Machine/GPURates.h"
 #include "kron/Machine/GPUTiles.h"
 #include "kron/Machine/NominalSizes.h"
+#include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/GPU/SparseGradPlan.h"
 #include "mlir/IR/Remarks.h"
 #include <cmath>
@@ -23,7 +24,7 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Instructions that split a value, of which an SM runs 128 at a time.
+/// Instructions that split a value.
 static constexpr double kSplitInstructions = 4;
 /// Registers that threads of warpgroups need beside sums, or if they prepare
 /// packed operands.
@@ -73,7 +74,11 @@ private:
   void chooseBatchStep();
   bool chooseStages();
   void choosePieces();
+  void chooseSums();
   double getLoadedBytes() const;
+  Multiplication getMultiplication() const;
+  double getSplitValues() const;
+  double getReadBytes() const;
   double getSecondsPerRow() const;
 
   /// The one that is being tried.
@@ -82,6 +87,7 @@ private:
   GPUPlanAttr given;
   int64_t rows;
   const GPUMachine &machine;
+  const GPUResources resources{machine};
   const SparseGradRates &rates = getGPURates(machine).sparseGrad;
   const GradientTiles &sizes = getGPUTiles(machine).gradient;
   std::optional<SparseGradPlan> best;
@@ -152,11 +158,9 @@ bool Planner::chooseStages() {
   // Packed operands of the next K step are prepared while those of this one are
   // read.
   int64_t ahead = plan.usesPackedOperands ? 2 : 1;
-  plan.stages = 1 + ahead;
-  while (plan.stages < sizes.mostStages &&
-         (plan.stages - ahead) * plan.getStageBytes() * plan.ctasPerSM <
-             rates.bytesUnderWay)
-    ++plan.stages;
+  plan.stages = getStagesUnderWay(plan.getStageBytes() * plan.ctasPerSM,
+                                  rates.bytesUnderWay, ahead, 1 + ahead,
+                                  sizes.mostStages);
   while (plan.stages > 1 + ahead && plan.getSharedBytes() > shared)
     --plan.stages;
   return plan.getSharedBytes() <= shared;
@@ -165,25 +169,57 @@ bool Planner::chooseStages() {
 /// Pieces such that all SMs have as much to do: once, or some times if there
 /// are more tiles than SMs take at once.
 void Planner::choosePieces() {
+  int64_t leastPiece = getGiven("least_piece");
+  plan.leastPiece = leastPiece ? leastPiece : sizes.leastPiece;
   if (int64_t pieces = getGiven("split_k")) {
     plan.pieces = pieces;
     return;
   }
   int64_t resident = machine.numSMs * plan.ctasPerSM;
   int64_t tiles = plan.getTiles();
-  int64_t most = std::max<int64_t>(rows / kGPUForms.leastPiece, 1);
+  int64_t most = std::max<int64_t>(rows / plan.leastPiece, 1);
   plan.pieces = std::clamp<int64_t>(resident / tiles, 1, most);
   if (tiles <= resident / 2)
     return;
   // The fewest pieces that leave little idle.
   auto getIdle = [&](int64_t pieces) {
-    double rounds = double(tiles * pieces) / resident;
-    return std::ceil(rounds) / rounds;
+    return getWaveFactor(tiles * pieces, resident);
   };
   plan.pieces = 1;
   for (int64_t pieces = 2; pieces <= std::min(sizes.mostPieces, most); ++pieces)
     if (getIdle(pieces) * rates.pieceFactor < getIdle(plan.pieces))
       plan.pieces = pieces;
+}
+
+/// How many threads add up the sums of a weight: as many as wait for theirs
+/// only once, if there are so many; those of weights that groups or products
+/// share are many, each by a thread or several.
+void Planner::chooseSums() {
+  plan.sumThreads = plan.sumLoads = 1;
+  if (!plan.hasSums())
+    return;
+  int64_t all = plan.getSumsPerWeight();
+  int64_t wanted, most;
+  if (plan.sharesLanes && plan.lanes > 1) {
+    most = kSumThreads;
+    wanted = plan.lanes * (plan.sharesGroups ? plan.groups : 1);
+  } else {
+    wanted = most = kSumThreads / sizes.neighbours;
+  }
+  if (!plan.isShared()) {
+    wanted = llvm::divideCeil(all, sizes.mostSumLoads);
+    uint64_t resident = sizes.sumResidentThreads / plan.getSumsPerPiece();
+    most = std::min<int64_t>(most,
+                             llvm::bit_floor(std::max<uint64_t>(resident, 1)));
+  }
+  int64_t threads = getGiven("sum_threads"), loads = getGiven("sum_loads");
+  plan.sumThreads =
+      threads ? threads : std::min<int64_t>(llvm::PowerOf2Ceil(wanted), most);
+  int64_t perThread = llvm::divideCeil(all, plan.sumThreads);
+  plan.sumLoads =
+      loads ? loads
+            : llvm::divideCeil(perThread,
+                               llvm::divideCeil(perThread, sizes.mostSumLoads));
 }
 
 /// Bytes that come from shared memory per position of the batch of one tile.
@@ -205,70 +241,76 @@ double Planner::getLoadedBytes() const {
              : plan.getWarps() * perWarp * chunk;
 }
 
-/// Of all SMs together, for all tiles.
-double Planner::getSecondsPerRow() const {
-  double tiles = plan.getTiles();
-  int64_t leftRows = plan.getRows(plan.left);
-  int64_t rightRows = plan.getRows(plan.right);
-  bool usesGroups = plan.usesWgmma || plan.usesPackedOperands;
-  double rate = usesGroups && plan.is16BitFloat() ? machine.f16Wgmma
-                : usesGroups                      ? machine.tf32Wgmma / 2
-                : plan.math == MmaMath::F64       ? machine.dmma
-                : plan.is16BitFloat()             ? machine.f16Mma
-                : plan.math == MmaMath::TF32      ? machine.tf32Mma
-                : plan.has16BitResiduals          ? machine.tf32Mma / 2
-                                                  : machine.tf32Mma / 3;
-  double multiply = rates.multiplyFactor * 2.0 * leftRows * rightRows *
-                    plan.getLanes() / rate;
+/// How a tile's instructions multiply.
+Multiplication Planner::getMultiplication() const {
+  F32Products ofF32 = plan.math != MmaMath::SplitTF32 ? F32Products::Single
+                      : plan.has16BitResiduals        ? F32Products::SplitBF16
+                                                      : F32Products::Split;
+  return getMatrixMultiplication(plan.elementBytes, ofF32,
+                                 plan.usesWgmma || plan.usesPackedOperands);
+}
 
-  double loadsPerSecond = 128.0 * machine.numSMs * machine.clockMHz * 1e6;
-  double shared = rates.loadFactor * getLoadedBytes() / loadsPerSecond;
+/// Values that threads split per position of the batch of one tile: no warp
+/// does it for another one, but for packed operands.
+double Planner::getSplitValues() const {
+  if (plan.math != MmaMath::SplitTF32)
+    return 0;
+  double perWarp = 16.0 * plan.left.tiles + 8.0 * plan.right.tiles;
+  double rows = plan.usesPackedOperands
+                    ? 16.0 * plan.getWarps() + getPackedOperand(plan).columns
+                    : plan.getWarps() * perWarp;
+  return rows * plan.getParts();
+}
 
-  // Nor does a warp split f32 values for another one, but for packed operands.
-  double split = 0;
-  if (plan.math == MmaMath::SplitTF32) {
-    double perWarp = 16.0 * plan.left.tiles + 8.0 * plan.right.tiles;
-    double rows = plan.usesPackedOperands
-                      ? 16.0 * plan.getWarps() + getPackedOperand(plan).columns
-                      : plan.getWarps() * perWarp;
-    split = kSplitInstructions * rows * plan.getParts() / loadsPerSecond;
-  }
-
-  // Shorter segments take as long as whole ones.
+/// Bytes that come from the second-level cache per position of the batch of one
+/// tile. Shorter segments take as long as whole ones.
+double Planner::getReadBytes() const {
   int64_t segment = plan.getLanes() * plan.elementBytes;
   double waste = 1;
   if (!plan.batchLast && plan.lanes > plan.getLanes() &&
       segment < rates.segmentBytes)
     waste = double(rates.segmentBytes) / segment;
-  double bytes = double(std::min(leftRows, plan.left.size) +
-                        std::min(rightRows, plan.right.size)) *
-                 plan.getLanes() * plan.elementBytes * waste;
-  double cache = bytes / rates.cacheBytesPerSecond;
+  return double(std::min(plan.getRows(plan.left), plan.left.size) +
+                std::min(plan.getRows(plan.right), plan.right.size)) *
+         plan.getLanes() * plan.elementBytes * waste;
+}
+
+/// Of all SMs together, for all tiles.
+double Planner::getSecondsPerRow() const {
+  double products = double(plan.getRows(plan.left)) * plan.getRows(plan.right) *
+                    plan.getLanes();
+  double multiply = resources.getMultiplySeconds(
+      rates.multiplyFactor * products, getMultiplication());
+  double shared =
+      resources.getSharedSeconds(rates.loadFactor * getLoadedBytes());
+  double split =
+      resources.getIssueSeconds(kSplitInstructions * getSplitValues());
+  double cache = resources.getCacheSeconds(getReadBytes());
   double most = std::max({multiply, shared, cache, split});
   double sum = multiply + shared + cache + split;
   // Few warps overlap less.
   double warps = plan.ctasPerSM * plan.getWarps();
-  double idle = std::max(1.0, std::sqrt(rates.busyWarps / warps));
-  if (plan.usesWgmma)
-    idle = 1;
+  double idle = plan.usesWgmma ? 1 : getIdleFactor(warps, rates.busyWarps);
   if (plan.usesPackedOperands)
     idle += rates.oneColumnFactor / (8 * plan.right.tiles);
-  return tiles * idle * (rates.longestShare * most + rates.sumShare * sum);
+  return plan.getTiles() * idle *
+         (rates.longestShare * most + rates.allShare * sum);
 }
 
 double Planner::getSeconds() const {
-  double rounds =
-      double(plan.getTiles() * plan.pieces) / (machine.numSMs * plan.ctasPerSM);
-  double seconds = rows * getSecondsPerRow() * std::ceil(rounds) / rounds;
+  double tiles = plan.getTiles() * plan.pieces;
+  double resident = machine.numSMs * plan.ctasPerSM;
+  double seconds = rows * getSecondsPerRow() * getWaveFactor(tiles, resident);
   double bytes = double(plan.left.size + plan.right.size) * plan.groups *
                  plan.lanes * plan.elementBytes * rows;
-  seconds = std::max(seconds, bytes / machine.copyBytesPerSecond);
+  seconds = std::max(seconds, resources.getMemorySeconds(bytes));
   double steps = std::ceil(double(rows) / plan.pieces / plan.batchStep);
-  seconds += std::ceil(rounds) * steps * rates.stepSeconds;
+  seconds += getWaves(tiles, resident) * steps * rates.stepSeconds;
   int64_t sumBytes = plan.elementBytes == 8 ? 8 : 4;
   if (plan.pieces > 1 || plan.isShared())
-    seconds += double(plan.pieces * plan.getSumsPerPiece()) * sumBytes /
-               rates.sumBytesPerSecond;
+    seconds += resources.getMemorySeconds(
+        double(plan.pieces * plan.getSumsPerPiece()) * sumBytes,
+        rates.sumShare);
   return seconds;
 }
 
@@ -289,6 +331,7 @@ void Planner::tryResidency(int64_t ctasPerSM) {
   if (!chooseStages())
     return;
   choosePieces();
+  chooseSums();
   // Where sums are added up by a kernel of their own.
   if (!isAllowed())
     return;

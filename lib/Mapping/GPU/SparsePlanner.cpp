@@ -67,7 +67,22 @@ static int64_t chooseKeptTiles(const SparsePlan &plan,
   int64_t bytes = plan.getRows() * plan.sizeK * plan.lanes * plan.dataBytes;
   for (int64_t size : plan.groupSizes)
     bytes *= size;
-  return std::max<int64_t>(rates.cachedBytes / bytes, 1);
+  // One for each warp group, at least.
+  return std::max<int64_t>(rates.cachedBytes / bytes, plan.warpGroups);
+}
+
+/// Elements whose multiples tiles of `plan` should start at; 0: where groups
+/// do. A warp stores some bytes of a row at a time: those of long groups are
+/// whole sectors, since ones that arrive in parts cost more.
+static int64_t chooseShift(FusedOp fused, const SparsePlan &plan,
+                           const SparseTiles &tiles) {
+  int64_t unit = plan.getChunk();
+  if (plan.sizeN * plan.elementBytes >= tiles.longGroupBytes)
+    unit = tiles.shiftBytes / plan.elementBytes;
+  for (; unit >= plan.getChunk(); unit /= 2)
+    if (mayShiftSparse(fused, plan, unit))
+      return unit;
+  return 0;
 }
 
 void kron::finishSparseTile(SparseCandidate &plan,
@@ -77,6 +92,10 @@ void kron::finishSparseTile(SparseCandidate &plan,
       constraints.take("pairs_factor", isWorthPairing(plan, machine));
   plan.keptTiles = constraints.take(
       "kept_tiles", chooseKeptTiles(plan, getGPURates(machine).sparse));
+  int64_t shift = plan.sharedStore ? 0
+                                   : chooseShift(constraints.getFused(), plan,
+                                                 getGPUTiles(machine).sparse);
+  plan.shiftUnit = constraints.take("shift", shift);
 }
 
 //===----------------------------------------------------------------------===//
@@ -160,7 +179,8 @@ search(FusedOp fused, int64_t skinnyM, const SparseConstraints &constraints,
   described.stepBytes = getGPUTiles(machine).sparse.stepBytes;
   described.nominalRows = rows;
   chooseSparseChunks(described);
-  described.shiftUnit = getSparseShiftUnit(fused, described);
+  described.shiftUnit = constraints.take(
+      "shift", chooseShift(fused, described, getGPUTiles(machine).sparse));
   describeSparseAccesses(fused, described);
   SparseCandidate full = described;
   if (mayHaveWideChunks(full) &&
@@ -173,8 +193,13 @@ search(FusedOp fused, int64_t skinnyM, const SparseConstraints &constraints,
       chooseGroups(fused, full, constraints, machine);
   if (!best) {
     best = chooseSparseTile(full, constraints, machine);
-    if (!best && full.isWideChunk())
-      best = chooseSparseTile(described, constraints, machine);
+    if (full.isWideChunk() && (!best || described.mostWhole > 0)) {
+      auto narrow = chooseSparseTile(described, constraints, machine);
+      if (!best ||
+          (narrow && getNarrowSeconds(*narrow, constraints, machine) <
+                         getNarrowSeconds(*best, constraints, machine)))
+        best = narrow;
+    }
     bool maySplitK = !best || described.nominalRows <= kSparseSkinnyM ||
                      getSparseTiles(*best) < machine.numSMs;
     if (maySplitK)

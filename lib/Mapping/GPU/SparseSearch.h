@@ -24,8 +24,10 @@ struct SparseCandidate : SparsePlan {
   /// Data that a K step of one of two CTAs per SM should bring.
   int64_t stepBytes = 0;
   /// Elements, as many as an access takes at most, whose multiples results, and
-  /// data, of neighbouring rows and groups start at.
-  int64_t storeUnit = 1, loadUnit = 1;
+  /// data, of neighbouring rows and groups start at; and of the factor.
+  int64_t storeUnit = 1, loadUnit = 1, factorUnit = 1;
+  /// What of data (1) and factor (2) may be copied whole.
+  int64_t mostWhole = 0;
 };
 
 /// What a plan by hand says of the one that is searched for.
@@ -35,6 +37,7 @@ public:
   SparseConstraints(FusedOp fused, GPUPlanAttr plan, const GPUMachine &machine);
 
   bool isEmpty() const { return !given; }
+  FusedOp getFused() const { return fused; }
   bool has(StringRef name) const { return given && given.has(name); }
   /// The given value of field `name`, or `chosen`.
   int64_t take(StringRef name, int64_t chosen) const {
@@ -66,7 +69,7 @@ int64_t getSparseTiles(const SparseCandidate &candidate);
 void chooseSparseChunks(SparseCandidate &candidate);
 
 /// What is decided once tiles are known: whether pairs of a factor that is kept
-/// are put in order, and for how many tiles it is kept.
+/// are put in order, for how many tiles it is kept, and where tiles start.
 void finishSparseTile(SparseCandidate &candidate,
                       const SparseConstraints &constraints,
                       const GPUMachine &machine);
@@ -82,6 +85,15 @@ double getSparseStoreBytes(const SparseCandidate &candidate,
 /// The same while an element is copied, if copies are of less than 16 bytes.
 double getSparseLoadBytes(const SparseCandidate &candidate,
                           const GPUMachine &machine);
+
+/// Whether copies are of less than 16 bytes, or stores fill parts of sectors.
+bool hasNarrowAccesses(const SparseCandidate &candidate);
+
+/// Seconds of the tiles of `candidate`, which has narrow accesses: what ranks
+/// such ones.
+double getNarrowSeconds(const SparseCandidate &candidate,
+                        const SparseConstraints &constraints,
+                        const GPUMachine &machine);
 
 /// Whether threads that store what they have fill parts of sectors.
 bool mayShareSparseStores(const SparseCandidate &candidate);

@@ -50,6 +50,7 @@ kron::chooseSplitKSparseTile(const SparseCandidate &described,
   if (plan.skinnyM && plan.nominalRows > plan.skinnyM)
     return std::nullopt;
   plan.sharedStore = constraints.take("shared_store", 0);
+  plan.wholeCopies = constraints.take("whole_copies", plan.mostWhole);
   setSparseChunks(plan);
   // Stores matter less than parallel tiles.
   if (plan.skinnyM || plan.sharedStore)

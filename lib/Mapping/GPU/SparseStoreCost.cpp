@@ -14,12 +14,13 @@
 
 #include "SparseSearch.h"
 #include "kron/Machine/GPURates.h"
+#include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/Arrays.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
-static constexpr double kSectorBytes = 32, kWarpThreads = 32;
+static constexpr double kWarpThreads = 32;
 /// Threads of a warp with results of one row.
 static constexpr double kRowThreads = 4;
 
@@ -44,6 +45,19 @@ void kron::describeSparseAccesses(FusedOp fused, SparseCandidate &plan) {
       fused.getInputPermutation()
           ? 1
           : getUnit(fused.getInputs().front(), plan.getAccess(), skipped);
+  auto mayBeWhole = [&](bool isFactor) {
+    return !plan.isWideChunk() && plan.lanesPerChunk < plan.getChunk() &&
+           !getWholeCopyReason(fused, plan, isFactor);
+  };
+  // The same strides but for that of rows, which are of results.
+  ModeProductOp product = fused.getModeProducts().front();
+  plan.factorUnit = mayBeWhole(/*isFactor=*/true)
+                        ? getUnit(fused.getOperandOf(product.getFactor()),
+                                  plan.getAccess(), /*skipped=*/-1)
+                        : plan.lanesPerChunk;
+  plan.mostWhole = 0;
+  if (plan.loadUnit < plan.getAccess() && mayBeWhole(/*isFactor=*/false))
+    plan.mostWhole = mayBeWhole(/*isFactor=*/true) ? 2 : 1;
 }
 
 /// Parts of sectors per result that threads fill which store what they have.
@@ -81,9 +95,9 @@ double kron::getSparseStoreBytes(const SparseCandidate &plan,
   if (plan.alongRows)
     return 0;
   double parts = plan.sharedStore ? getSharedParts(plan) : getOwnParts(plan);
-  double perSecond = getGPURates(machine).sparse.partSectorsPerClock *
-                     machine.clockMHz * 1e6 * machine.numSMs;
-  return parts / perSecond * machine.copyBytesPerSecond;
+  double perClock = getGPURates(machine).sparse.partSectorsPerClock;
+  return GPUResources(machine).getClockSeconds(parts / perClock) *
+         machine.copyBytesPerSecond;
 }
 
 double kron::getSparseLoadBytes(const SparseCandidate &plan,
@@ -92,11 +106,11 @@ double kron::getSparseLoadBytes(const SparseCandidate &plan,
     return 0;
   const GPURates &rates = getGPURates(machine);
   // Less than 4 bytes go through registers.
-  double perSecond = plan.loadUnit * plan.dataBytes < 4
-                         ? rates.ragged.elements16Bit
-                         : machine.clockMHz * 1e6 * machine.numSMs /
-                               rates.dense.clocksPerNarrowCopy;
-  return machine.copyBytesPerSecond / perSecond / plan.loadUnit;
+  double clocks = plan.loadUnit * plan.dataBytes < 4
+                      ? rates.ragged.clocksPerElement16Bit
+                      : rates.dense.clocksPerNarrowCopy;
+  return GPUResources(machine).getClockSeconds(clocks / plan.loadUnit) *
+         machine.copyBytesPerSecond;
 }
 
 bool kron::mayShareSparseStores(const SparseCandidate &plan) {

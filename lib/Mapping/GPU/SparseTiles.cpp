@@ -129,13 +129,6 @@ static double getWaste(const SparseCandidate &plan, const SparseRates &rates) {
                            (plan.getLanes() * plan.dataBytes));
 }
 
-/// How much longer the SM with the most tiles takes than all of them would on
-/// average.
-static double getWaves(const SparseCandidate &plan, const GPUMachine &machine) {
-  int64_t tiles = getSparseTiles(plan);
-  return double(llvm::alignTo(tiles, machine.numSMs)) / tiles;
-}
-
 /// What ranks plans: bytes that go through memory or the second-level cache per
 /// row, whichever takes longer. Two warp groups per SM overlap better than one
 /// with larger tiles; where both operands stream, that makes no difference.
@@ -149,16 +142,6 @@ static double getCost(const SparseCandidate &plan, const GPUMachine &machine) {
   double memory = double(plan.sizeK) * plan.getLanes() + sizeN;
   double cached = (getTraffic(plan) + sizeN) * getWaste(plan, rates);
   double cost = std::max(memory, cached / rates.cacheRate);
-  if (mayShareSparseStores(plan)) {
-    // Copies of single elements, and parts of sectors: stores wait for neither
-    // memory nor each other, but nothing hides copies from an SM's only group.
-    double copies =
-        getTraffic(plan) * getSparseLoadBytes(plan, machine) / plan.dataBytes;
-    double stores = sizeN * getSparseStoreBytes(plan, machine) / plan.dataBytes;
-    cost =
-        plan.getWarpGroupsPerSM() > 1 ? std::max(cost, copies) : cost + copies;
-    cost = (cost + stores) * getWaves(plan, machine);
-  }
   cost /= plan.getLanes();
   if (plan.is16BitFloat() && plan.alongRows && plan.warpGroups > 1 &&
       !plan.isWide)
@@ -259,9 +242,17 @@ static bool chooseTile(SparseCandidate &plan, int64_t warps,
   return chooseStages(plan, constraints, sharedBytes, machine);
 }
 
+/// What of data and factor is copied whole where `copiesWhole`.
+static int64_t getWholeCopies(const SparseCandidate &plan, bool copiesWhole,
+                              const SparseConstraints &constraints) {
+  int64_t most =
+      plan.keepsFactor ? std::min<int64_t>(plan.mostWhole, 1) : plan.mostWhole;
+  return constraints.take("whole_copies", copiesWhole ? most : 0);
+}
+
 /// The better one of keeping the factor and reading it for each tile.
 static std::optional<SparseCandidate>
-chooseKept(const SparseCandidate &described, int64_t warps,
+chooseKept(const SparseCandidate &described, int64_t warps, bool copiesWhole,
            const SparseConstraints &constraints, const GPUMachine &machine) {
   std::optional<SparseCandidate> best;
   for (bool keeps : {true, false}) {
@@ -269,12 +260,18 @@ chooseKept(const SparseCandidate &described, int64_t warps,
       break;
     SparseCandidate candidate = described;
     candidate.keepsFactor = keeps;
+    candidate.wholeCopies = getWholeCopies(candidate, copiesWhole, constraints);
     chooseMath(candidate, constraints);
     chooseWarpTile(candidate, constraints);
     if (!chooseTile(candidate, warps, constraints, machine) ||
         !constraints.allow(candidate))
       continue;
-    if (!best || getTraffic(candidate) <= getTraffic(*best))
+    bool isBetter =
+        !best || (hasNarrowAccesses(candidate)
+                      ? getNarrowSeconds(candidate, constraints, machine) <
+                            getNarrowSeconds(*best, constraints, machine)
+                      : getTraffic(candidate) <= getTraffic(*best));
+    if (isBetter)
       best = candidate;
     // Where rows are innermost, other factors than dense ones come element by
     // element.
@@ -373,6 +370,9 @@ kron::chooseSparseTile(const SparseCandidate &described,
   };
   auto isBetter = [&](const SparseCandidate &plan,
                       const SparseCandidate &other) {
+    if (hasNarrowAccesses(plan))
+      return getNarrowSeconds(plan, constraints, machine) <
+             getNarrowSeconds(other, constraints, machine);
     if (plan.keepsFactor && !isTooFew(plan) && isTooFew(other))
       return true;
     if (other.keepsFactor && !isTooFew(other) && isTooFew(plan))
@@ -380,7 +380,8 @@ kron::chooseSparseTile(const SparseCandidate &described,
     return getCost(plan, machine) * getIdle(plan, machine) <
            getCost(other, machine) * getIdle(other, machine);
   };
-  auto attempt = [&](const Form &form, int64_t laneChunks, bool sharesStore) {
+  auto attempt = [&](const Form &form, int64_t laneChunks, bool sharesStore,
+                     bool copiesWhole) {
     if (form.warpGroups > 1 && best && isGoodWithoutWarpGroups(*best, rates))
       return;
     SparseCandidate tile = plan;
@@ -398,7 +399,7 @@ kron::chooseSparseTile(const SparseCandidate &described,
     if (warps == 0)
       return;
     std::optional<SparseCandidate> candidate =
-        chooseKept(tile, warps, constraints, machine);
+        chooseKept(tile, warps, copiesWhole, constraints, machine);
     if (candidate && (!best || isBetter(*candidate, *best)))
       best = candidate;
   };
@@ -409,17 +410,22 @@ kron::chooseSparseTile(const SparseCandidate &described,
   int64_t chunks = plan.lanes / plan.lanesPerChunk;
   int64_t leastBytes = getGPUTiles(machine).sparse.leastStepBytes;
   for (; !best && plan.stepBytes >= leastBytes; plan.stepBytes /= 2)
-    for (const Form &form : getForms(plan, constraints)) {
-      for (int64_t longer : {1, 2})
-        if (longer == 1 ||
-            (hasLongSegments && form.ctas * form.warpGroups == 1))
-          attempt(form, longer * plan.laneChunks, /*sharesStore=*/false);
-      if (!mayShareStores)
-        continue;
-      // The more lanes, the longer what warps store together.
-      int64_t blocks = llvm::divideCeil(chunks, plan.laneChunks);
-      for (; blocks > 0; --blocks)
-        attempt(form, llvm::divideCeil(chunks, blocks), /*sharesStore=*/true);
-    }
+    for (const Form &form : getForms(plan, constraints))
+      for (bool copiesWhole : {false, true}) {
+        if (copiesWhole && plan.mostWhole == 0)
+          continue;
+        for (int64_t longer : {1, 2})
+          if (longer == 1 ||
+              (hasLongSegments && form.ctas * form.warpGroups == 1))
+            attempt(form, longer * plan.laneChunks, /*sharesStore=*/false,
+                    copiesWhole);
+        if (!mayShareStores)
+          continue;
+        // The more lanes, the longer what warps store together.
+        int64_t blocks = llvm::divideCeil(chunks, plan.laneChunks);
+        for (; blocks > 0; --blocks)
+          attempt(form, llvm::divideCeil(chunks, blocks), /*sharesStore=*/true,
+                  copiesWhole);
+      }
   return best;
 }

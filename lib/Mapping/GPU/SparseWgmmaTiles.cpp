@@ -18,6 +18,7 @@
 #include "SparseSearch.h"
 #include "kron/Machine/GPURates.h"
 #include "kron/Machine/GPUTiles.h"
+#include "kron/Mapping/GPU/Resources.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -112,12 +113,15 @@ static double getWait(const SparseCandidate &plan, const GPUMachine &machine) {
     return 1;
   const GPURates &rates = getGPURates(machine);
   double groups = plan.warpGroups * plan.getLanes() * plan.stepK;
-  double products =
-      2.0 * plan.getRows() * plan.getResults() * groups * machine.numSMs /
-      (rates.sparseEstimate.splitWarpgroupShare * machine.tf32Wgmma / 3);
+  GPUResources resources(machine);
+  double products = resources.getMultiplySeconds(
+      plan.getRows() * plan.getResults() * groups * machine.numSMs,
+      getMatrixMultiplication(plan.elementBytes, F32Products::Split,
+                              /*usesWarpgroups=*/true),
+      rates.sparseEstimate.splitWarpgroupShare);
   int64_t rows = plan.getRows() + (plan.keepsFactor ? 0 : plan.getResults());
-  double copies = rows * groups / plan.loadUnit *
-                  rates.dense.clocksPerNarrowCopy / (machine.clockMHz * 1e6);
+  double copies = resources.getSMSeconds(rows * groups / plan.loadUnit *
+                                         rates.dense.clocksPerNarrowCopy);
   double data = copies + rates.sparseWgmma.copySeconds;
   double step = plan.stages > 1
                     ? std::max({products, copies, data / (plan.stages - 1)})
@@ -128,8 +132,11 @@ static double getWait(const SparseCandidate &plan, const GPUMachine &machine) {
 /// How much longer products by mma.sync take.
 static double getGain(const GPUMachine &machine) {
   const SparseEstimateRates &rates = getGPURates(machine).sparseEstimate;
-  return rates.splitWarpgroupShare * machine.tf32Wgmma /
-         (rates.issueShare * machine.tf32Mma);
+  GPUResources resources(machine);
+  return resources.getMultiplySeconds(1, {MathUnit::MmaTF32},
+                                      rates.issueShare) /
+         resources.getMultiplySeconds(1, {MathUnit::WgmmaTF32},
+                                      rates.splitWarpgroupShare);
 }
 
 /// Whether a plan is faster than mma.sync, by what was measured. Where lanes

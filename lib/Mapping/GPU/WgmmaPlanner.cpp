@@ -9,6 +9,7 @@
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPURates.h"
 #include "kron/Machine/GPUTiles.h"
+#include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "kron/Plan/GPU/WgmmaPlan.h"
 #include "llvm/Support/MathExtras.h"
@@ -60,15 +61,15 @@ private:
 /// As many as the registers allow.
 int64_t Planner::chooseWarpgroups() const {
   int64_t registers = 0;
-  for (const WgmmaStage &stage : plan.stages) {
-    int64_t operands = stage.paddedK / 2;
-    if (stage.kind == WgmmaKind::Split)
-      operands = stage.paddedK;
-    if (stage.kind == WgmmaKind::Half)
-      operands = stage.paddedK / 4;
-    int64_t sums = stage.paddedResults / 2;
+  for (const WgmmaStep &step : plan.steps) {
+    int64_t operands = step.paddedK / 2;
+    if (step.kind == WgmmaKind::Split)
+      operands = step.paddedK;
+    if (step.kind == WgmmaKind::Half)
+      operands = step.paddedK / 4;
+    int64_t sums = step.paddedResults / 2;
     // In pieces: two at a time, and two kinds of sums.
-    if (stage.sizeK > kWgmmaMaxWholeSide) {
+    if (step.sizeK > kWgmmaMaxWholeSide) {
       operands = 2 * tiles.pieceK;
       sums *= 2;
     }
@@ -83,15 +84,14 @@ double Planner::getCost(const WgmmaPlan &candidate) const {
   const WgmmaRates &rates = getGPURates(machine).wgmma;
   double work = 0;
   int64_t group = candidate.groupSize;
-  for (const WgmmaStage &stage : candidate.stages) {
+  for (const WgmmaStep &step : candidate.steps) {
     double product =
-        double(kWgmmaRows) * stage.paddedK * stage.paddedResults * stage.shares;
+        double(kWgmmaRows) * step.paddedK * step.paddedResults * step.shares;
     // Reading, splitting and writing the rows of a block.
-    double block =
-        (stage.kind == WgmmaKind::Split ? 2.0 : 1.0) * product +
-        kWgmmaRows * tiles.elementCost * (stage.sizeK + stage.sizeN) +
-        kWgmmaRows * tiles.rowCost;
-    work += llvm::divideCeil(stage.getBlocks(), group) * group * block;
+    double block = (step.kind == WgmmaKind::Split ? 2.0 : 1.0) * product +
+                   kWgmmaRows * tiles.elementCost * (step.sizeK + step.sizeN) +
+                   kWgmmaRows * tiles.rowCost;
+    work += llvm::divideCeil(step.getBlocks(), group) * group * block;
   }
   double elements = 1;
   for (const WgmmaAxis &axis : candidate.axes)
@@ -102,27 +102,22 @@ double Planner::getCost(const WgmmaPlan &candidate) const {
   // With one buffer, the next tile comes as far as the second-level cache.
   if (candidate.buffers == 1)
     inFlight = candidate.canRefill() ? rates.refilledBytes : rates.singleBytes;
-  if (inFlight < rates.busyBytes)
-    cost *= 1.0 + rates.idleMemory * (1.0 - inFlight / rates.busyBytes);
+  cost *= getUnderWayFactor(inFlight, rates.busyBytes, rates.idleFactor);
   if (group > 1)
     cost *= rates.groupFactor;
   // Large tiles leave SMs idle at the end.
   cost *= 1.0 + double(candidate.landing.getBytes()) *
                     candidate.getNumGroups() / rates.tailBytes;
   // Short segments of the input and of the result.
-  auto getLoss = [&](int64_t elements) {
-    int64_t segment = elements * candidate.landing.elementBytes;
-    return segment < 16    ? rates.segmentFactor16
-           : segment < 32  ? rates.segmentFactor32
-           : segment < 64  ? rates.segmentFactor64
-           : segment < 128 ? rates.segmentFactor128
-                           : 1.0;
+  auto getShare = [&](int64_t elements) {
+    return getSegmentShare(elements * candidate.landing.elementBytes,
+                           {rates.halfLineShare, rates.sectorShare});
   };
   for (const WgmmaAxis &axis : candidate.axes)
     if (axis.isContiguous)
-      cost *= getLoss(axis.tile);
+      cost /= getShare(axis.tile);
   const WgmmaAxis &last = candidate.axes.back();
-  return cost * getLoss(last.stage < 0 ? last.tile : last.after);
+  return cost / getShare(last.step < 0 ? last.tile : last.after);
 }
 
 /// Takes `candidate`, with the best number of buffers, if it is better than all
@@ -165,11 +160,11 @@ void Planner::considerGroups(WgmmaPlan candidate) {
 
 /// Tiles of one block, in pieces.
 void Planner::considerPieces(WgmmaPlan candidate) {
-  const WgmmaStage &first = candidate.stages.front();
+  const WgmmaStep &first = candidate.steps.front();
   candidate.pieceK = tiles.pieceK;
   if (given && given.has("k_piece"))
     candidate.pieceK = given.get("k_piece");
-  if (candidate.pieceK == 0 || candidate.stages.size() > 1 ||
+  if (candidate.pieceK == 0 || candidate.steps.size() > 1 ||
       candidate.landing.elementBytes != 4 || first.sizeK <= candidate.pieceK ||
       !isAllowed("warpgroups_per_tile", 1))
     return;
@@ -244,10 +239,10 @@ kron::planWgmma(FusedOp fused, const GPUMachine &machine) {
     return std::get<std::string>(described);
   // Smaller instructions waste less.
   int64_t leastSide = getGPURates(machine).wgmma.leastSide;
-  auto isSmall = [&](const WgmmaStage &stage) {
-    return std::max(stage.sizeK, stage.sizeN) < leastSide;
+  auto isSmall = [&](const WgmmaStep &step) {
+    return std::max(step.sizeK, step.sizeN) < leastSide;
   };
-  if (!isAsked && llvm::all_of(plan->stages, isSmall))
+  if (!isAsked && llvm::all_of(plan->steps, isSmall))
     return "no factor has more than 16 rows or columns";
   std::variant<WgmmaPlan, std::string> chosen =
       Planner(fused, machine, *plan).run();

@@ -13,6 +13,7 @@
 
 #include "ChooseByRows.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
+#include "kron/Dialect/Kron/IR/LaunchChoice.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -149,6 +150,7 @@ ChainsByRows kron::chooseByRows(RewriterBase &rewriter,
   Value most = arith::ConstantIndexOp::create(rewriter, loc, mostFewRows);
   Value isMany = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::sgt,
                                        rows, most);
+  markLaunchChoice(isMany, {{"min_rows", mostFewRows + 1}});
   ChainsByRows copies;
   auto branches = scf::IfOp::create(
       rewriter, loc, isMany,

@@ -50,7 +50,8 @@ struct KronPlanPass : kron::impl::KronPlanBase<KronPlanPass> {
         failed(verifyBytes(getOperation(), cacheBytes, l2Bytes, streamBytes,
                            streamColumnsBytes, columnBytes, rowTileBytes)) ||
         failed(verifyRates(getOperation(), gigahertz, copyGigabytes, wideFmas,
-                           wideLoads, vectorFmas, vectorLoads)))
+                           wideLoads, vectorFmas, vectorLoads,
+                           l2BytesPerCycle)))
       return signalPassFailure();
     planForCPU();
   }
@@ -96,9 +97,10 @@ struct KronPlanPass : kron::impl::KronPlanBase<KronPlanPass> {
     options.streamColumnsBytes = streamColumnsBytes;
     options.hasMatrixTiles = matrixTiles;
     options.hasPairProducts = pairProducts;
+    options.mayPairProducts = pairProducts || slowPairProducts;
     options.hasFastShuffles = fastShuffles;
-    options.rates = {gigahertz, copyGigabytes, wideFmas,
-                     wideLoads, vectorFmas,    vectorLoads};
+    options.rates = {gigahertz,  copyGigabytes, wideFmas,       wideLoads,
+                     vectorFmas, vectorLoads,   l2BytesPerCycle};
     WalkResult result = getOperation()->walk([&](Operation *op) {
       if (auto fused = dyn_cast<FusedOp>(op); fused && !pairwiseOnly)
         return WalkResult(kron::planForCPU(fused, options));

@@ -12,6 +12,7 @@
 
 #include "SplitByThreads.h"
 #include "FusedRegions.h"
+#include "kron/Dialect/Kron/IR/LaunchChoice.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Remarks.h"
 
@@ -41,6 +42,7 @@ void kron::splitByThreads(RewriterBase &rewriter, FusedOp fused) {
   Value least = arith::ConstantIndexOp::create(rewriter, loc, plan->numThreads);
   Value areEnough = arith::CmpIOp::create(
       rewriter, loc, arith::CmpIPredicate::sge, threads, least);
+  markLaunchChoice(areEnough, {{"min_threads", plan->numThreads}});
   splitFusedOp(rewriter, copyToBranches(rewriter, fused, areEnough).first,
                *plan);
 }

@@ -23,26 +23,25 @@ bool kron::canTakeAmxRows(Int strideK, int64_t sizeK, Type element) {
 }
 
 /// Whether p is contiguous in X, or elements of bf16 a known stride apart.
-static bool canLoadRows(const StageLayout &stage) {
-  Int stride = stage.source.strides[stage.axis];
-  Type stored = stage.source.element;
-  return stride.is(1) ||
-         (stored && canTakeAmxRows(stride, stage.sizeK, stored));
+static bool canLoadRows(const StepLayout &step) {
+  Int stride = step.source.strides[step.axis];
+  Type stored = step.source.element;
+  return stride.is(1) || (stored && canTakeAmxRows(stride, step.sizeK, stored));
 }
 
-AmxMapping kron::getAmxMapping(const StageLayout &stage, int64_t positions) {
+AmxMapping kron::getAmxMapping(const StepLayout &step, int64_t positions) {
   // What a block of X may take on the stack, high and low parts.
   constexpr int64_t kMaxK = 2048;
   auto is16BitFloat = [](Type type) { return type && type.isBF16(); };
-  if (stage.elementParts != 1 || !is16BitFloat(stage.factor.element) ||
-      (stage.source.element && !is16BitFloat(stage.source.element)) ||
-      stage.sizeK > kMaxK)
+  if (step.elementParts != 1 || !is16BitFloat(step.factor.element) ||
+      (step.source.element && !is16BitFloat(step.source.element)) ||
+      step.sizeK > kMaxK)
     return AmxMapping::None;
-  LoopNest nest = getLoopNest(stage);
+  LoopNest nest = getLoopNest(step);
   if (nest.group != 1 || nest.isSplit)
     return AmxMapping::None;
-  if (canLoadRows(stage) && stage.destination.strides[stage.axis].is(1) &&
-      (!stage.adds || stage.addend.strides[stage.axis].is(1))) {
+  if (canLoadRows(step) && step.destination.strides[step.axis].is(1) &&
+      (!step.adds || step.addend.strides[step.axis].is(1))) {
     int rows = findSharedAxis(nest);
     return rows >= 0 && isAtLeast(nest.outer[rows].size, positions)
                ? AmxMapping::Rows
@@ -52,8 +51,7 @@ AmxMapping kron::getAmxMapping(const StageLayout &stage, int64_t positions) {
     return AmxMapping::None;
   const LoopAxis &columns = nest.inner.back();
   return columns.source.is(1) && columns.destination.is(1) &&
-                 columns.factor.is(0) &&
-                 (!stage.adds || columns.addend.is(1)) &&
+                 columns.factor.is(0) && (!step.adds || columns.addend.is(1)) &&
                  isAtLeast(columns.size, positions)
              ? AmxMapping::Columns
              : AmxMapping::None;
@@ -73,22 +71,22 @@ int64_t kron::avoidAlias(int64_t rowBytes) {
   return rowBytes % kAliasBytes ? rowBytes : rowBytes + kLineBytes;
 }
 
-int64_t kron::getPaddedK(const StageLayout &stage) {
-  return llvm::alignTo(stage.sizeK, kAmxK);
+int64_t kron::getPaddedK(const StepLayout &step) {
+  return llvm::alignTo(step.sizeK, kAmxK);
 }
 
-int64_t kron::getRowBytes(const StageLayout &stage) {
-  return avoidAlias(getPaddedK(stage) * kHalfBytes);
+int64_t kron::getRowBytes(const StepLayout &step) {
+  return avoidAlias(getPaddedK(step) * kBF16Bytes);
 }
 
-int64_t kron::getPanelBytes(const StageLayout &stage) {
-  return getPaddedK(stage) / kAmxK * kAmxTileBytes;
+int64_t kron::getPanelBytes(const StepLayout &step) {
+  return getPaddedK(step) / kAmxK * kAmxTileBytes;
 }
 
-int64_t kron::getAmxBlockBytes(const StageLayout &stage, AmxMapping mapping,
+int64_t kron::getAmxBlockBytes(const StepLayout &step, AmxMapping mapping,
                                bool isExact) {
   int64_t bytes = kAmxBlockTiles * (mapping == AmxMapping::Rows
-                                        ? kAmxRows * getRowBytes(stage)
-                                        : getPanelBytes(stage));
-  return !isExact && !stage.source.element ? 2 * bytes : bytes;
+                                        ? kAmxRows * getRowBytes(step)
+                                        : getPanelBytes(step));
+  return !isExact && !step.source.element ? 2 * bytes : bytes;
 }

@@ -99,9 +99,9 @@ int64_t CPUPlan::getWholeSize(unsigned axis, unsigned groupsApplied,
   return getArrayType(any.getInit()).getDimSize(axis);
 }
 
-std::pair<unsigned, unsigned> kron::getAxes(ArrayRef<StageGroup> groups) {
+std::pair<unsigned, unsigned> kron::getAxes(ArrayRef<StepGroup> groups) {
   unsigned first = std::numeric_limits<unsigned>::max(), end = 0;
-  for (const StageGroup &group : groups) {
+  for (const StepGroup &group : groups) {
     first = std::min(first, group.axis);
     end = std::max<unsigned>(end, group.axis + group.products.size());
   }
@@ -125,10 +125,10 @@ int64_t kron::countSliceElements(const CPUPlan &plan, unsigned begin,
 /// many groups as possible: the first ones if they lie inside of the axes of
 /// the others, or else the last ones.
 static void planSlices(CPUPlan &plan) {
-  ArrayRef<StageGroup> groups = plan.groups;
+  ArrayRef<StepGroup> groups = plan.groups;
   auto trySplit = [&](unsigned split, bool firstAreSliced) {
-    ArrayRef<StageGroup> sliced = groups.take_front(split),
-                         others = groups.drop_front(split);
+    ArrayRef<StepGroup> sliced = groups.take_front(split),
+                        others = groups.drop_front(split);
     if (!firstAreSliced)
       std::swap(sliced, others);
     unsigned first = getAxes(sliced).first;
@@ -197,7 +197,7 @@ static void planElements(CPUPlan &plan, FusedOp fused) {
       std::min<int64_t>(plan.groups.size() - (converts ? 0 : 1), 2);
   if (converts)
     plan.elementsPerPosition = countElements(first.getInput(), plan.roles);
-  for (StageGroup &group : MutableArrayRef(plan.groups).drop_back()) {
+  for (StepGroup &group : MutableArrayRef(plan.groups).drop_back()) {
     ModeProductOp last = group.products.front();
     for (ModeProductOp product : group.products)
       if (last->isBeforeInBlock(product))
@@ -285,9 +285,9 @@ static std::string describeGroups(CPUPlan &plan, FusedOp fused,
       return "expects steps to apply " + std::to_string(products.size()) +
              " factors, but got more";
     size_t begin = next, end = begin + step.factors;
-    StageGroup group = startGroup(products[next++]);
+    StepGroup group = startGroup(products[next++]);
     for (; next < end; ++next) {
-      std::optional<StageGroup> joined =
+      std::optional<StepGroup> joined =
           joinGroup(fused, group, products[next], /*isFirst=*/begin == 0,
                     /*isLast=*/next + 1 == products.size());
       if (!joined)

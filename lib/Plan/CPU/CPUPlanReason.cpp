@@ -104,7 +104,7 @@ std::string kron::getCPUPlanReason(FusedOp fused, const CPUChoices &choices) {
     if (step.isSourceFar && !follows)
       return "cannot have far = 1 in step " + std::to_string(number + 1) +
              ": it does not read what slices have left";
-    const StageGroup &group = plan.groups[number];
+    const StepGroup &group = plan.groups[number];
     ModeProductOp product = group.products.front();
     if (step.convertsFactor &&
         (group.products.size() > 1 || !isConverted(fused, product.getFactor())))

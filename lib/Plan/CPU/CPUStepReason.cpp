@@ -22,25 +22,28 @@ public:
       : FusedLayout(fused, choices), arrays(describeArrays(fused, plan)) {}
 
   std::string verify();
+  bool mayKeepFibres();
 
 private:
   LayoutArrays &getArrays() override { return arrays; }
-  void visitStage(unsigned index, const StageLayout &stage,
-                  const PlannedStage &planned) override;
-  std::string getReason(unsigned index, const StageLayout &stage,
-                        const PlannedStage &planned) const;
-  std::string getMappingReason(const StageLayout &stage,
-                               const PlannedStage &planned) const;
-  std::string getLanesReason(const StageLayout &stage) const;
-  std::string getBlocksReason(const StageLayout &stage,
-                              const PlannedStage &planned) const;
-  std::string getRemainderReason(const StageLayout &stage,
+  void visitStep(unsigned index, const StepLayout &step,
+                 const PlannedStep &planned) override;
+  std::string getReason(unsigned index, const StepLayout &step,
+                        const PlannedStep &planned) const;
+  std::string getMappingReason(const StepLayout &step,
+                               const PlannedStep &planned) const;
+  std::string getLanesReason(const StepLayout &step) const;
+  std::string getBlocksReason(const StepLayout &step,
+                              const PlannedStep &planned) const;
+  std::string getRemainderReason(const StepLayout &step,
                                  const LoopNest &nest) const;
-  std::string getStackReason(const StageLayout &stage,
-                             const PlannedStage &planned) const;
+  std::string getStackReason(const StepLayout &step,
+                             const PlannedStep &planned) const;
 
   LayoutArrays arrays;
   std::string reason;
+  /// Whether several fibres of half a register share a vector of some step.
+  bool sharesHalves = false;
 };
 
 } // namespace
@@ -49,42 +52,42 @@ static std::string quote(StringRef field, int64_t value) {
   return "cannot have " + field.str() + " = " + std::to_string(value);
 }
 
-std::string StepVerifier::getLanesReason(const StageLayout &stage) const {
-  StageMapping mapping = getStageMapping(stage);
-  int64_t lanes = stage.step->lanes;
-  if (lanes == kLanesOverK && mapping != StageMapping::K)
+std::string StepVerifier::getLanesReason(const StepLayout &step) const {
+  StepMapping mapping = getStepMapping(step);
+  int64_t lanes = step.choices->lanes;
+  if (lanes == kLanesOverK && mapping != StepMapping::K)
     return quote("lanes", lanes) +
            ": input and factor are not contiguous along the contracted axis, "
            "or rows are not known";
-  if (lanes == kLanesOverRows && mapping != StageMapping::Repeat)
+  if (lanes == kLanesOverRows && mapping != StepMapping::Repeat)
     return quote("lanes", lanes) +
            ": no rows lie innermost, inside of an axis that the factor is "
            "contiguous along";
   if (lanes != kLanesInside)
     return "";
-  CPUStepChoices step = *stage.step;
-  step.lanes = 0;
-  StageLayout other = stage;
-  other.step = &step;
-  return getStageMapping(other) == mapping
+  CPUStepChoices fields = *step.choices;
+  fields.lanes = 0;
+  StepLayout other = step;
+  other.choices = &fields;
+  return getStepMapping(other) == mapping
              ? quote("lanes", lanes) +
                    ": they run over the innermost axis anyway"
              : "";
 }
 
-std::string StepVerifier::getRemainderReason(const StageLayout &stage,
+std::string StepVerifier::getRemainderReason(const StepLayout &step,
                                              const LoopNest &nest) const {
-  if (stage.step->remainder.empty())
+  if (step.choices->remainder.empty())
     return "";
   SmallVector<int64_t> groups;
-  for (const RemainderTile &tile : getRemainderTiles(*stage.step))
+  for (const RemainderTile &tile : getRemainderTiles(*step.choices))
     groups.push_back(tile.group);
-  SmallVector<int64_t> expected = getRemainderGroups(stage, nest);
+  SmallVector<int64_t> expected = getRemainderGroups(step, nest);
   bool fits = llvm::all_of(
-      getRemainderTiles(*stage.step), [](const RemainderTile &tile) {
+      getRemainderTiles(*step.choices), [](const RemainderTile &tile) {
         return tile.rows <= kMaxTileRows && tile.vectors <= kMaxTileRows;
       });
-  if (stage.step->remainder.size() % 3 == 0 && groups == expected && fits)
+  if (step.choices->remainder.size() % 3 == 0 && groups == expected && fits)
     return "";
   if (expected.empty())
     return "cannot have remainder: no lanes at the end of the innermost axis "
@@ -99,108 +102,109 @@ std::string StepVerifier::getRemainderReason(const StageLayout &stage,
 }
 
 /// Why the step cannot have its blocks; empty if it can.
-std::string StepVerifier::getBlocksReason(const StageLayout &stage,
-                                          const PlannedStage &planned) const {
-  const CPUStepChoices &step = *stage.step;
-  LoopNest nest = getLoopNest(stage);
-  StageMapping mapping = getMapping(stage, nest);
-  bool isFibre = mapping == StageMapping::Fibre;
+std::string StepVerifier::getBlocksReason(const StepLayout &step,
+                                          const PlannedStep &planned) const {
+  const CPUStepChoices &fields = *step.choices;
+  LoopNest nest = getLoopNest(step);
+  StepMapping mapping = getMapping(step, nest);
+  bool isFibre = mapping == StepMapping::Fibre;
   bool hasRows = findSharedAxis(nest) >= 0;
-  if (step.chunk && !(planned.usesTiles || (step.hasPanels && hasRows)))
-    return quote("chunk", step.chunk) +
+  if (fields.chunk && !(planned.usesTiles || (fields.hasPanels && hasRows)))
+    return quote("chunk", fields.chunk) +
            ": no panels or matrix tiles are applied to rows";
-  if (planned.usesTiles && step.chunk % kAmxBlockSize)
-    return quote("chunk", step.chunk) + ": blocks of matrix tiles have " +
+  if (planned.usesTiles && fields.chunk % kAmxBlockSize)
+    return quote("chunk", fields.chunk) + ": blocks of matrix tiles have " +
            std::to_string(kAmxBlockSize) + " rows";
-  if (!step.chunk && isFibre && step.hasPanels && hasRows)
+  if (!fields.chunk && isFibre && fields.hasPanels && hasRows)
     return "expects chunk: rows that panels of the factor are applied to";
-  bool isSplit = isFibre && takesFibreSegments(stage, nest);
-  if (isSplit && !step.segment)
+  bool isSplit = isFibre && takesFibreSegments(step, nest);
+  if (isSplit && !fields.segment)
     return "expects segment: registers of the innermost axis that rows are "
            "taken through";
-  if (!step.segment || isSplit)
+  if (!fields.segment || isSplit)
     return "";
-  if (planned.usesTiles || mapping != StageMapping::Varying)
-    return quote("segment", step.segment) +
+  if (planned.usesTiles || mapping != StepMapping::Varying)
+    return quote("segment", fields.segment) +
            ": no rows of a long innermost axis have factors of their own";
-  Type stored = needsPacking(stage) ? Type() : stage.factor.element;
-  return getSegmentShape(stage, stored, nest.inner.back().size.getConstant(),
-                         getSegmentRows(stage, nest))
+  Type stored = needsPacking(step) ? Type() : step.factor.element;
+  return getSegmentShape(step, stored, nest.inner.back().size.getConstant(),
+                         getSegmentRows(step, nest))
              ? ""
-             : quote("segment", step.segment) +
+             : quote("segment", fields.segment) +
                    ": the innermost axis does not fill two registers";
 }
 
 /// Why the step cannot have what only some mappings have; empty if it can.
-std::string StepVerifier::getMappingReason(const StageLayout &stage,
-                                           const PlannedStage &planned) const {
-  const CPUStepChoices &step = *stage.step;
-  LoopNest nest = getLoopNest(stage);
-  StageMapping mapping = getMapping(stage, nest);
-  bool isInner = mapping == StageMapping::Inner && !planned.usesTiles;
-  bool isFibre = mapping == StageMapping::Fibre && !planned.usesTiles;
-  bool isK = mapping == StageMapping::K && !planned.usesTiles;
+std::string StepVerifier::getMappingReason(const StepLayout &step,
+                                           const PlannedStep &planned) const {
+  const CPUStepChoices &fields = *step.choices;
+  LoopNest nest = getLoopNest(step);
+  StepMapping mapping = getMapping(step, nest);
+  bool isInner = mapping == StepMapping::Inner && !planned.usesTiles;
+  bool isFibre = mapping == StepMapping::Fibre && !planned.usesTiles;
+  bool isK = mapping == StepMapping::K && !planned.usesTiles;
   bool hasTiles = isInner || isFibre ||
-                  (mapping == StageMapping::Varying && !planned.usesTiles);
-  if (hasTiles && !(step.rows && step.vectors))
+                  (mapping == StepMapping::Varying && !planned.usesTiles);
+  if (hasTiles && !(fields.rows && fields.vectors))
     return "expects rows and vectors of register tiles";
-  if (!hasTiles && (step.rows || step.vectors))
-    return quote("rows", step.rows) +
-           " and vectors = " + std::to_string(step.vectors) +
+  if (!hasTiles && (fields.rows || fields.vectors))
+    return quote("rows", fields.rows) +
+           " and vectors = " + std::to_string(fields.vectors) +
            ": it has no register tiles";
-  if (step.packsFactor &&
-      !(isInner && getPossiblePacking(stage, nest) != BroadcastPacking::None))
+  if (fields.packsFactor &&
+      !(isInner && getPossiblePacking(step, nest) != BroadcastPacking::None))
     return "cannot have packs_factor = 1: no elements of the factor, which lie "
            "apart, are broadcast";
-  if (step.copiesRows && !isInner)
+  if (fields.copiesRows && !isInner)
     return "cannot have input_panels = 1: lanes do not run over rows of the "
            "input";
-  if (step.hasPanels && !(isFibre && canHavePanels(stage, nest, step.vectors)))
+  if (fields.hasPanels &&
+      !(isFibre && canHavePanels(step, nest, fields.vectors)))
     return "cannot have factor_panels = 1: lanes do not run over results that "
            "fill " +
-           std::to_string(step.vectors) + " vectors";
-  if (step.packsInTiles && !(planned.packs && countPackedInTile(planned)))
+           std::to_string(fields.vectors) + " vectors";
+  if (fields.packsInTiles && !(planned.packs && countPackedInTile(planned)))
     return "cannot have packs_in_tiles = 1: tiles do not have parts of a "
            "packed factor to themselves";
-  if (step.sharingRows > 1 &&
-      !(isFibre && step.sharingRows == getSharingRows(stage, nest)))
-    return quote("sharing_rows", step.sharingRows) +
+  if (fields.sharingRows > 1 &&
+      !(isFibre && fields.sharingRows == getSharingRows(step, nest)))
+    return quote("sharing_rows", fields.sharingRows) +
            ": so many rows do not fill a vector with what results leave";
-  if (step.readsPairs && !(isK && canReadPairs(stage, getGroupSize(nest))))
+  if (fields.readsPairs && !(isK && canReadPairs(step, getGroupSize(nest))))
     return "cannot have reads_pairs = 1: no pairs of bf16 lie along the "
            "contracted axis of the factor";
-  return getRemainderReason(stage, nest);
+  return getRemainderReason(step, nest);
 }
 
 /// Bytes that the copies of a step take of a thread's stack; 0 without any.
-static int64_t countStackBytes(const StageLayout &stage, bool usesTiles) {
-  const CPUStepChoices &step = *stage.step;
-  LoopNest nest = getLoopNest(stage);
+static int64_t countStackBytes(const StepLayout &step, bool usesTiles) {
+  const CPUStepChoices &fields = *step.choices;
+  LoopNest nest = getLoopNest(step);
   if (usesTiles)
-    return step.chunk / kAmxBlockSize *
-           getAmxBlockBytes(stage, getAmxMapping(stage), /*isExact=*/false);
+    return fields.chunk / kAmxBlockSize *
+           getAmxBlockBytes(step, getAmxMapping(step), /*isExact=*/false);
   int64_t elements = 0;
-  int64_t rows = getSegmentRows(stage, nest);
-  int64_t width = step.vectors * getMaxLanes(stage);
-  if (step.copiesRows) {
+  int64_t rows = getSegmentRows(step, nest);
+  int64_t width = fields.vectors * getMaxLanes(step);
+  if (fields.copiesRows) {
     Int size = nest.inner.back().size;
     elements = llvm::alignTo(
-        size.isConstant() ? size.getConstant() : stage.mostInner, width);
-  } else if (step.segment && getMapping(stage, nest) == StageMapping::Varying) {
+        size.isConstant() ? size.getConstant() : step.mostInner, width);
+  } else if (fields.segment && getMapping(step, nest) == StepMapping::Varying) {
     // Pairs take two vectors, and so does what fills none of them.
-    elements = 2 * rows * (step.segment + 1) * getMaxLanes(stage);
-  } else if (step.readsPairs) {
+    elements = 2 * rows * (fields.segment + 1) * getMaxLanes(step);
+  } else if (fields.readsPairs) {
     Int inside = nest.inner.empty() ? Int(1) : nest.inner.back().size;
     elements = rows * (inside.isConstant() ? inside.getConstant() : 1);
   }
-  return stage.sizeK * elements * stage.elementBytes;
+  return step.sizeK * elements * step.elementBytes;
 }
 
-std::string StepVerifier::getStackReason(const StageLayout &stage,
-                                         const PlannedStage &planned) const {
+std::string StepVerifier::getStackReason(const StepLayout &step,
+                                         const PlannedStep &planned) const {
   // Stacks of threads have 8 MB, unless they are told otherwise.
   constexpr int64_t kMostStackBytes = 1 << 20;
-  int64_t bytes = countStackBytes(stage, planned.usesTiles);
+  int64_t bytes = countStackBytes(step, planned.usesTiles);
   if (bytes <= kMostStackBytes)
     return "";
   return "expects copies of rows (input_panels, segment, reads_pairs or chunk) "
@@ -209,42 +213,47 @@ std::string StepVerifier::getStackReason(const StageLayout &stage,
          std::to_string(bytes);
 }
 
-std::string StepVerifier::getReason(unsigned index, const StageLayout &stage,
-                                    const PlannedStage &planned) const {
-  const CPUStepChoices &step = *stage.step;
-  if (step.usesTiles && !planned.usesTiles)
+std::string StepVerifier::getReason(unsigned index, const StepLayout &step,
+                                    const PlannedStep &planned) const {
+  const CPUStepChoices &fields = *step.choices;
+  if (fields.usesTiles && !planned.usesTiles)
     return "cannot have matrix_tiles = 1: the plan or the step's arrays have "
            "no matrix tiles of bf16";
-  if (step.transposesFactor && !(planned.usesTiles && getContiguousSize(index)))
+  if (fields.transposesFactor &&
+      !(planned.usesTiles && getContiguousSize(index)))
     return "cannot have transposes_factor = 1: no factor for matrix tiles is "
            "contiguous along an axis that it varies on";
-  if (!planned.usesTiles && getStageMapping(stage) == StageMapping::Unsupported)
+  if (!planned.usesTiles && getStepMapping(step) == StepMapping::Unsupported)
     return "has nothing contiguous that lanes could run over";
   if (!planned.usesTiles) {
-    std::string reason = getLanesReason(stage);
+    std::string reason = getLanesReason(step);
     if (!reason.empty())
       return reason;
-  } else if (step.lanes) {
-    return quote("lanes", step.lanes) +
+  } else if (fields.lanes) {
+    return quote("lanes", fields.lanes) +
            ": its products are made in matrix tiles";
   }
-  std::string reason = getMappingReason(stage, planned);
+  std::string reason = getMappingReason(step, planned);
   if (reason.empty())
-    reason = getBlocksReason(stage, planned);
-  return reason.empty() ? getStackReason(stage, planned) : reason;
+    reason = getBlocksReason(step, planned);
+  return reason.empty() ? getStackReason(step, planned) : reason;
 }
 
-void StepVerifier::visitStage(unsigned index, const StageLayout &stage,
-                              const PlannedStage &planned) {
+void StepVerifier::visitStep(unsigned index, const StepLayout &step,
+                             const PlannedStep &planned) {
+  LoopNest nest = getLoopNest(step);
+  sharesHalves |= !planned.usesTiles && hasHalfFibres(step) &&
+                  getMapping(step, nest) == StepMapping::Fibre &&
+                  getNumFibres(step, nest) > 1;
   if (!reason.empty())
     return;
-  reason = getReason(index, stage, planned);
+  reason = getReason(index, step, planned);
   if (!reason.empty())
     reason = "step " + std::to_string(index + 1) + " " + reason;
 }
 
 std::string StepVerifier::verify() {
-  const StageGroup &group = plan.groups.front();
+  const StepGroup &group = plan.groups.front();
   bool isContracted = group.axis + group.products.size() == plan.roles.size();
   bool isFixed = isContracted || plan.rowsInLanes ||
                  fused.getInputPermutation().has_value();
@@ -254,15 +263,27 @@ std::string StepVerifier::verify() {
   if (choices.movesInnermost == kMovedInSteps && isFixed)
     return quote("moves_innermost", choices.movesInnermost) +
            ": the innermost axis is contracted, or the input is permuted";
-  planStages(getFirstExtent());
+  planSteps(getFirstExtent());
   bool isForTiles =
       choices.movesInnermost && choices.movesInnermost != kMovedInSteps;
-  if (isForTiles && !stages.front().usesTiles)
+  if (isForTiles && !steps.front().usesTiles)
     return quote("moves_innermost", choices.movesInnermost) +
            ": no products are made in matrix tiles";
+  if (reason.empty() && choices.keptFibres > 0 && !sharesHalves)
+    return quote("kept_fibres", choices.keptFibres) +
+           ": no vector of a step has several fibres, each of half a register";
   return reason;
+}
+
+bool StepVerifier::mayKeepFibres() {
+  planSteps(getFirstExtent());
+  return sharesHalves;
 }
 
 std::string kron::getCPUStepsReason(FusedOp fused, const CPUChoices &choices) {
   return hasEmptyArray(fused) ? "" : StepVerifier(fused, choices).verify();
+}
+
+bool kron::mayKeepFibres(FusedOp fused, const CPUChoices &choices) {
+  return !hasEmptyArray(fused) && StepVerifier(fused, choices).mayKeepFibres();
 }

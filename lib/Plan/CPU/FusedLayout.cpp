@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-FactorArray kron::describeJointFactor(const StageGroup &group, unsigned rank) {
+FactorArray kron::describeJointFactor(const StepGroup &group, unsigned rank) {
   FactorArray joint;
   joint.array.strideK = group.sizeN;
   joint.array.resultStride = 1;
@@ -38,7 +38,7 @@ LayoutArrays kron::describeArrays(FusedOp fused, const CPUPlan &plan) {
                         ? describeArray(fused.getOperandOf(last.getAddend()))
                         : arrays.init;
   arrays.hasEpilogue = static_cast<bool>(fused.getEpilogue());
-  for (const StageGroup &group : plan.groups) {
+  for (const StepGroup &group : plan.groups) {
     ModeProductOp product = group.products.front();
     arrays.factors.push_back(
         group.products.size() > 1
@@ -64,7 +64,7 @@ FusedLayout::FusedLayout(FusedOp fused, const CPUChoices &choices)
 
 /// Replaces the axes of a group by one.
 SmallVector<Int> kron::collapse(const SmallVector<Int> &values,
-                                const StageGroup &group) {
+                                const StepGroup &group) {
   if (values.empty())
     return values;
   SmallVector<Int> result(values);
@@ -74,121 +74,118 @@ SmallVector<Int> kron::collapse(const SmallVector<Int> &values,
   return result;
 }
 
-static StageArray collapseArray(const StageArray &array,
-                                const StageGroup &group) {
+static StepArray collapseArray(const StepArray &array, const StepGroup &group) {
   return {array.base, collapse(array.strides, group), array.element};
 }
 
 /// Moves axis `rows`, which lies outside, to the inner end, where it is in the
 /// buffers. All of its `tileSize` positions are computed, even if the input has
 /// fewer left: what the others hold is never copied out.
-static void moveRowsInside(StageLayout &stage, unsigned rows,
-                           int64_t tileSize) {
-  stage.sizes[rows] = tileSize;
+static void moveRowsInside(StepLayout &step, unsigned rows, int64_t tileSize) {
+  step.sizes[rows] = tileSize;
   for (SmallVector<Int> *values :
-       {&stage.sizes, &stage.source.strides, &stage.destination.strides,
-        &stage.addend.strides, &stage.factor.strides})
+       {&step.sizes, &step.source.strides, &step.destination.strides,
+        &step.addend.strides, &step.factor.strides})
     if (!values->empty())
       std::rotate(values->begin() + rows, values->begin() + rows + 1,
                   values->end());
-  --stage.axis;
+  --step.axis;
 }
 
 /// Moves the innermost axis, the rows, to the outer end, where it is in the
 /// buffers.
-static void moveRowsOutside(StageLayout &stage) {
+static void moveRowsOutside(StepLayout &step) {
   for (SmallVector<Int> *values :
-       {&stage.sizes, &stage.source.strides, &stage.destination.strides,
-        &stage.addend.strides, &stage.factor.strides})
+       {&step.sizes, &step.source.strides, &step.destination.strides,
+        &step.addend.strides, &step.factor.strides})
     if (!values->empty())
       std::rotate(values->begin(), values->end() - 1, values->end());
-  ++stage.axis;
+  ++step.axis;
 }
 
 /// Takes `tiled`, an axis of a size that is not known, and those inside of it
 /// for one, of `elements`, if they are continuous in all arrays: lanes run over
 /// all of them.
-static void mergeTiledAxis(StageLayout &stage, unsigned tiled, Int elements) {
-  if (stage.sizes[tiled].isConstant() || stage.axis > tiled)
+static void mergeTiledAxis(StepLayout &step, unsigned tiled, Int elements) {
+  if (step.sizes[tiled].isConstant() || step.axis > tiled)
     return;
   int64_t inside = 1;
   auto isContinuous = [&](unsigned axis) {
-    return stage.source.strides[axis].is(inside) &&
-           stage.destination.strides[axis].is(inside) &&
-           (!stage.adds || stage.addend.strides[axis].is(inside)) &&
-           getStride(stage.factor.strides, axis).is(0);
+    return step.source.strides[axis].is(inside) &&
+           step.destination.strides[axis].is(inside) &&
+           (!step.adds || step.addend.strides[axis].is(inside)) &&
+           getStride(step.factor.strides, axis).is(0);
   };
-  for (unsigned axis = stage.sizes.size() - 1; axis > tiled; --axis) {
-    Int size = stage.sizes[axis];
+  for (unsigned axis = step.sizes.size() - 1; axis > tiled; --axis) {
+    Int size = step.sizes[axis];
     if (!size.isConstant() || (!size.is(1) && !isContinuous(axis)))
       return;
     inside *= size.getConstant();
   }
   if (inside <= 1 || !isContinuous(tiled))
     return;
-  for (unsigned axis = tiled + 1; axis < stage.sizes.size(); ++axis)
-    stage.sizes[axis] = 1;
-  stage.sizes[tiled] = elements;
-  stage.source.strides[tiled] = stage.destination.strides[tiled] = 1;
-  if (stage.adds)
-    stage.addend.strides[tiled] = 1;
-  stage.mostInner *= inside;
+  for (unsigned axis = tiled + 1; axis < step.sizes.size(); ++axis)
+    step.sizes[axis] = 1;
+  step.sizes[tiled] = elements;
+  step.source.strides[tiled] = step.destination.strides[tiled] = 1;
+  if (step.adds)
+    step.addend.strides[tiled] = 1;
+  step.mostInner *= inside;
 }
 
-StageLayout FusedLayout::describeStage(const LayoutArrays &arrays,
-                                       unsigned index,
-                                       const FusedWindow &window,
-                                       const StageArray &source,
-                                       const StageArray &destination) const {
-  const StageGroup &group = plan.groups[index];
-  StageLayout stage;
-  stage.axis = group.axis;
-  stage.sizeK = group.sizeK;
-  stage.sizeN = group.sizeN;
-  stage.sizes = collapse(getSizes(window, index), group);
-  stage.usualRows = plan.tiledAxis < 0 ? 0 : tileSize;
-  stage.mostInner = choices.tile;
-  stage.source = collapseArray(source, group);
-  stage.destination = collapseArray(destination, group);
-  stage.factor = arrays.factors[index].array;
-  stage.factor.strides = collapse(stage.factor.strides, group);
+StepLayout FusedLayout::describeStep(const LayoutArrays &arrays, unsigned index,
+                                     const FusedWindow &window,
+                                     const StepArray &source,
+                                     const StepArray &destination) const {
+  const StepGroup &group = plan.groups[index];
+  StepLayout step;
+  step.axis = group.axis;
+  step.sizeK = group.sizeK;
+  step.sizeN = group.sizeN;
+  step.sizes = collapse(getSizes(window, index), group);
+  step.usualRows = plan.tiledAxis < 0 ? 0 : tileSize;
+  step.mostInner = choices.tile;
+  step.source = collapseArray(source, group);
+  step.destination = collapseArray(destination, group);
+  step.factor = arrays.factors[index].array;
+  step.factor.strides = collapse(step.factor.strides, group);
   if (index + 1 == plan.groups.size() && !copiesOut) {
-    stage.adds = arrays.adds;
-    stage.addend = collapseArray(arrays.addend, group);
+    step.adds = arrays.adds;
+    step.addend = collapseArray(arrays.addend, group);
   }
-  stage.isFactorUsedOnce = isFactorUsedOnce();
-  stage.isInPlace = isInPlace() && plan.groups.size() == 1 && !copiesIn;
-  stage.isSourceBuffer = index || copiesIn;
-  stage.isSourceConjugate =
+  step.isFactorUsedOnce = isFactorUsedOnce();
+  step.isInPlace = isInPlace() && plan.groups.size() == 1 && !copiesIn;
+  step.isSourceBuffer = index || copiesIn;
+  step.isSourceConjugate =
       llvm::any_of(group.products, [](ModeProductOp product) {
         return product.getConjInput();
       });
   // Joint factors are conjugated while they are multiplied out.
-  stage.isFactorConjugate =
+  step.isFactorConjugate =
       group.products.size() == 1 &&
       llvm::any_of(group.products, [](ModeProductOp product) {
         return product.getConjFactor();
       });
-  stage.hasPairs = hasPairs && index == 0;
-  if (stage.hasPairs)
-    stage.sizeK = llvm::divideCeil(stage.sizeK, 2);
+  step.hasPairs = hasPairs && index == 0;
+  if (step.hasPairs)
+    step.sizeK = llvm::divideCeil(step.sizeK, 2);
   Type input = getArrays().input.element;
-  stage.mayPair = plan.groups.size() == 1 && group.products.size() == 1 &&
-                  input && input.isBF16() && mayMultiplyBy(kPairProducts);
-  stage.elementBytes = getElementBytes();
-  stage.elementParts = isa<VectorType>(element) ? 2 : 1;
-  stage.vectorBits = vectorBits;
-  stage.given = &choices;
-  stage.step = &choices.steps[index];
+  step.mayPair = plan.groups.size() == 1 && group.products.size() == 1 &&
+                 input && input.isBF16() && mayMultiplyBy(kPairProducts);
+  step.elementBytes = getElementBytes();
+  step.elementParts = isa<VectorType>(element) ? 2 : 1;
+  step.vectorBits = vectorBits;
+  step.given = &choices;
+  step.choices = &choices.steps[index];
   if (plan.rowsInLanes)
-    moveRowsInside(stage, plan.tiledAxis, tileSize);
+    moveRowsInside(step, plan.tiledAxis, tileSize);
   if (rowsOutside)
-    moveRowsOutside(stage);
+    moveRowsOutside(step);
   // Axes that only one group sees, which are those of the window.
   if (plan.tiledAxis >= 0 && plan.groups.size() == 1 && !plan.rowsInLanes &&
       !rowsOutside && group.products.size() == 1)
-    mergeTiledAxis(stage, plan.tiledAxis, window.tiledElements);
-  return stage;
+    mergeTiledAxis(step, plan.tiledAxis, window.tiledElements);
+  return step;
 }
 
 bool FusedLayout::mayMultiplyBy(int64_t means) const {
@@ -196,9 +193,9 @@ bool FusedLayout::mayMultiplyBy(int64_t means) const {
          getPairsReason(fused, vectorBits).empty();
 }
 
-bool FusedLayout::usesTiles(const StageLayout &stage) const {
-  return mayMultiplyBy(kMatrixTiles) && stage.step->usesTiles &&
-         getAmxMapping(stage) != AmxMapping::None;
+bool FusedLayout::usesTiles(const StepLayout &step) const {
+  return mayMultiplyBy(kMatrixTiles) && step.choices->usesTiles &&
+         getAmxMapping(step) != AmxMapping::None;
 }
 
 bool FusedLayout::isFactorUsedOnce() const {
@@ -222,11 +219,11 @@ bool FusedLayout::isFactorUsedOnce() const {
   return varies;
 }
 
-int64_t FusedLayout::countPackedInTile(const PlannedStage &planned) const {
+int64_t FusedLayout::countPackedInTile(const PlannedStep &planned) const {
   if (plan.groups.size() != 1 || plan.groups.front().products.size() != 1 ||
       plan.rowsInLanes || rowsOutside || !plan.views.empty())
     return 0;
-  const StageFactor &factor = getArrays().factors.front().array;
+  const StepFactor &factor = getArrays().factors.front().array;
   auto isInside = [](Int inner, Int outer) {
     return inner.isConstant() && outer.isConstant() &&
            inner.getConstant() < outer.getConstant();
@@ -271,7 +268,7 @@ struct FactorDim {
 /// The dimensions of the factor of `group` in the order in which they lie in
 /// memory, outer ones first, those of unknown strides among them.
 static SmallVector<FactorDim> getFactorDims(FactorArray &factor,
-                                            const StageGroup &group) {
+                                            const StepGroup &group) {
   SmallVector<FactorDim> dims;
   for (auto [size, stride] : llvm::zip(factor.sizes, factor.array.strides))
     if (size != 1)

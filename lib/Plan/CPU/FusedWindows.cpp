@@ -104,10 +104,9 @@ int64_t FusedLayout::countFmas(const FusedWindow &window, unsigned begin,
 /// A dense array for what is left behind `groupsApplied` groups. If the
 /// positions of `paddedAxis` would alias in the cache, they are moved a cache
 /// line apart.
-StageArray FusedLayout::getBuffer(Value base, ArrayRef<int64_t> sizes,
-                                  unsigned groupsApplied,
-                                  int paddedAxis) const {
-  StageArray buffer{base, SmallVector<Int>(sizes.size(), 0)};
+StepArray FusedLayout::getBuffer(Value base, ArrayRef<int64_t> sizes,
+                                 unsigned groupsApplied, int paddedAxis) const {
+  StepArray buffer{base, SmallVector<Int>(sizes.size(), 0)};
   int64_t stride = 1, bytes = getElementBytes();
   auto axes = llvm::to_vector(llvm::seq<int>(0, sizes.size()));
   if (movesInnermost)
@@ -139,8 +138,8 @@ unsigned FusedLayout::getOwner(unsigned groupsApplied) const {
 
 /// The array at `base` for what is left behind `groupsApplied` groups, as the
 /// next one reads it or as the last one writes it.
-StageArray FusedLayout::getIntermediate(Value base, unsigned groupsApplied,
-                                        bool asWritten) const {
+StepArray FusedLayout::getIntermediate(Value base, unsigned groupsApplied,
+                                       bool asWritten) const {
   unsigned owner = getOwner(groupsApplied);
   FusedWindow window = getWindow(sections[owner], getTileWindow(tileSize));
   // Slices are written or read one after the other.

@@ -33,8 +33,8 @@ static bool isCollapsible(Value array, unsigned first, unsigned count,
   return true;
 }
 
-StageGroup kron::startGroup(ModeProductOp product) {
-  StageGroup group;
+StepGroup kron::startGroup(ModeProductOp product) {
+  StepGroup group;
   group.axis = product.getAxis();
   group.sizeK = getArrayType(product.getFactor())
                     .getDimSize(product.getContractedFactorDim());
@@ -44,11 +44,10 @@ StageGroup kron::startGroup(ModeProductOp product) {
   return group;
 }
 
-std::optional<StageGroup> kron::joinGroup(FusedOp fused,
-                                          const StageGroup &group,
-                                          ModeProductOp next, bool isFirst,
-                                          bool isLast) {
-  StageGroup other = startGroup(next);
+std::optional<StepGroup> kron::joinGroup(FusedOp fused, const StepGroup &group,
+                                         ModeProductOp next, bool isFirst,
+                                         bool isLast) {
+  StepGroup other = startGroup(next);
   unsigned end = group.axis + group.products.size();
   bool outside = other.axis + 1 == group.axis;
   if (!outside && other.axis != end)
@@ -75,7 +74,7 @@ std::optional<StageGroup> kron::joinGroup(FusedOp fused,
                        {}))
       return std::nullopt;
   }
-  StageGroup joined = group;
+  StepGroup joined = group;
   joined.sizeK *= other.sizeK;
   joined.sizeN *= other.sizeN;
   joined.axis = first;

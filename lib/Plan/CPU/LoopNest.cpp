@@ -43,21 +43,21 @@ Int kron::getStride(const SmallVector<Int> &strides, unsigned axis) {
   return strides.empty() ? Int(0) : strides[axis];
 }
 
-bool kron::isGroup(const StageLayout &stage, int64_t group) {
-  int64_t maxLanes = stage.vectorBits / 8 / stage.elementBytes;
+bool kron::isGroup(const StepLayout &step, int64_t group) {
+  int64_t maxLanes = step.vectorBits / 8 / step.elementBytes;
   return group == maxLanes || 2 * group <= maxLanes;
 }
 
 /// Merges a short innermost axis that the factor depends on with one that it
 /// does not depend on, if lanes can run over both.
-static void mergeGroup(const StageLayout &stage, LoopNest &nest) {
+static void mergeGroup(const StepLayout &step, LoopNest &nest) {
   if (nest.inner.size() < 2)
     return;
   LoopAxis outer = nest.inner[nest.inner.size() - 2];
   const LoopAxis &inner = nest.inner.back();
   if (!inner.factor.is(1) || !outer.factor.is(0) || !inner.source.is(1) ||
       !inner.destination.is(1) || !inner.size.isConstant() ||
-      !outer.size.isConstant() || !isGroup(stage, inner.size.getConstant()) ||
+      !outer.size.isConstant() || !isGroup(step, inner.size.getConstant()) ||
       !isContinued(outer.source, inner.source, inner.size) ||
       !isContinued(outer.destination, inner.destination, inner.size) ||
       !isContinued(outer.addend, inner.addend, inner.size))
@@ -71,8 +71,8 @@ static void mergeGroup(const StageLayout &stage, LoopNest &nest) {
   nest.inner.back() = outer;
 }
 
-int64_t kron::getMaxLanes(const StageLayout &stage) {
-  return stage.vectorBits / 8 / stage.elementBytes;
+int64_t kron::getMaxLanes(const StepLayout &step) {
+  return step.vectorBits / 8 / step.elementBytes;
 }
 
 int64_t kron::getGroupSize(const LoopNest &nest) {
@@ -111,11 +111,11 @@ bool kron::hasSkinnyM(const LoopNest &nest, int64_t most) {
 
 /// Splits a long innermost axis that the factor depends on, so that lanes run
 /// over a register of it and its factor is packed in panels.
-static void splitLanes(const StageLayout &stage, LoopNest &nest) {
-  if (nest.inner.size() != 1 || stage.step->lanes)
+static void splitLanes(const StepLayout &step, LoopNest &nest) {
+  if (nest.inner.size() != 1 || step.choices->lanes)
     return;
   LoopAxis &inner = nest.inner.back();
-  int64_t lanes = getMaxLanes(stage);
+  int64_t lanes = getMaxLanes(step);
   // One lane is no group: the fibre mapping would run over q alone.
   if (lanes == 1 || inner.factor.is(0) || !inner.size.isConstant() ||
       inner.size.getConstant() <= lanes || inner.size.getConstant() % lanes ||
@@ -132,21 +132,21 @@ static void splitLanes(const StageLayout &stage, LoopNest &nest) {
   nest.isSplit = true;
 }
 
-LoopNest kron::getLoopNest(const StageLayout &stage) {
+LoopNest kron::getLoopNest(const StepLayout &step) {
   LoopNest nest;
-  for (unsigned axis = 0; axis < stage.sizes.size(); ++axis) {
-    if (axis == stage.axis)
+  for (unsigned axis = 0; axis < step.sizes.size(); ++axis) {
+    if (axis == step.axis)
       continue;
     LoopAxis loop{axis,
                   axis,
-                  stage.sizes[axis],
-                  stage.source.strides[axis],
-                  stage.destination.strides[axis],
-                  getStride(stage.addend.strides, axis),
-                  getStride(stage.factor.strides, axis)};
-    appendAxis(axis < stage.axis ? nest.outer : nest.inner, loop);
+                  step.sizes[axis],
+                  step.source.strides[axis],
+                  step.destination.strides[axis],
+                  getStride(step.addend.strides, axis),
+                  getStride(step.factor.strides, axis)};
+    appendAxis(axis < step.axis ? nest.outer : nest.inner, loop);
   }
-  mergeGroup(stage, nest);
-  splitLanes(stage, nest);
+  mergeGroup(step, nest);
+  splitLanes(step, nest);
   return nest;
 }

@@ -24,7 +24,7 @@ bool kron::cutSlices(
     const CPUPlan &plan, SmallVectorImpl<Section> &sections,
     function_ref<int64_t(const Section &, int64_t)> chooseSize) {
   Section &outer = sections.front();
-  ArrayRef<StageGroup> groups(plan.groups);
+  ArrayRef<StepGroup> groups(plan.groups);
   for (unsigned split = outer.end - 1;
        split >= (plan.rearrangesInput() ? 1 : 2); --split) {
     unsigned first = getAxes(groups.take_front(split)).first;

@@ -227,7 +227,8 @@ static std::optional<std::string> getFixedReason(DictionaryAttr part,
         Fixed{"chunk_bytes", kSparseChunkBytes}, Fixed{"k_warps", 1},
         Fixed{"skinny_m", 0}, Fixed{"copies_singly", 0}, Fixed{"kept_tiles", 0},
         Fixed{"pairs_factor", 0}, Fixed{"wgmma", 0}, Fixed{"swaps_operands", 0},
-        Fixed{"shared_store", 0}, Fixed{"min_rows", 0}}) {
+        Fixed{"shared_store", 0}, Fixed{"whole_copies", 0},
+        Fixed{"min_rows", 0}}) {
     auto given = part.getAs<IntegerAttr>(field.name);
     if (given && given.getInt() != field.value)
       return expects(field.name + " to be " + Twine(field.value) +

@@ -403,7 +403,11 @@ kron::completeMmaPlan(const MmaRegion &region, const MmaChoices &choices) {
   if (std::optional<std::string> reason = checkWarpGroups(plan))
     return *reason;
   addLayouts(plan);
-  plan.keepsFactors = plan.getFactorRegisters() <= kMaxKeptRegisters;
+  plan.mayKeepFactors = plan.getFactorRegisters() <= kMaxKeptRegisters;
+  if (plan.keepsFactors && !plan.mayKeepFactors)
+    return expects("keeps_factor to be 0, as factors take " +
+                       Twine(plan.getFactorRegisters()) + " registers",
+                   Twine(1));
   if (!plan.piece.empty())
     if (std::optional<std::string> reason = addStream(plan))
       return *reason;

@@ -24,7 +24,7 @@ static constexpr int64_t kMaxTogether = 16;
 /// worked out.
 static constexpr int64_t kMaxTileElements = 1 << 20;
 
-int64_t SimtStage::getParts() const { return llvm::divideCeil(sizeN, block); }
+int64_t SimtStep::getParts() const { return llvm::divideCeil(sizeN, block); }
 
 int64_t kron::getEqualPart(int64_t sizeN) {
   for (int64_t block = kMaxBlock; block >= 4; --block)
@@ -111,19 +111,18 @@ std::variant<SimtChain, std::string> kron::describeSimt(FusedOp fused) {
 }
 
 int64_t kron::getFibres(const SimtLaunch &launch, unsigned index) {
-  return getTileElements(launch.extents[index + 1]) /
-         launch.stages[index].sizeN;
+  return getTileElements(launch.extents[index + 1]) / launch.steps[index].sizeN;
 }
 
 /// Puts factors into shared memory, in the order of application, as long as
 /// there is room; returns their bytes.
 static int64_t placeFactors(SimtLaunch &launch) {
   int64_t bytes = 0;
-  for (SimtStage &stage : launch.stages) {
-    int64_t row = stage.getPaddedResults() * launch.elementBytes;
-    int64_t size = stage.sizeK * llvm::alignTo(row, 16);
-    stage.isShared = !stage.varies && bytes + size <= launch.factorBytes;
-    if (stage.isShared)
+  for (SimtStep &step : launch.steps) {
+    int64_t row = step.getPaddedResults() * launch.elementBytes;
+    int64_t size = step.sizeK * llvm::alignTo(row, 16);
+    step.isShared = !step.varies && bytes + size <= launch.factorBytes;
+    if (step.isShared)
       bytes += size;
   }
   return bytes;
@@ -139,15 +138,15 @@ SimtLaunch kron::describeSimtLaunch(const SimtChain &chain, unsigned first,
   launch.contracted.resize(launch.after.size());
   for (ModeProductOp product :
        ArrayRef(chain.products).slice(first, end - first)) {
-    SimtStage stage;
-    stage.product = product;
-    stage.axis = product.getAxis();
-    stage.sizeK = getFactorSize(product, product.getContractedFactorDim());
-    stage.sizeN = getFactorSize(product, product.getResultingFactorDim());
-    stage.block = getEqualPart(stage.sizeN);
-    stage.varies = isVarying(product);
-    launch.contracted.set(stage.axis);
-    launch.stages.push_back(stage);
+    SimtStep step;
+    step.product = product;
+    step.axis = product.getAxis();
+    step.sizeK = getFactorSize(product, product.getContractedFactorDim());
+    step.sizeN = getFactorSize(product, product.getResultingFactorDim());
+    step.block = getEqualPart(step.sizeN);
+    step.varies = isVarying(product);
+    launch.contracted.set(step.axis);
+    launch.steps.push_back(step);
   }
   return launch;
 }
@@ -162,8 +161,8 @@ static void setExtents(SimtLaunch &launch, ArrayRef<int64_t> tile) {
   for (unsigned axis : launch.contracted.set_bits())
     extents[axis] = launch.before[axis];
   launch.extents.assign(1, extents);
-  for (const SimtStage &stage : launch.stages) {
-    extents[stage.axis] = stage.sizeN;
+  for (const SimtStep &step : launch.steps) {
+    extents[step.axis] = step.sizeN;
     launch.extents.push_back(extents);
   }
 }
@@ -210,28 +209,28 @@ static std::string findWrongExtent(const SimtLaunch &launch,
 /// Takes what `choices` say of what threads compute together into `launch`,
 /// whose tile is known; what is wrong with that, or an empty string.
 static std::string takeBlocks(SimtLaunch &launch, const SimtChoices &choices) {
-  int64_t count = launch.stages.size();
+  int64_t count = launch.steps.size();
   for (auto [name, values] : {std::pair("fibres", ArrayRef(choices.fibres)),
                               {"results", ArrayRef(choices.results)}})
     if (!values.empty() && int64_t(values.size()) != count)
       return expects(Twine(name) + " to have " + Twine(count) +
                          " numbers, one per factor",
                      int64_t(values.size()));
-  for (auto [index, stage] : llvm::enumerate(launch.stages)) {
+  for (auto [index, step] : llvm::enumerate(launch.steps)) {
     if (!choices.results.empty())
-      stage.block = choices.results[index];
+      step.block = choices.results[index];
     if (!choices.fibres.empty())
-      stage.fibres = choices.fibres[index];
-    int64_t most = std::min(stage.sizeN, kMaxTogether);
-    if (stage.block < 1 || stage.block > most)
+      step.fibres = choices.fibres[index];
+    int64_t most = std::min(step.sizeN, kMaxTogether);
+    if (step.block < 1 || step.block > most)
       return expects("results of factor " + Twine(index + 1) +
                          " to be in [1, " + Twine(most) + "]",
-                     stage.block);
-    most = stage.varies ? 1 : std::min(getFibres(launch, index), kMaxTogether);
-    if (stage.fibres < 1 || stage.fibres > most)
+                     step.block);
+    most = step.varies ? 1 : std::min(getFibres(launch, index), kMaxTogether);
+    if (step.fibres < 1 || step.fibres > most)
       return expects("fibres of factor " + Twine(index + 1) + " to be in [1, " +
                          Twine(most) + "]",
-                     stage.fibres);
+                     step.fibres);
   }
   return "";
 }

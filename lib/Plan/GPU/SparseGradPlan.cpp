@@ -114,6 +114,28 @@ static std::string findWrongInstructions(const SparseGradPlan &plan) {
   return "";
 }
 
+/// What is wrong with what adds up the sums of a launch.
+static std::string findWrongSums(const SparseGradPlan &plan) {
+  SparseGradPlan none;
+  if (plan.pieces == 1 && plan.leastPiece != none.leastPiece)
+    return expects("least_piece", Twine(none.leastPiece) + " with split_k = 1",
+                   plan.leastPiece);
+  StringRef why = " unless a second kernel adds up sums";
+  if (!plan.hasSums() && plan.sumThreads != none.sumThreads)
+    return expects("sum_threads", Twine(none.sumThreads) + why,
+                   plan.sumThreads);
+  if (!plan.hasSums() && plan.sumLoads != none.sumLoads)
+    return expects("sum_loads", Twine(none.sumLoads) + why, plan.sumLoads);
+  if (!llvm::isPowerOf2_64(plan.sumThreads))
+    return expects("sum_threads", "a power of two", plan.sumThreads);
+  int64_t ofThread = llvm::divideCeil(plan.getSumsPerWeight(), plan.sumThreads);
+  if (plan.sumLoads > ofThread)
+    return expects("sum_loads",
+                   "at most " + Twine(ofThread) + ", the sums of a thread",
+                   plan.sumLoads);
+  return "";
+}
+
 std::string kron::findWrongSparseGradChoice(const SparseGradPlan &plan) {
   for (auto [name, value] : {std::pair("row_tiles", plan.left.tiles),
                              std::pair("row_warps", plan.left.warps),
@@ -127,6 +149,8 @@ std::string kron::findWrongSparseGradChoice(const SparseGradPlan &plan) {
   std::string reason = findWrongChunks(plan);
   if (reason.empty())
     reason = findWrongInstructions(plan);
+  if (reason.empty())
+    reason = findWrongSums(plan);
   if (!reason.empty())
     return reason;
 

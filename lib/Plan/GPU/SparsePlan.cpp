@@ -7,7 +7,6 @@
 
 #include "kron/Plan/GPU/SparsePlan.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
-#include "kron/Machine/GPUTiles.h"
 #include "kron/Machine/NominalSizes.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/Problem.h"
@@ -211,9 +210,7 @@ void kron::setSparseChunks(SparsePlan &plan) {
   }
 }
 
-/// A warp stores some bytes of a row at a time: those of long groups are whole
-/// sectors, since ones that arrive in parts cost more.
-int64_t kron::getSparseShiftUnit(FusedOp fused, const SparsePlan &plan) {
+bool kron::mayShiftSparse(FusedOp fused, const SparsePlan &plan, int64_t unit) {
   auto type = dyn_cast<MemRefType>(fused.getInit().getType());
   SmallVector<int64_t> strides;
   int64_t offset, chunk = plan.getChunk();
@@ -222,29 +219,37 @@ int64_t kron::getSparseShiftUnit(FusedOp fused, const SparsePlan &plan) {
       plan.getResultWords() != 4 ||
       failed(type.getStridesAndOffset(strides, offset)) ||
       strides[plan.axis] != 1)
-    return 0;
+    return false;
   EpilogueOp epilogue = fused.getEpilogue();
   if (!getBeta(fused.getModeProducts().front()).isZero() ||
       (epilogue && (epilogue.getBias() || epilogue.getResidual())))
-    return 0;
-  int64_t unit = chunk;
-  if (plan.sizeN * plan.elementBytes >= kGPUForms.longGroupBytes)
-    unit = kGPUForms.shiftBytes / plan.elementBytes;
+    return false;
   auto isWhole = [&](unsigned axis) {
     return !ShapedType::isDynamic(strides[axis]) && strides[axis] % unit == 0;
   };
-  while (unit > chunk &&
-         !(isWhole(plan.rowAxis) && llvm::all_of(plan.freeAxes, isWhole)))
-    unit /= 2;
   auto isKnownPart = [&](unsigned axis) {
     return !ShapedType::isDynamic(strides[axis]) && strides[axis] % unit != 0;
   };
   bool isShifted =
       plan.sizeN % chunk != 0 || llvm::any_of(plan.groupAxes, isKnownPart);
-  return isShifted && isWhole(plan.rowAxis) &&
-                 llvm::all_of(plan.freeAxes, isWhole)
-             ? unit
-             : 0;
+  return unit >= chunk && llvm::isPowerOf2_64(unit) && isShifted &&
+         isWhole(plan.rowAxis) && llvm::all_of(plan.freeAxes, isWhole);
+}
+
+/// Why tiles do not start as `plan` says, or nothing.
+static std::optional<std::string> getShiftReason(FusedOp fused,
+                                                 const SparsePlan &plan) {
+  if (!plan.shiftUnit)
+    return std::nullopt;
+  // Results that are shared out anew need not start at chunks.
+  if (plan.sharedStore)
+    return expects("shift to be 0 with shared_store = 1", plan.shiftUnit);
+  if (!mayShiftSparse(fused, plan, plan.shiftUnit))
+    return expects("shift to be 0, or elements of 16 bytes and more, a power "
+                   "of two, whose multiples rows of results start at but "
+                   "groups of them do not",
+                   plan.shiftUnit);
+  return std::nullopt;
 }
 
 /// Whether neighbours in the memory of `product`'s factor lie along its K.
@@ -272,6 +277,58 @@ std::optional<std::string> kron::swapSparseOperands(FusedOp fused,
   plan.swappedRows = plan.sizeN;
   plan.sizeN = plan.rows;
   plan.alongRows = false;
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Whole copies
+//===----------------------------------------------------------------------===//
+
+/// The strides of the lanes and of K of the data, or of the factor, of `plan`;
+/// of others those that are known. A factor of unknown strides is copied so if
+/// it turns out to be row-major.
+static SmallVector<int64_t, 2>
+getLaneStrides(FusedOp fused, const SparsePlan &plan, bool isFactor,
+               SmallVectorImpl<int64_t> &others) {
+  ModeProductOp product = fused.getModeProducts().front();
+  Value array = isFactor ? fused.getOperandOf(product.getFactor())
+                         : fused.getInputs().front();
+  ArrayRef<int64_t> shape = cast<ShapedType>(array.getType()).getShape();
+  SmallVector<int64_t> strides = getKnownStrides(array);
+  SmallVector<int64_t, 2> found{plan.lanes == 1 ? 1 : 0, 0};
+  int64_t rowMajor = 1;
+  for (int64_t dim = strides.size(); dim-- > 0; rowMajor *= shape[dim]) {
+    int64_t axis = isFactor ? product.getFactorDims()[dim] : dim;
+    int64_t contracted =
+        isFactor ? int64_t(ModeProductOp::kContracted) : int64_t(plan.axis);
+    if (shape[dim] == 1)
+      continue;
+    if (isFactor && ShapedType::isDynamic(strides[dim]))
+      strides[dim] = rowMajor;
+    if (axis == contracted)
+      found[1] = strides[dim];
+    else if (axis == plan.laneAxis)
+      found[0] = strides[dim];
+    else if (!ShapedType::isDynamic(strides[dim]))
+      others.push_back(strides[dim]);
+  }
+  return found;
+}
+
+std::optional<std::string>
+kron::getWholeCopyReason(FusedOp fused, const SparsePlan &plan, bool isFactor) {
+  if (plan.alongRows || plan.copiesSingly || plan.swapsOperands || plan.isOf8())
+    return "chunks lie along rows, or elements have 8 bits";
+  if (!isFactor && fused.getInputPermutation())
+    return "the data are transposed";
+  SmallVector<int64_t> others;
+  auto strides = getLaneStrides(fused, plan, isFactor, others);
+  if (strides[0] != 1 || strides[1] != plan.lanes)
+    return "lanes and K are no neighbours in memory";
+  if (llvm::any_of(others, [&](int64_t stride) {
+        return stride % plan.lanesPerChunk != 0;
+      }))
+    return "strides are no multiples of the lanes of a chunk";
   return std::nullopt;
 }
 
@@ -465,10 +522,31 @@ static std::optional<std::string> getKernelReason(const SparsePlan &plan) {
                    plan.stepK);
   if (plan.sharedStore && plan.alongRows)
     return expects("shared_store to be 0 where chunks lie along rows", 1);
+  if (plan.wholeCopies > 1 && plan.keepsFactor)
+    return expects("whole_copies to be at most 1 where a factor is kept",
+                   plan.wholeCopies);
+  if (plan.wholeCopies && plan.usesWgmma)
+    return expects("whole_copies to be 0 with wgmma", plan.wholeCopies);
+  if (plan.wholeCopies &&
+      (plan.isWideChunk() || plan.lanesPerChunk == plan.getChunk()))
+    return expects("whole_copies to be 0 of chunks that are neighbours in "
+                   "memory",
+                   plan.wholeCopies);
   if (plan.usesWgmma)
     return getWgmmaReason(plan);
   if (plan.swapsOperands)
     return expects("swaps_operands to be 0 without wgmma", 1);
+  return std::nullopt;
+}
+
+/// Why arrays of `fused` do not lie as whole copies of `plan` need it.
+static std::optional<std::string> getCopyReason(FusedOp fused,
+                                                const SparsePlan &plan) {
+  for (bool isFactor : {false, true})
+    if (plan.copiesWhole(isFactor))
+      if (auto reason = getWholeCopyReason(fused, plan, isFactor))
+        return "whole_copies = " + std::to_string(plan.wholeCopies) + ": " +
+               *reason;
   return std::nullopt;
 }
 
@@ -492,10 +570,13 @@ std::variant<SparsePlan, std::string> kron::readSparsePlan(FusedOp fused,
   if (reason)
     return *reason;
   setSparseChunks(plan);
-  // Neither do results that are shared out anew need to start at chunks.
-  plan.shiftUnit = plan.sharedStore ? 0 : getSparseShiftUnit(fused, plan);
   plan.stepsK = llvm::divideCeil(plan.sizeK, plan.stepK);
-  if (std::optional<std::string> reason = getKernelReason(plan))
+  reason = getShiftReason(fused, plan);
+  if (!reason)
+    reason = getKernelReason(plan);
+  if (!reason)
+    reason = getCopyReason(fused, plan);
+  if (reason)
     return *reason;
   return plan;
 }

@@ -29,7 +29,7 @@ static constexpr uint64_t kMaxTileElements = 1 << 20;
 static constexpr int64_t kMaxKept = 64;
 
 bool WgmmaPlan::canRefill() const {
-  const WgmmaStage &last = stages.back();
+  const WgmmaStep &last = steps.back();
   // Four rows are neighbours in memory, and no warp repeats another one's rows.
   if (buffers != 1 || pieces != 1 || !inPlace || landing.elementBytes != 4 ||
       last.innermost || last.radix.back() % 4 != 0 ||
@@ -38,8 +38,8 @@ bool WgmmaPlan::canRefill() const {
   // Its rows are all of the next tile.
   for (auto [number, axis] : llvm::enumerate(axes))
     if (number != last.axis &&
-        (axis.stage >= 0 ? axis.before != axis.after
-                         : axis.tile != last.radix[number]))
+        (axis.step >= 0 ? axis.before != axis.after
+                        : axis.tile != last.radix[number]))
       return false;
   return true;
 }
@@ -103,9 +103,9 @@ static void mergeAxes(FusedOp fused, WgmmaPlan &plan) {
   ModeProductOp last = products.back();
   ShapedType input = getShape(products.front().getInput());
   ShapedType result = getShape(fused.getInit());
-  SmallVector<int> stageOf(result.getRank(), -1);
+  SmallVector<int> stepOf(result.getRank(), -1);
   for (auto [index, product] : llvm::enumerate(products))
-    stageOf[product.getAxis()] = index;
+    stepOf[product.getAxis()] = index;
 
   SmallVector<SmallVector<int64_t>> strides;
   strides.push_back(getKnownStrides(
@@ -115,13 +115,13 @@ static void mergeAxes(FusedOp fused, WgmmaPlan &plan) {
   if (last.getAddend())
     strides.push_back(getKnownStrides(fused.getOperandOf(last.getAddend())));
   auto isWalked = [&](unsigned axis) {
-    return stageOf[axis] < 0 &&
+    return stepOf[axis] < 0 &&
            input.getDimSize(axis) == result.getDimSize(axis);
   };
   auto isMergeable = [&](unsigned axis) {
     unsigned outer = plan.axes.back().strideAxis;
     int64_t size = result.getDimSize(axis);
-    if (!isWalked(axis) || !isWalked(axis - 1) || plan.axes.back().stage >= 0 ||
+    if (!isWalked(axis) || !isWalked(axis - 1) || plan.axes.back().step >= 0 ||
         ShapedType::isDynamic(size))
       return false;
     if (size == 1 || result.getDimSize(outer) == 1)
@@ -132,11 +132,11 @@ static void mergeAxes(FusedOp fused, WgmmaPlan &plan) {
              array[outer] == array[axis] * size;
     });
   };
-  for (unsigned axis = 0; axis < stageOf.size(); ++axis) {
+  for (unsigned axis = 0; axis < stepOf.size(); ++axis) {
     int64_t after = result.getDimSize(axis);
     // The contracted axis stays the innermost one.
     if (isWalked(axis) && after == 1 && !plan.axes.empty() &&
-        plan.axes.back().stage >= 0)
+        plan.axes.back().step >= 0)
       continue;
     if (axis > 0 && isMergeable(axis)) {
       WgmmaAxis &merged = plan.axes.back();
@@ -152,11 +152,11 @@ static void mergeAxes(FusedOp fused, WgmmaPlan &plan) {
     WgmmaAxis own;
     own.fusedAxes.push_back(axis);
     own.strideAxis = axis;
-    own.stage = stageOf[axis];
+    own.step = stepOf[axis];
     own.before = own.after = after;
-    if (own.stage >= 0) {
+    if (own.step >= 0) {
       // The types of the arrays may leave open what the factor tells.
-      ModeProductOp product = products[own.stage];
+      ModeProductOp product = products[own.step];
       ShapedType factor = getShape(product.getFactor());
       own.before = factor.getDimSize(product.getContractedFactorDim());
       own.after = factor.getDimSize(product.getResultingFactorDim());
@@ -176,7 +176,7 @@ static bool fillsTiles(int64_t size) {
 /// Finds the axes of rows and columns.
 static void findTiledAxes(WgmmaPlan &plan) {
   int numAxes = plan.axes.size();
-  if (plan.axes.back().stage < 0)
+  if (plan.axes.back().step < 0)
     plan.columnAxis = numAxes - 1;
   // The one along which neighbours of a transposed input lie, else the longest
   // of the other axes. One of unknown size may have a single position, so that
@@ -188,38 +188,37 @@ static void findTiledAxes(WgmmaPlan &plan) {
                       isOpen ? 0 : size);
   };
   for (int axis = 0; axis < numAxes; ++axis)
-    if (plan.axes[axis].stage < 0 && axis != plan.columnAxis &&
+    if (plan.axes[axis].step < 0 && axis != plan.columnAxis &&
         (plan.rowAxis < 0 || getRank(axis) > getRank(plan.rowAxis)))
       plan.rowAxis = axis;
 }
 
-static void buildStages(FusedOp fused, WgmmaPlan &plan) {
+static void buildSteps(FusedOp fused, WgmmaPlan &plan) {
   bool is16BitFloat = !getElementType(fused.getInputs().front()).isF32();
   for (auto [index, product] : llvm::enumerate(fused.getModeProducts())) {
-    WgmmaStage stage;
+    WgmmaStep step;
     for (auto [number, axis] : llvm::enumerate(plan.axes))
-      if (axis.stage == static_cast<int>(index))
-        stage.axis = number;
+      if (axis.step == static_cast<int>(index))
+        step.axis = number;
     if (is16BitFloat && index == 0)
-      stage.kind = WgmmaKind::Half;
+      step.kind = WgmmaKind::Half;
     else if (is16BitFloat || product.getPrecision() == Precision::TF32 ||
              !getElementType(product.getFactor()).isF32())
-      stage.kind = WgmmaKind::TF32;
+      step.kind = WgmmaKind::TF32;
     else
-      stage.kind = WgmmaKind::Split;
+      step.kind = WgmmaKind::Split;
     ShapedType factor = getShape(product.getFactor());
-    stage.sizeK = factor.getDimSize(product.getContractedFactorDim());
-    stage.sizeN = factor.getDimSize(product.getResultingFactorDim());
-    stage.innermost = stage.axis + 1 == plan.axes.size();
-    bool isWhole = std::max(stage.sizeK, stage.sizeN) <= kWgmmaMaxWholeSide;
-    stage.pad(isWhole ? stage.sizeN
-                      : std::min(stage.sizeN, kWgmmaShareResults));
+    step.sizeK = factor.getDimSize(product.getContractedFactorDim());
+    step.sizeN = factor.getDimSize(product.getResultingFactorDim());
+    step.innermost = step.axis + 1 == plan.axes.size();
+    bool isWhole = std::max(step.sizeK, step.sizeN) <= kWgmmaMaxWholeSide;
+    step.pad(isWhole ? step.sizeN : std::min(step.sizeN, kWgmmaShareResults));
     if (!isWhole)
-      stage.shares = llvm::divideCeil(stage.sizeN, stage.paddedResults);
-    plan.factorBytes += stage.getNumCopies() * stage.factorBytes;
-    plan.stages.push_back(stage);
+      step.shares = llvm::divideCeil(step.sizeN, step.paddedResults);
+    plan.factorBytes += step.getNumCopies() * step.factorBytes;
+    plan.steps.push_back(step);
   }
-  plan.inPlace = !is16BitFloat || plan.stages.size() == 1;
+  plan.inPlace = !is16BitFloat || plan.steps.size() == 1;
   plan.landing.elementBytes =
       getElementBytes(getElementType(fused.getInputs().front()));
 }
@@ -231,7 +230,7 @@ std::variant<WgmmaPlan, std::string> kron::describeWgmma(FusedOp fused) {
   WgmmaPlan plan;
   mergeAxes(fused, plan);
   findTiledAxes(plan);
-  buildStages(fused, plan);
+  buildSteps(fused, plan);
   return plan;
 }
 
@@ -247,11 +246,11 @@ static void setLayout(WgmmaLayout &layout, const WgmmaPlan &plan) {
   SmallVector<int64_t> extents(numAxes, 1);
   for (auto [number, axis] : llvm::enumerate(plan.axes)) {
     extents[number] = axis.tile;
-    if (axis.stage >= 0) {
-      const WgmmaStage &stage = plan.stages[axis.stage];
+    if (axis.step >= 0) {
+      const WgmmaStep &step = plan.steps[axis.step];
       extents[number] = plan.pieces > 1
                             ? plan.pieceK
-                            : std::max(stage.paddedK, stage.paddedResults);
+                            : std::max(step.paddedK, step.paddedResults);
     } else if (number + 1 == numAxes) {
       extents[number] = llvm::alignTo(axis.tile, 8);
     }
@@ -266,7 +265,7 @@ static void setLayout(WgmmaLayout &layout, const WgmmaPlan &plan) {
                    llvm::isPowerOf2_64);
   int64_t pitch = 1;
   for (unsigned number = numAxes; number-- > 0;) {
-    if (extents[number] == 1 && plan.axes[number].stage < 0)
+    if (extents[number] == 1 && plan.axes[number].step < 0)
       continue;
     layout.pitches[number] = pitch;
     pitch *= extents[number];
@@ -278,11 +277,10 @@ static void setLayout(WgmmaLayout &layout, const WgmmaPlan &plan) {
 }
 
 void kron::setWgmmaTile(WgmmaPlan &plan) {
-  plan.pieces = plan.pieceK
-                    ? llvm::divideCeil(plan.stages.front().sizeK, plan.pieceK)
-                    : 1;
+  plan.pieces =
+      plan.pieceK ? llvm::divideCeil(plan.steps.front().sizeK, plan.pieceK) : 1;
   for (auto [number, axis] : llvm::enumerate(plan.axes)) {
-    if (axis.stage >= 0)
+    if (axis.step >= 0)
       axis.tile = axis.before;
     else if (static_cast<int>(number) == plan.rowAxis)
       axis.tile = plan.rows;
@@ -291,18 +289,18 @@ void kron::setWgmmaTile(WgmmaPlan &plan) {
   }
   setLayout(plan.landing, plan);
   setLayout(plan.work, plan);
-  for (auto [index, stage] : llvm::enumerate(plan.stages)) {
-    stage.radix.clear();
-    stage.rows = 1;
+  for (auto [index, step] : llvm::enumerate(plan.steps)) {
+    step.radix.clear();
+    step.rows = 1;
     for (auto [number, axis] : llvm::enumerate(plan.axes)) {
       int64_t size = axis.tile;
-      if (axis.stage >= 0 && axis.stage < static_cast<int>(index))
+      if (axis.step >= 0 && axis.step < static_cast<int>(index))
         size = axis.after;
       // A thread takes pairs of columns.
       if (number + 1 == plan.axes.size())
         size = llvm::alignTo(size, 2);
-      stage.radix.push_back(number == stage.axis ? 1 : size);
-      stage.rows *= stage.radix.back();
+      step.radix.push_back(number == step.axis ? 1 : size);
+      step.rows *= step.radix.back();
     }
   }
 }
@@ -316,9 +314,9 @@ void kron::setWgmmaTile(WgmmaPlan &plan) {
 static uint64_t getMaxTileElements(const WgmmaPlan &plan) {
   uint64_t elements =
       llvm::SaturatingMultiply<uint64_t>(plan.rows, plan.columns);
-  for (const WgmmaStage &stage : plan.stages)
+  for (const WgmmaStep &step : plan.steps)
     elements = llvm::SaturatingMultiply<uint64_t>(
-        elements, std::max(stage.paddedK, stage.paddedResults));
+        elements, std::max(step.paddedK, step.paddedResults));
   return elements;
 }
 
@@ -326,15 +324,15 @@ static uint64_t getMaxTileElements(const WgmmaPlan &plan) {
 /// each whose elements are neighbours in memory.
 static int64_t getMinThreads(FusedOp fused, const WgmmaPlan &plan) {
   int64_t threads = kWarpgroupThreads;
-  for (auto [product, stage] :
-       llvm::zip_equal(fused.getModeProducts(), plan.stages)) {
+  for (auto [product, step] :
+       llvm::zip_equal(fused.getModeProducts(), plan.steps)) {
     SmallVector<int64_t> strides =
         getKnownStrides(fused.getOperandOf(product.getFactor()));
     bool isAlongK = strides[product.getContractedFactorDim()] == 1 &&
                     strides[product.getResultingFactorDim()] != 1;
     threads = std::max<int64_t>(
         threads,
-        llvm::PowerOf2Ceil(isAlongK ? stage.paddedK : stage.paddedResults));
+        llvm::PowerOf2Ceil(isAlongK ? step.paddedK : step.paddedResults));
   }
   return threads;
 }
@@ -342,19 +340,19 @@ static int64_t getMinThreads(FusedOp fused, const WgmmaPlan &plan) {
 /// What is wrong with the pieces that `plan` loads tiles in, if it does; an
 /// empty string if there is nothing.
 static std::string findWrongPieces(const WgmmaPlan &plan) {
-  const WgmmaStage &stage = plan.stages.front();
+  const WgmmaStep &step = plan.steps.front();
   if (plan.pieceK == 0)
     return plan.getShares() == 1
                ? ""
                : expects("k_piece to be positive where CTAs share the columns "
                          "of a factor",
                          plan.pieceK);
-  if (plan.stages.size() > 1 || plan.landing.elementBytes != 4)
+  if (plan.steps.size() > 1 || plan.landing.elementBytes != 4)
     return expects("k_piece to be 0 unless a factor of f32 is alone",
                    plan.pieceK);
-  if (plan.pieceK % kPieceUnit != 0 || plan.pieceK >= stage.sizeK)
+  if (plan.pieceK % kPieceUnit != 0 || plan.pieceK >= step.sizeK)
     return expects("k_piece to be a multiple of 16 less than the " +
-                       Twine(stage.sizeK) + " rows of the factor",
+                       Twine(step.sizeK) + " rows of the factor",
                    plan.pieceK);
   if (plan.groupSize != 1)
     return expects("warpgroups_per_tile to be 1 where tiles come in pieces",
@@ -406,10 +404,10 @@ std::variant<WgmmaPlan, std::string> kron::readWgmmaPlan(FusedOp fused,
   if (!reason.empty())
     return reason;
   setWgmmaTile(*read);
-  if (read->pieces > 1 && read->stages.front().rows > kWgmmaRows)
+  if (read->pieces > 1 && read->steps.front().rows > kWgmmaRows)
     return expects("tile and columns to make at most 64 rows where tiles come "
                    "in pieces",
-                   read->stages.front().rows);
+                   read->steps.front().rows);
   if (read->quantize)
     if (auto reason = getWgmmaQuantizeReason(fused, *read))
       return *reason;
@@ -424,7 +422,7 @@ std::optional<std::string> kron::getWgmmaQuantizeReason(FusedOp fused,
     return "rows are on more than one axis";
   int64_t elements = 1;
   for (auto [number, axis] : llvm::enumerate(plan.axes)) {
-    if ((axis.stage < 0) != (number == 0))
+    if ((axis.step < 0) != (number == 0))
       return "rows are not the outermost axis alone";
     if (number > 0)
       elements *= axis.after;
@@ -434,7 +432,7 @@ std::optional<std::string> kron::getWgmmaQuantizeReason(FusedOp fused,
     return "results are not segments of four";
   if (plan.pieces > 1 || plan.getShares() > 1)
     return "a tile does not have whole rows";
-  if (plan.stages.size() == 1 && plan.landing.elementBytes != 4)
+  if (plan.steps.size() == 1 && plan.landing.elementBytes != 4)
     return "there is no place for results in shared memory";
   for (int64_t pitch : ArrayRef(plan.work.pitches).drop_back())
     if (pitch % kWgmmaQuantizedLanes != 0)

@@ -17,6 +17,7 @@ import dataclasses
 
 from torch.distributed.tensor import Partial, Replicate, Shard
 
+from .. import _core
 from ..torch._checks import factor_transposes
 
 
@@ -56,7 +57,7 @@ def _partial(call, names):
 
 def _contracted(kind, letter):
     """(axis of a factor that is summed over, axis that the result gets)."""
-    return (-2, -1) if (kind == "mkm") == (letter == "N") else (-1, -2)
+    return _core.infer_factor(kind, (-2, -1), letter)
 
 
 def product_parts(kind, call, shape):
@@ -144,7 +145,7 @@ def ksmm(call, shape):
     yield REPLICATED
     yield from batch_parts(call, shape)
     yield block_part(call, shape, ["weights"], [call["weights"]])
-    summed, kept = (2, 1) if call["trans_weights"] == "N" else (1, 2)
+    summed, kept = _core.weight_axes(call["trans_weights"])
     if weights[0] == 1:
         bias = {} if call["bias"] is None else {"bias": Shard(0)}
         yield Choice({"weights": Shard(kept), **bias,

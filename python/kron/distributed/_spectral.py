@@ -48,7 +48,7 @@ class _Spectrum:
             self.vectors.append(vectors)
         self.target = 0 if plan is None else plan.target
 
-    def slab(self, axis, k):
+    def own_values(self, axis, k):
         """The eigenvalues of axis k as far as this rank has them where `axis` is divided; as an
         array that broadcasts to [P1, ..., PN]."""
         values = self.values[k - 1]
@@ -59,9 +59,9 @@ class _Spectrum:
 
     def spectrum(self, axis):
         """d where `axis` is divided."""
-        result = self.slab(axis, 1)
+        result = self.own_values(axis, 1)
         for k in range(2, len(self.values) + 1):
-            result = result * self.slab(axis, k)
+            result = result * self.own_values(axis, k)
         return result + self.sigma
 
     def rotate(self, rows):
@@ -89,7 +89,7 @@ class _Spectrum:
         weights = torch.ones((), dtype=solved.dtype, device=solved.device)
         for other in range(1, len(self.values) + 1):
             if other != k:
-                weights = weights * self.slab(axis, other)
+                weights = weights * self.own_values(axis, other)
         inverse = (weights / self.spectrum(axis)).movedim(k - 1, 0).flatten(1).sum(1)
         left = (solved * weights).movedim(k, 0).flatten(1)
         products = left @ solved.movedim(k, 0).flatten(1).mT

@@ -65,14 +65,14 @@ def _pattern(p, q, other, rows):
 
 @functools.lru_cache(maxsize=256)
 def _kernel(p, q, other, rows, dtype, device):
-    from .. import _compile
+    from .. import _compile, _core
 
     element = GPU_ELEMENTS[dtype]
 
     def shape(size):
         return (None, size * other) if rows == "outside" else (size * other, None)
 
-    program = _compile.compiler().Program(on_tensors=False)
+    program = _core.Program(on_tensors=False)
     x, grad = (program.argument(name, shape(size), element)
                for name, size in (("x", p), ("grad", q)))
     program.operation("ksmm_grad", {

@@ -19,6 +19,11 @@ def operator_shape(kind, factor, trans):
     return _core.infer_factor(kind, tuple(factor.shape), trans)
 
 
+def contracts_rows(kind, trans):
+    """Whether a factor's rows are summed over, not its columns."""
+    return _core.infer_factor(kind, (True, False), trans)[0]
+
+
 def _same_kind(name, array, x):
     if array.dtype != x.dtype:
         raise TypeError(f"expects {name} to be of x's type {x.dtype}, but got "

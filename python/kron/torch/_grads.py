@@ -16,7 +16,7 @@ import math
 import torch
 
 from ._axis_grad import contract
-from ._checks import factor_transposes, operator_shape
+from ._checks import contracts_rows, factor_transposes, operator_shape
 
 
 def conjugate(scalar):
@@ -137,7 +137,7 @@ class _FactorGradients:
         view = self.view(array, k, self.q[k] if adjoint else self.p[k])
         # op(F) as a [p, q] matrix is F itself or its transpose.
         factor, letter = self.factors[k], self.trans[k]
-        is_rows = (self.kind == "mkm") == (letter == "N")
+        is_rows = contracts_rows(self.kind, letter)
         needs_conj = (letter == "C") != adjoint
         if needs_conj:
             factor = _conj(factor)
@@ -167,7 +167,7 @@ class _FactorGradients:
             result = contract(array, grad)
         if letter == "C":
             result = _conj(result)
-        if (self.kind == "mkm") != (letter == "N"):
+        if not contracts_rows(self.kind, letter):
             result = result.mT
         return _summed_to(result, factor.shape)
 

@@ -14,7 +14,8 @@ import math
 import torch
 
 from .. import _compile
-from .._core import infer_features
+from .. import _core
+from .._core import infer_factor, infer_features
 from ._axis_grad import is_fast_on_gpu
 from ._grads import sum_batch
 from ._weight_grad import GPU_ELEMENTS, SIXTEEN_BIT, LARGE_BLOCK, has_kernel
@@ -29,7 +30,7 @@ class _Function:
     """A function on row-major arrays while it is put together."""
 
     def __init__(self, element, precision):
-        self.program = _compile.compiler().Program(on_tensors=False)
+        self.program = _core.Program(on_tensors=False)
         self.element, self.precision = element, precision
 
     def argument(self, name, shape, element=None):
@@ -240,16 +241,11 @@ def ksmm_grads(grad, x, weights, kept, needs, trans, layout, precision, stream):
 # ----------------------------------------------------------------------------------
 
 
-def _sizes(shape, letter):
-    """(contracted, resulting) size of a factor of mkm."""
-    return shape if letter == "N" else shape[::-1]
-
-
 @functools.lru_cache(maxsize=256)
 def _product_kernel(op, shapes, letters, precision, dtype, device, needs, are_wide):
     """Of mkm or kmm of matrices; `letters` are those of mkm."""
     function = _Function(GPU_ELEMENTS[dtype], precision)
-    sizes = list(map(_sizes, shapes, letters))
+    sizes = [infer_factor("mkm", shape, letter) for shape, letter in zip(shapes, letters)]
     p, q = (math.prod(column) for column in zip(*sizes))
     is_rows = op == "mkm"
     layout = "batch_first" if is_rows else "batch_last"
@@ -321,7 +317,7 @@ def product_kernel(grad, x, factors, needs, are_wide, kind, trans_factors, preci
     letters = _real(trans_factors) or "N" * len(factors)
     if kind != "mkm":
         letters = _flip(letters)
-    sizes = list(map(_sizes, shapes, letters))
+    sizes = [infer_factor("mkm", shape, letter) for shape, letter in zip(shapes, letters)]
     op = "kmm" if kind == "kmm" else "mkm"
     if not _has_product(grad, x, op, sizes, needs[1:]):
         return None

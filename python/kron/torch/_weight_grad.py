@@ -67,7 +67,7 @@ def has_kernel(pattern, dtype):
 @functools.lru_cache(maxsize=256)
 def _kernel(pattern, dtype, layout="batch_first", device=-1):
     """The gradient over any number of rows."""
-    from .. import _compile
+    from .. import _compile, _core
 
     a, b, c, d = pattern
     element = GPU_ELEMENTS[dtype]
@@ -75,7 +75,7 @@ def _kernel(pattern, dtype, layout="batch_first", device=-1):
     def rows(features):
         return (None, features) if layout == "batch_first" else (features, None)
 
-    program = _compile.compiler().Program(on_tensors=False)
+    program = _core.Program(on_tensors=False)
     program.operation("ksmm_grad", {
         "input": program.argument("x", rows(a * c * d), element),
         "grad": program.argument("grad", rows(a * b * d), element),

@@ -16,8 +16,8 @@
 // of k, row and column tile; and that the second one adds the low parts of what
 // the first one left, with the same tiles of its factor. All of it is between
 // the configuration of the tiles and their release.
-// REMARK: Stage {{.*}}Mapping=amx-rows
-// REMARK: Stage {{.*}}Mapping=amx-columns
+// REMARK: Step {{.*}}Mapping=amx-rows
+// REMARK: Step {{.*}}Mapping=amx-columns
 // CHECK-LABEL: llvm.func @square64_fused(
 // CHECK: llvm.call_intrinsic "llvm.x86.ldtilecfg"
 // CHECK-COUNT-8: llvm.call_intrinsic "llvm.x86.tdpbf16ps"
@@ -50,7 +50,7 @@ func.func @square64(%x: tensor<?x4096xbf16>, %f: tensor<64x64xbf16>) -> tensor<?
 
 // Verify that a factor that depends on a short innermost axis takes one position
 // of it after the other: elements of X are gathered, results shuffled together.
-// REMARK: Stage {{.*}}Mapping=amx-rows
+// REMARK: Step {{.*}}Mapping=amx-rows
 // CHECK-LABEL: llvm.func @varying_fused(
 // CHECK: llvm.intr.masked.gather
 // CHECK: llvm.call_intrinsic "llvm.x86.tdpbf16ps"
@@ -64,7 +64,7 @@ func.func @varying(%x: memref<?x128xbf16>, %k: memref<1x64x64x2xbf16>, %y: memre
 // Verify that a factor beyond the first caches is used for several blocks of
 // rows at a time: what is packed of X has two blocks of 32 x (1024 + 32) bf16,
 // the loop over them is inside of the one over results.
-// REMARK: Stage {{.*}}Mapping=amx-rows
+// REMARK: Step {{.*}}Mapping=amx-rows
 // CHECK-LABEL: llvm.func @large_fused(
 // CHECK: llvm.mlir.constant(135168 : i64)
 // CHECK: llvm.call_intrinsic "llvm.x86.tdpbf16ps"

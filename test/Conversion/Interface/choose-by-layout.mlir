@@ -11,8 +11,9 @@
 // CHECK: memref.reinterpret_cast %[[X]] to offset: [0], sizes: [%{{.*}}, 8], strides: [8, 1] : {{.*}} to memref<?x8xf32>
 // CHECK: memref.extract_strided_metadata %[[K]]
 // CHECK: memref.reinterpret_cast %[[K]] to offset: [0], sizes: [2, 4, 4, 1], strides: [16, 4, 1, 1] : {{.*}} to memref<2x4x4x1xf32>
+// CHECK: %[[BOTH:.*]] = arith.andi {{.*}} {kron.requires = {row_major = 1 : i64}}
 // CHECK: %[[DENSE:.*]] = memref.reinterpret_cast %[[Y]] {{.*}} to memref<?x8xf32>
-// CHECK: scf.if
+// CHECK: scf.if %[[BOTH]]
 // CHECK: bufferization.to_tensor %{{.*}} : memref<?x8xf32> to
 // CHECK: bufferization.to_tensor %{{.*}} : memref<2x4x4x1xf32> to
 // CHECK: kron.ksmm

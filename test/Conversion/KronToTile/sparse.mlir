@@ -99,6 +99,27 @@ func.func @staged(%x: memref<100x2x64x3xf32>, %k: memref<2x40x64x3xf32>, %y: mem
 
 // -----
 
+// Verify that slots of data and of a factor that are copied whole have the bytes in front of a segment, of one position K
+// of two of three lanes, and that the chunks that are made of them have a buffer.
+// CHECK-LABEL: gpu.func @whole_0(
+// CHECK:         tile.alloc : !tile.ring<2 of <16x128xf32>>
+// CHECK:         tile.alloc : !tile.ring<2 of <32x128xf32>>
+// CHECK:         %[[SHARED:.*]] = tile.alloc : !tile.buffer<1536xf32>
+// CHECK:         tile.copy_pieces {{.*}} chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], split = true, whole = 2>> :
+// CHECK:         tile.contract_pieces {{.*}} sums %[[SHARED]] along
+func.func @whole(%x: memref<100x2x64x3xf32>, %k: memref<2x40x64x3xf32>, %y: memref<100x2x40x3xf32>) {
+  kron.fused ins(%x, %k : memref<100x2x64x3xf32>, memref<2x40x64x3xf32>) outs(%y : memref<100x2x40x3xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 2, k_step = 16, lane_chunks = 2, whole_copies = 2>} {
+  ^bb0(%tx: tensor<100x2x64x3xf32>, %tk: tensor<2x40x64x3xf32>, %ty: tensor<100x2x40x3xf32>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<100x2x64x3xf32>) factor(%tk [1, q, p, 3] : tensor<2x40x64x3xf32>)
+         outs(%ty : tensor<100x2x40x3xf32>) -> tensor<100x2x40x3xf32>
+    kron.yield %0 : tensor<100x2x40x3xf32>
+  }
+  return
+}
+
+// -----
+
 // Verify that a factor that stays is left to the emitter of such kernels.
 // CHECK-LABEL: func.func @kept(
 // CHECK:         kron.fused {{.*}}keeps_factor = 1

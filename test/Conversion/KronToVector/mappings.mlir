@@ -110,6 +110,24 @@ func.func @fibres_of_five(%x: memref<192x5xf32>, %f: memref<5x5xf32>, %y: memref
 
 // -----
 
+// Verify that where rows are not known the last vectors have as many of them as there are.
+// CHECK-LABEL: func.func private @fibres_of_six_fused
+// CHECK: scf.for %[[ROW:.*]] = %{{.*}} to %[[ROWS:.*]] step %c2_i64
+// CHECK-NEXT: %[[LEFT:.*]] = arith.subi %[[ROWS]], %[[ROW]]
+// CHECK-NEXT: %[[FIBRES:.*]] = arith.minsi %[[LEFT]], %c2_i64
+// CHECK-NEXT: %[[ELEMENTS:.*]] = arith.muli %[[FIBRES]], %c6_i64
+// CHECK-NEXT: arith.minsi %[[ELEMENTS]], %c16_i64
+func.func @fibres_of_six(%x: memref<?x6xf32>, %f: memref<6x6xf32>, %y: memref<?x6xf32>) {
+  kron.fused ins(%x, %f : memref<?x6xf32>, memref<6x6xf32>) outs(%y : memref<?x6xf32>) {
+  ^bb0(%t: tensor<?x6xf32>, %a: tensor<6x6xf32>, %o: tensor<?x6xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<?x6xf32>) factor(%a [p, q] : tensor<6x6xf32>) outs(%o : tensor<?x6xf32>) -> tensor<?x6xf32>
+    kron.yield %1 : tensor<?x6xf32>
+  }
+  return
+}
+
+// -----
+
 // Verify that the elements of two fibres of eight are taken in turn, in pairs that loads
 // repeat, and results are put in order again.
 // CHECK-LABEL: func.func private @fibres_of_eight_fused

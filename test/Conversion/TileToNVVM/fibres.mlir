@@ -134,3 +134,47 @@ func.func @quantized_host(%b0: !llvm.ptr, %b2: !llvm.ptr, %b3: !llvm.ptr, %b4: !
   tile.launch @kron_gpu::@quantized tiles(%n) args(%x, %f, %q, %c, %m, %a : !tile.view<?x64x64xf16, [4096, 64, 1]>, !tile.view<64x64xf16, [64, 1]>, !tile.view<?x4096xi8, [4096, 1]>, !tile.view<?xf32, [1]>, i32, f32)
   return
 }
+
+// -----
+
+// Verify that of a tile that is stored element by element, whose rows are no powers of two, neighbouring lanes store
+// neighbours along the innermost dimension, as they copy them.
+// CHECK-LABEL: llvm.func @ragged(
+// CHECK:         %[[COPIED:.*]] = arith.remui %{{.*}}, %c32
+// CHECK:         arith.addi %{{.*}}, %[[COPIED]]
+// CHECK:         nvvm.cp.async.shared.global {{.*}} 4, cache =  ca
+// CHECK:         nvvm.barrier0
+// CHECK:         %[[WARP:.*]] = arith.divui %{{.*}}, %c32
+// CHECK:         %[[LANE:.*]] = arith.remui %{{.*}}, %c32
+// CHECK:         %[[ROW:.*]] = arith.remui %[[WARP]], %c3
+// CHECK:         %[[BEFORE:.*]] = arith.muli %[[ROW]], %c20
+// CHECK:         llvm.load %{{.*}} : !llvm.ptr<3> -> f32
+// CHECK:         %[[ROWS:.*]] = arith.muli %[[ROW]], %c20
+// CHECK:         %[[IN:.*]] = arith.addi %{{.*}}, %[[ROWS]]
+// CHECK:         %[[PLACE:.*]] = arith.addi %[[IN]], %[[LANE]]
+// CHECK:         %[[BYTES:.*]] = arith.muli %[[PLACE]], %c4
+// CHECK:         %[[TO:.*]] = llvm.getelementptr %{{.*}}[%[[BYTES]]] : (!llvm.ptr<1>, i32)
+// CHECK:         st.global.cs.f32 [$0], $1;{{.*}} %[[TO]]
+gpu.module @kron_gpu {
+  llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  gpu.func @ragged(%x: !tile.view<?x3x20xf32, [60, 20, 1]>, %y: !tile.view<?x3x20xf32, [60, 20, 1]>, %n: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<1 of <1x3x20xf32>>
+    tile.for %t to %n : i32 {
+      tile.barrier
+      %free = tile.acquire %r : !tile.ring<1 of <1x3x20xf32>> -> !tile.buffer<1x3x20xf32>
+      tile.copy %x[%t + 0] to %free bytes 4 fill axes [0, 1, 2] rounded : !tile.view<?x3x20xf32, [60, 20, 1]>, !tile.buffer<1x3x20xf32>
+      %slot = tile.wait %r pending 0 : !tile.ring<1 of <1x3x20xf32>> -> !tile.buffer<1x3x20xf32>
+      tile.barrier
+      tile.store %slot to %y[%t] bytes 4 axes [0, 1, 2] : !tile.buffer<1x3x20xf32>, !tile.view<?x3x20xf32, [60, 20, 1]>
+      tile.release %slot : !tile.buffer<1x3x20xf32>
+    }
+    gpu.return
+  }
+}
+func.func @ragged_host(%b0: !llvm.ptr, %b1: !llvm.ptr, %n: i64, %m: i32) {
+  %x = tile.view %b0 sizes(%n) : !llvm.ptr -> !tile.view<?x3x20xf32, [60, 20, 1]>
+  %y = tile.view %b1 sizes(%n) : !llvm.ptr -> !tile.view<?x3x20xf32, [60, 20, 1]>
+  tile.launch @kron_gpu::@ragged tiles(%n) args(%x, %y, %m : !tile.view<?x3x20xf32, [60, 20, 1]>, !tile.view<?x3x20xf32, [60, 20, 1]>, i32)
+  return
+}

@@ -35,6 +35,16 @@ func.func private @attribute() attributes {c = #tile.chunks<bytes = 16, k = 4, l
 
 // -----
 
+// expected-error @+1 {{expects whole copies of data (1) and the factor (2), neither along_rows nor of 48 bytes, but got 3}}
+func.func private @attribute() attributes {c = #tile.chunks<bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], results = chunks, whole = 3>}
+
+// -----
+
+// expected-error @+1 {{expects whole copies of data (1) and the factor (2), neither along_rows nor of 48 bytes, but got 1}}
+func.func private @attribute() attributes {c = #tile.chunks<bytes = 48, k = 4, lanes = 3, tiles = [1, 2], warps = [1, 2, 1], results = chunks, whole = 1>}
+
+// -----
+
 // expected-error @+1 {{expects shift not to be negative, but got -1}}
 func.func private @attribute() attributes {c = #tile.chunks<bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], results = chunks, shift = -1>}
 
@@ -416,7 +426,7 @@ gpu.module @kron_gpu {
     %g = tile.alloc : !tile.buffer<128xf32>
     tile.copy_pieces %x to %r and %f to %q pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 64], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 1, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 1, 2], rows = 5, split = true, narrow = true, partial = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.ring<2 of <5x64xf32>> and !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<2 of <16x64xf32>>
     tile.for %t to %n : i32 {
-      // expected-error @+1 {{expects a buffer of its own for 256 sums of warps that share K or results that are staged, if there are some, but got '!tile.buffer<128xf32>'}}
+      // expected-error @+1 {{expects a buffer of its own for 256 sums of warps that share K, results that are staged and chunks of whole copies, if there are some, but got '!tile.buffer<128xf32>'}}
       %s = tile.contract_pieces %x[%t], %f in %r and %q sums %g along 3 pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 64], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 1, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 1, 2], rows = 5, split = true, narrow = true, partial = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<2 of <5x64xf32>> and !tile.ring<2 of <16x64xf32>> sums !tile.buffer<128xf32> -> !tile.fragment<1x16x1x1x16xf32, mma.m16n8k8.tf32>
       tile.store %s to %y[%t] along [3] box [16, 1, 1, 16] bytes 16 axes [0, 1, 2, 3] : !tile.fragment<1x16x1x1x16xf32, mma.m16n8k8.tf32>, !tile.view<?x2x1x24xf32, [48, 24, 0, 1]>
     }
@@ -434,7 +444,7 @@ gpu.module @kron_gpu {
     %g = tile.alloc : !tile.buffer<256xf32>
     tile.copy_pieces %x to %r and %f to %q pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 32], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 2, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], results = chunks, split = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.ring<3 of <16x32xf32>> and !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<3 of <32x32xf32>>
     tile.for %t to %n : i32 {
-      // expected-error @+1 {{expects a buffer of its own for 0 sums of warps that share K or results that are staged, if there are some, but got '!tile.buffer<256xf32>'}}
+      // expected-error @+1 {{expects a buffer of its own for 0 sums of warps that share K, results that are staged and chunks of whole copies, if there are some, but got '!tile.buffer<256xf32>'}}
       %s = tile.contract_pieces %x[%t], %f in %r and %q sums %g along 3 pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 32], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 2, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], results = chunks, split = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<3 of <16x32xf32>> and !tile.ring<3 of <32x32xf32>> sums !tile.buffer<256xf32> -> !tile.fragment<1x16x1x1x32xf32, mma.m16n8k8.tf32>
       tile.store %s to %y[%t] along [3] box [16, 1, 1, 32] bytes 16 axes [0, 1, 2, 3] : !tile.fragment<1x16x1x1x32xf32, mma.m16n8k8.tf32>, !tile.view<?x2x1x24xf32, [48, 24, 0, 1]>
     }
@@ -505,6 +515,32 @@ gpu.module @kron_gpu {
       %s = tile.contract_pieces %x[%t], %f in %r and %r  along 3 pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 32], axes = [0, 1, 2, 3], warps = 1, bytes = 16, ahead = 1, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 1, 1], split = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<2 of <16x32xf32>> and !tile.ring<2 of <16x32xf32>>  -> !tile.fragment<1x16x1x1x16xf32, mma.m16n8k8.tf32>
       tile.store %s to %y[%t] along [3] box [16, 1, 1, 16] bytes 16 axes [0, 1, 2, 3] : !tile.fragment<1x16x1x1x16xf32, mma.m16n8k8.tf32>, !tile.view<?x2x1x24xf32, [48, 24, 0, 1]>
     }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @contract_pieces_c11_neighbours(%x: !tile.view<?x2x3x40xf32, [240, 120, 40, 1]>, %f: !tile.view<2x3x24x40xf32, [2880, 1, 120, 3]>, %y: !tile.view<?x2x3x24xf32, [144, 72, 1, 3]>, %n: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %r = tile.alloc : !tile.ring<3 of <16x100xf32>>
+    %q = tile.alloc : !tile.ring<3 of <32x96xf32>>
+    // expected-error @+1 {{expects lanes and K of whole copies to be neighbours, but got}}
+    tile.copy_pieces %x to %r and %f to %q pieces <sizes = [16, 1, 3, 64], block = [16, 1, 3, 32], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 2, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], split = true, whole = 1>> : !tile.view<?x2x3x40xf32, [240, 120, 40, 1]>, !tile.ring<3 of <16x100xf32>> and !tile.view<2x3x24x40xf32, [2880, 1, 120, 3]>, !tile.ring<3 of <32x96xf32>>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @contract_pieces_c11_whole(%x: !tile.view<?x2x3x40xf32, [240, 120, 1, 3]>, %f: !tile.view<2x3x24x40xf32, [2880, 1, 120, 3]>, %y: !tile.view<?x2x3x24xf32, [144, 72, 1, 3]>, %n: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %r = tile.alloc : !tile.ring<3 of <16x96xf32>>
+    %q = tile.alloc : !tile.ring<3 of <32x96xf32>>
+    // expected-error @+1 {{expects rings of 3 pieces of 16, 100 and 32, 96 elements, but got}}
+    tile.copy_pieces %x to %r and %f to %q pieces <sizes = [16, 1, 3, 64], block = [16, 1, 3, 32], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 2, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], split = true, whole = 1>> : !tile.view<?x2x3x40xf32, [240, 120, 1, 3]>, !tile.ring<3 of <16x96xf32>> and !tile.view<2x3x24x40xf32, [2880, 1, 120, 3]>, !tile.ring<3 of <32x96xf32>>
     gpu.return
   }
 }

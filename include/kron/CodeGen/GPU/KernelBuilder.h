@@ -110,8 +110,8 @@ public:
   /// become pointers to global memory.
   Value enter(Value hostValue);
   Int enter(Int number);
-  StageArray enter(const StageArray &array);
-  StageFactor enter(const StageFactor &factor);
+  StepArray enter(const StepArray &array);
+  StepFactor enter(const StepFactor &factor);
 
   StringRef getName() { return function.getName(); }
 

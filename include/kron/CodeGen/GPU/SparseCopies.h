@@ -87,6 +87,9 @@ struct SparseCopy {
 Int getSparsePlaceAlong(KernelBuilder &k, const SparsePlan &plan, Int positionK,
                         Int row, int64_t rows);
 
+/// `lhs < rhs`, or null if `rhs` is a constant, which says that it holds.
+Value isBelow(KernelBuilder &k, Int lhs, Int rhs);
+
 class SparseCopies {
 public:
   SparseCopies(KernelBuilder &kernel, SparseMath &math, const SparsePlan &plan,
@@ -107,6 +110,9 @@ public:
   /// two pairs along K that its operand consists of.
   void pairFactor(int64_t keptOffset);
 
+  /// Makes chunks, at byte `to` of shared memory, of what whole copies brought.
+  void makeChunks(const SparseCopy &copy, Int to, bool isAligned);
+
 private:
   // SparseCopies.cpp
   int64_t getPiece(const SparseArray &array, bool alongRows) const;
@@ -120,6 +126,14 @@ private:
                          int64_t known);
   Int getSwizzle(Int row, int64_t known, Int chunkIndexK, bool isFactor);
   Int getPlace(Int row, int64_t known, Int chunk, bool isFactor);
+
+  // SparseWholeCopies.cpp
+  Int getSegment(const SparseCopy &copy, Int row, Int segment);
+  Int getShift(const SparseCopy &copy, Int offset);
+  Value hasRow(const SparseCopy &copy, Int row);
+  void copyWhole(const SparseCopy &copy);
+  void copyElements(const SparseCopy &copy);
+  SmallVector<Value> loadParts(ArrayRef<Value> parts);
 
   // SparsePick.cpp
   int64_t getPickedAxis(const SparseArray &array) const;

@@ -19,7 +19,7 @@ namespace mlir::kron {
 
 /// An array in global memory and the type of its elements.
 struct GlobalArray {
-  StageArray array;
+  StepArray array;
   Type element;
 };
 

@@ -27,10 +27,10 @@ struct WgmmaFactor {
 };
 
 /// A block's rows in registers, 4 i32 per instruction. WgmmaKind::Split: `main`
-/// is TF32; `half` is the same in bf16 and `rest` the residual, what TF32 cuts
-/// off, in bf16.
+/// is TF32; `half` is the same in bf16 and `residual` what TF32 cuts off, in
+/// bf16.
 struct WgmmaRows {
-  SmallVector<Value> main, half, rest;
+  SmallVector<Value> main, half, residual;
 };
 
 /// A part of K.
@@ -64,7 +64,7 @@ void fenceProxy(KernelBuilder &kernel);
 /// Builds the loop in which the CTA's threads copy the factor at `source`, from
 /// column `firstResult` on, to shared memory, padded with zeros.
 void emitWgmmaFactor(KernelBuilder &kernel, const WgmmaOperand &operand,
-                     const WgmmaFactor &factor, const StageFactor &source,
+                     const WgmmaFactor &factor, const StepFactor &source,
                      Int firstResult, Type element, int64_t threads);
 
 /// Builds a block's products: paddedResults / 2 f32, as wgmma leaves them in

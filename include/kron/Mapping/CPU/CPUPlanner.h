@@ -42,6 +42,8 @@ struct CPUPlannerOptions {
   /// Whether it has matrix tiles for bf16 (AMX), or else is fast at adding up
   /// products of pairs of bf16 (AVX512-BF16).
   bool hasMatrixTiles = false, hasPairProducts = false;
+  /// Whether it adds these up at all, for plans by hand.
+  bool mayPairProducts = false;
   /// Whether it shuffles within 128 bits while it multiplies and adds.
   bool hasFastShuffles = false;
   ProcessorRates rates = {};

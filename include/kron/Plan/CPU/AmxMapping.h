@@ -30,13 +30,13 @@ inline constexpr int64_t kAmxTileBytes = 1024;
 inline constexpr int64_t kAmxBlockTiles = 2;
 inline constexpr int64_t kAmxBlockSize = kAmxRows * kAmxBlockTiles;
 /// Bytes of a value of 16 bits.
-inline constexpr int64_t kHalfBytes = 2;
+inline constexpr int64_t kBF16Bytes = 2;
 
 enum class AmxMapping { None, Rows, Columns };
 
-/// How `stage` becomes products of tiles that run over at least `positions`
+/// How `step` becomes products of tiles that run over at least `positions`
 /// positions; None if it cannot. Does not ask whether the processor has tiles.
-AmxMapping getAmxMapping(const StageLayout &stage, int64_t positions = 1);
+AmxMapping getAmxMapping(const StepLayout &step, int64_t positions = 1);
 
 /// Takes the axis of X that tiles run over out of `nest`.
 LoopAxis takeAmxData(AmxMapping mapping, LoopNest &nest);
@@ -50,16 +50,16 @@ bool canTakeAmxRows(Int strideK, int64_t sizeK, Type element);
 /// meet in few sets of the cache.
 int64_t avoidAlias(int64_t rowBytes);
 
-/// Size K of `stage` in whole tiles.
-int64_t getPaddedK(const StageLayout &stage);
+/// Size K of `step` in whole tiles.
+int64_t getPaddedK(const StepLayout &step);
 
 /// Bytes of all of k for one row (A), and for the columns of a tile (B).
-int64_t getRowBytes(const StageLayout &stage);
-int64_t getPanelBytes(const StageLayout &stage);
+int64_t getRowBytes(const StepLayout &step);
+int64_t getPanelBytes(const StepLayout &step);
 
 /// Bytes of the tiles of a block of X, in two parts where that is f32 and not
 /// `isExact`: all values of it are bf16.
-int64_t getAmxBlockBytes(const StageLayout &stage, AmxMapping mapping,
+int64_t getAmxBlockBytes(const StepLayout &step, AmxMapping mapping,
                          bool isExact);
 
 } // namespace mlir::kron

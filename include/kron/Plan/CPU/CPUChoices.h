@@ -23,7 +23,7 @@ inline constexpr int64_t kMatrixTiles = 1, kPairProducts = 2;
 
 /// What `staging` of a plan asks for: results that cannot be stored directly go
 /// by way of a copy, or all do.
-inline constexpr int64_t kStagesOthers = 1, kStagesAll = 2;
+inline constexpr int64_t kOthersStaged = 1, kAllStaged = 2;
 
 /// What `moves_innermost` of a plan asks for: the innermost axis lies outside
 /// of all others in the results of a tile, in its input, too, or in steps, too.

@@ -25,7 +25,7 @@ namespace mlir::kron {
 
 /// Mode products applied as one: one, or several on neighbouring axes whose
 /// factors are multiplied out first (two 2x2 factors cost as much as one 4x4).
-struct StageGroup {
+struct StepGroup {
   /// The mode products, that of the outermost axis first.
   SmallVector<ModeProductOp> products;
   /// First axis, as the op counts them, and sizes over all axes of the group.
@@ -60,7 +60,7 @@ struct GroupView {
 
 struct CPUPlan {
   /// In the order of application.
-  SmallVector<StageGroup> groups;
+  SmallVector<StepGroup> groups;
   /// Where axes are regrouped between mode products, the axes of each group,
   /// which is one mode product; else empty. All but the rows are whole then.
   SmallVector<GroupView> views;
@@ -136,19 +136,23 @@ std::string getCPUPlanReason(FusedOp fused, const CPUChoices &choices);
 /// those of a plan for it; empty if they do.
 std::string getCPUStepsReason(FusedOp fused, const CPUChoices &choices);
 
+/// Whether `kept_fibres` makes a difference to a step of `fused`: several of its
+/// fibres, which fill half a register each, share a vector.
+bool mayKeepFibres(FusedOp fused, const CPUChoices &choices);
+
 /// Positions of the tiled axis that a tile of `fused` takes: those that
 /// `choices` asks for, but no more than there are.
 int64_t getTileSize(FusedOp fused, const CPUPlan &plan,
                     const CPUChoices &choices);
 
 /// A group of one.
-StageGroup startGroup(ModeProductOp product);
+StepGroup startGroup(ModeProductOp product);
 
 /// `group` and `next` as one, if their axes are neighbours that every array has
 /// as one. `isFirst`, `isLast`: the group begins and ends the fused region.
-std::optional<StageGroup> joinGroup(FusedOp fused, const StageGroup &group,
-                                    ModeProductOp next, bool isFirst,
-                                    bool isLast);
+std::optional<StepGroup> joinGroup(FusedOp fused, const StepGroup &group,
+                                   ModeProductOp next, bool isFirst,
+                                   bool isLast);
 
 /// Axes of `fused` that are contracted, and those that a factor varies on.
 llvm::SmallBitVector getContractedAxes(FusedOp fused);
@@ -223,7 +227,7 @@ int64_t countWindowElements(const CPUPlan &plan, const Section &section,
                             int64_t tile, unsigned groupsApplied);
 
 /// First axis that `groups` contract, and the one behind their last.
-std::pair<unsigned, unsigned> getAxes(ArrayRef<StageGroup> groups);
+std::pair<unsigned, unsigned> getAxes(ArrayRef<StepGroup> groups);
 
 inline ShapedType getArrayType(Value value) {
   return cast<ShapedType>(value.getType());

@@ -16,7 +16,7 @@
 #define KRON_PLAN_CPU_FUSEDLAYOUT_H
 
 #include "kron/Plan/CPU/CPUPlan.h"
-#include "kron/Plan/CPU/StageLayout.h"
+#include "kron/Plan/CPU/StepLayout.h"
 
 namespace mlir::kron {
 
@@ -25,7 +25,7 @@ struct LayoutArrays {
   /// Of the result, per axis.
   SmallVector<Int> sizes;
   /// `addend` is Z, if it is added.
-  StageArray input, init, addend;
+  StepArray input, init, addend;
   /// One factor per group; products of several are multiplied out before.
   SmallVector<FactorArray> factors;
   bool adds = false, hasEpilogue = false;
@@ -35,14 +35,14 @@ struct LayoutArrays {
 LayoutArrays describeArrays(FusedOp fused, const CPUPlan &plan);
 
 /// The joint factor of `group`, dense, over `rank` axes.
-FactorArray describeJointFactor(const StageGroup &group, unsigned rank);
+FactorArray describeJointFactor(const StepGroup &group, unsigned rank);
 
 /// What belongs to the axes of the op, with those of `group` as one.
 SmallVector<Int> collapse(const SmallVector<Int> &values,
-                          const StageGroup &group);
+                          const StepGroup &group);
 
 /// How the factor of a step is packed.
-struct PlannedStage {
+struct PlannedStep {
   bool packs = false;
   /// Whether every tile packs what it uses into its thread's scratch; else all
   /// of the factor lies packed in the shared workspace.
@@ -69,7 +69,7 @@ struct FusedWindow {
 /// order in which they lie in memory, or in pairs along `pairedDim`.
 struct FactorCopy {
   SmallVector<Int> sizes;
-  StageArray from, to;
+  StepArray from, to;
   int64_t elements = 1;
   int pairedDim = -1;
 };
@@ -87,42 +87,41 @@ protected:
     return const_cast<FusedLayout *>(this)->getArrays();
   }
 
-  // What is called while stages are planned: a planner chooses fields of
+  // What is called while steps are planned: a planner chooses fields of
   // `choices`, and code is built.
   /// Chooses what a step leaves open.
-  virtual void chooseStage(unsigned index, const StageLayout &stage) {}
+  virtual void chooseStep(unsigned index, const StepLayout &step) {}
   /// Chooses whether the innermost axis moves outside in the buffers, for
   /// matrix tiles, and whether in steps, too.
   virtual void chooseMoveForTiles() {}
   virtual void chooseMove() {}
   virtual void choosePackingInTiles(unsigned index,
-                                    const PlannedStage &planned) {}
+                                    const PlannedStep &planned) {}
   /// Sees what a step has become, before its factor is packed.
-  virtual void visitStage(unsigned index, const StageLayout &stage,
-                          const PlannedStage &planned) {}
+  virtual void visitStep(unsigned index, const StepLayout &step,
+                         const PlannedStep &planned) {}
   /// Copies a factor; returns where to.
   virtual Value copyFactor(const FactorCopy &copy) { return Value(); }
   /// Packs the factor of a step; returns where to.
-  virtual Value packFactor(const StageLayout &stage,
-                           const PlannedStage &planned) {
+  virtual Value packFactor(const StepLayout &step, const PlannedStep &planned) {
     return Value();
   }
-  virtual void packMatrixTiles(unsigned index, StageLayout stage,
-                               PlannedStage &planned) {}
+  virtual void packMatrixTiles(unsigned index, StepLayout step,
+                               PlannedStep &planned) {}
 
   /// Decides which arrays are copied and which factors are packed. An extent of
   /// `tile` that code computes is no constant.
-  void planStages(Int tiledExtent);
+  void planSteps(Int tiledExtent);
   /// Step `index` as the first tile sees it.
-  StageLayout getPlanned(unsigned index);
+  StepLayout getPlanned(unsigned index);
 
   /// Whether elements that lie in memory as `stored` are computed in another
   /// type.
   bool isConverted(Type stored) const { return stored && stored != element; }
   /// Whether products of bf16 may be made as the plan asks (`kMatrixTiles`,
-  /// `kPairProducts`), and whether those of `stage` are made in matrix tiles.
+  /// `kPairProducts`), and whether those of `step` are made in matrix tiles.
   bool mayMultiplyBy(int64_t means) const;
-  bool usesTiles(const StageLayout &stage) const;
+  bool usesTiles(const StepLayout &step) const;
   /// Whether the result takes the place of the input: no tile may store before
   /// it has read what it needs.
   bool isInPlace() const { return kron::isInPlace(fused); }
@@ -130,7 +129,7 @@ protected:
   bool isFactorUsedOnce() const;
   /// Whether tiles can pack the part of a factor that they use, and the
   /// elements of that; 0 if they cannot.
-  int64_t countPackedInTile(const PlannedStage &planned) const;
+  int64_t countPackedInTile(const PlannedStep &planned) const;
   /// Positions of the axis that the factor of step `index` varies on and is
   /// contiguous along; 0 without one.
   int64_t getContiguousSize(unsigned index) const;
@@ -156,19 +155,19 @@ protected:
   int64_t countFmas(const FusedWindow &window, unsigned begin,
                     unsigned end) const;
   /// Step `index` on `window`, with factors and Z of `arrays`.
-  StageLayout describeStage(const LayoutArrays &arrays, unsigned index,
-                            const FusedWindow &window, const StageArray &source,
-                            const StageArray &destination) const;
-  StageArray getBuffer(Value base, ArrayRef<int64_t> sizes,
-                       unsigned groupsApplied, int paddedAxis) const;
+  StepLayout describeStep(const LayoutArrays &arrays, unsigned index,
+                          const FusedWindow &window, const StepArray &source,
+                          const StepArray &destination) const;
+  StepArray getBuffer(Value base, ArrayRef<int64_t> sizes,
+                      unsigned groupsApplied, int paddedAxis) const;
   bool isWholeInSlices(int axis) const;
   /// Whether slices of the first section lie within those of the next one, and
   /// so on, up to the tile; else slices follow what the whole tile goes
   /// through.
   bool isNested() const { return sections.front().sliceAxis >= 0; }
   unsigned getOwner(unsigned groupsApplied) const;
-  StageArray getIntermediate(Value base, unsigned groupsApplied,
-                             bool asWritten = false) const;
+  StepArray getIntermediate(Value base, unsigned groupsApplied,
+                            bool asWritten = false) const;
 
   FusedOp fused;
   /// What is computed with, and what buffers hold.
@@ -178,7 +177,7 @@ protected:
   CPUPlan plan;
   int64_t tileSize = 1;
   SmallVector<Section> sections;
-  SmallVector<PlannedStage> stages;
+  SmallVector<PlannedStep> steps;
   bool copiesIn = false, copiesOut = false;
   /// Whether the first step multiplies pairs of bf16, which its input is copied
   /// to.
@@ -192,7 +191,7 @@ protected:
   /// factor depends on.
   bool rowsOutside = false;
   /// What steps need beside, at the end of the scratch.
-  int64_t stageScratchElements = 0;
+  int64_t stepScratchElements = 0;
   /// Of the factor that tiles pack, before these.
   int64_t packedElements = 0;
 
@@ -203,7 +202,7 @@ private:
   void convertFactor(unsigned index);
   bool canKeepTransposed();
   bool isUnsupported(unsigned index);
-  void planStage(unsigned index);
+  void planStep(unsigned index);
 
   FusedWindow firstTile;
 };

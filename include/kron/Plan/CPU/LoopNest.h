@@ -14,7 +14,7 @@
 #ifndef KRON_PLAN_CPU_LOOPNEST_H
 #define KRON_PLAN_CPU_LOOPNEST_H
 
-#include "kron/Plan/CPU/StageLayout.h"
+#include "kron/Plan/CPU/StepLayout.h"
 
 namespace mlir::kron {
 
@@ -48,10 +48,10 @@ Int getStride(const SmallVector<Int> &strides, unsigned axis);
 bool isContinued(Int outerStride, Int innerStride, Int innerSize);
 
 /// Elements that a vector register holds.
-int64_t getMaxLanes(const StageLayout &stage);
+int64_t getMaxLanes(const StepLayout &step);
 
 /// Whether lanes can run over an axis in groups of `group` positions.
-bool isGroup(const StageLayout &stage, int64_t group);
+bool isGroup(const StepLayout &step, int64_t group);
 
 /// The outer axis on which the factor does not vary that is blocked in
 /// registers, or -1. The innermost such axis has the best locality, but a tiny
@@ -69,52 +69,56 @@ int64_t getGroupSize(const LoopNest &nest);
 /// Whether rows that use the same factor are known to be at most `most`.
 bool hasSkinnyM(const LoopNest &nest, int64_t most);
 
-LoopNest getLoopNest(const StageLayout &stage);
+LoopNest getLoopNest(const StepLayout &step);
 
-StageMapping getMapping(const StageLayout &stage, const LoopNest &nest);
+StepMapping getMapping(const StepLayout &step, const LoopNest &nest);
 
 /// Lanes of the vectors of a step with the fibre mapping, and how many q each
 /// of them holds; lanes beyond whole groups are not used.
-std::pair<int64_t, int64_t> getFibreLanes(const StageLayout &stage,
+std::pair<int64_t, int64_t> getFibreLanes(const StepLayout &step,
                                           int64_t group);
 
 /// How many fibres share a vector of a step with the fibre mapping: those that
 /// follow each other in memory, if there are at most half as many q as lanes.
 /// Their elements are taken in turn, see `RegisterTile::fibres`.
-int64_t getNumFibres(const StageLayout &stage, const LoopNest &nest);
+int64_t getNumFibres(const StepLayout &step, const LoopNest &nest);
 
 /// Whether several of them stay as they lie, and shuffles repeat an element of
 /// each.
-bool keepsFibres(const StageLayout &stage);
+bool keepsFibres(const StepLayout &step);
+
+/// Whether fibres of a step fill half a vector of 512 bits, so that the plan
+/// says whether they stay in it.
+bool hasHalfFibres(const StepLayout &step);
 
 /// Whether a step with the fibre mapping takes rows through segments of the
 /// innermost axis, each register of which has a factor of its own.
-bool takesFibreSegments(const StageLayout &stage, const LoopNest &nest);
+bool takesFibreSegments(const StepLayout &step, const LoopNest &nest);
 
 /// Columns of a panel of the factor of a step with the fibre mapping, a
 /// register tile's; 0 if it has none.
-int64_t getPanelLanes(const StageLayout &stage, const LoopNest &nest);
+int64_t getPanelLanes(const StepLayout &step, const LoopNest &nest);
 
 /// Whether the fibre mapping can have panels of `vectors` vectors.
-bool canHavePanels(const StageLayout &stage, const LoopNest &nest,
+bool canHavePanels(const StepLayout &step, const LoopNest &nest,
                    int64_t vectors);
 
 /// How many rows of a step with the fibre mapping can share a vector, a power
 /// of two: those of their q that fill none. 1: none can.
-int64_t getSharingRows(const StageLayout &stage, const LoopNest &nest);
+int64_t getSharingRows(const StepLayout &step, const LoopNest &nest);
 
 /// Whether lanes can run over p: X and the factor are contiguous along it.
 /// `group`: positions that the innermost axis has inside.
-bool canTakeLanesOverK(const StageLayout &stage, const LoopNest &nest,
+bool canTakeLanesOverK(const StepLayout &step, const LoopNest &nest,
                        int64_t group);
 
 /// Whether lanes can run over a short innermost axis of rows together with the
 /// one outside of it, which the factor depends on and is contiguous along.
-bool canRepeat(const StageLayout &stage, const LoopNest &nest);
+bool canRepeat(const StepLayout &step, const LoopNest &nest);
 
 /// Whether bf16 of the factor can be read in pairs by the k mapping: none
 /// crosses from one q to the next.
-bool canReadPairs(const StageLayout &stage, int64_t group);
+bool canReadPairs(const StepLayout &step, int64_t group);
 
 /// How the varying mapping takes few rows: segments of `segment` units of t,
 /// each a vector or, of bf16, a pair of them, `vectors` of them at a time with
@@ -133,20 +137,19 @@ inline constexpr int64_t kMostSegmentResults = 4;
 /// How `size` positions of t can be taken in segments through `rows` rows, but
 /// for the length of a segment; none if they cannot. `stored`: how elements of
 /// the factor lie where they are loaded.
-std::optional<SegmentShape> getSegmentShape(const StageLayout &stage,
-                                            Type stored, int64_t size,
-                                            int64_t rows);
+std::optional<SegmentShape> getSegmentShape(const StepLayout &step, Type stored,
+                                            int64_t size, int64_t rows);
 
 /// Rows that segments are cut for: those that share a factor, or if their
 /// number is not known those of a whole tile; 0 if that is not known, either.
-int64_t getSegmentRows(const StageLayout &stage, const LoopNest &nest);
+int64_t getSegmentRows(const StepLayout &step, const LoopNest &nest);
 
 /// Positions of p, or of pairs of them, that segments have.
-int64_t getSegmentK(const StageLayout &stage, const SegmentShape &shape);
+int64_t getSegmentK(const StepLayout &step, const SegmentShape &shape);
 
-/// The axis of `stage` that the factor varies on and is contiguous along, or
+/// The axis of `step` that the factor varies on and is contiguous along, or
 /// -1.
-int getContiguousAxis(const StageLayout &stage);
+int getContiguousAxis(const StepLayout &step);
 
 /// How the factor of a step with the inner mapping is packed.
 enum class BroadcastPacking {
@@ -159,15 +162,15 @@ enum class BroadcastPacking {
 };
 
 /// How it can be packed, and how it is.
-BroadcastPacking getPossiblePacking(const StageLayout &stage,
+BroadcastPacking getPossiblePacking(const StepLayout &step,
                                     const LoopNest &nest);
-BroadcastPacking getBroadcastPacking(const StageLayout &stage,
+BroadcastPacking getBroadcastPacking(const StepLayout &step,
                                      const LoopNest &nest);
 
 /// The groups, powers of two from large to small, in which a step with the
 /// inner mapping can take what fills no vector of its innermost axis, each with
 /// several q in a vector.
-SmallVector<int64_t> getRemainderGroups(const StageLayout &stage,
+SmallVector<int64_t> getRemainderGroups(const StepLayout &step,
                                         const LoopNest &nest);
 
 /// What a step says of one of these: its elements, and the rows and vectors of
@@ -175,11 +178,11 @@ SmallVector<int64_t> getRemainderGroups(const StageLayout &stage,
 struct RemainderTile {
   int64_t group, rows, vectors;
 };
-SmallVector<RemainderTile> getRemainderTiles(const CPUStepChoices &step);
+SmallVector<RemainderTile> getRemainderTiles(const CPUStepChoices &choices);
 
 /// Elements from one p to the next of a factor that is packed for such groups,
 /// whole vectors.
-int64_t getGroupedRowElements(const StageLayout &stage, int64_t group);
+int64_t getGroupedRowElements(const StepLayout &step, int64_t group);
 
 } // namespace mlir::kron
 

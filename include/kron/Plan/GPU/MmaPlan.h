@@ -120,6 +120,9 @@ struct MmaChoices {
   /// Of the stream, if there is one.
   SmallVector<int64_t> piece;
   int64_t pieceSlots = 0;
+  /// Whether factors stay in registers from tile to tile; else those of a step
+  /// are loaded for each tile.
+  bool keepsFactors = true;
 
   template <typename Visitor>
   static void visitFields(Visitor &visit, MmaChoices &choices) {
@@ -131,6 +134,7 @@ struct MmaChoices {
     visit("cluster", choices.cluster);
     visit("piece", choices.piece);
     visit("piece_slots", choices.pieceSlots);
+    visit("keeps_factor", choices.keepsFactors);
   }
 };
 
@@ -145,8 +149,8 @@ struct MmaPlan : MmaRegion, MmaChoices {
   /// Where intermediates are kept, if they have another type than the input or
   /// that is a stream; otherwise they replace the input.
   std::optional<TileLayout> workLayout;
-  /// Whether factors stay in registers from tile to tile.
-  bool keepsFactors = true;
+  /// Whether all factors fit a thread's registers.
+  bool mayKeepFactors = true;
   int64_t sharedBytes = 0;
 
   int64_t getSharedBytes() const { return sharedBytes; }

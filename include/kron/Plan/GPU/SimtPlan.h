@@ -52,7 +52,7 @@ struct SimtChoices {
 };
 
 /// One mode product within a launch.
-struct SimtStage {
+struct SimtStep {
   ModeProductOp product;
   unsigned axis;
   /// p and q.
@@ -70,7 +70,7 @@ struct SimtStage {
 
 /// One launch: some mode products, one after the other.
 struct SimtLaunch {
-  SmallVector<SimtStage> stages;
+  SmallVector<SimtStep> steps;
   /// Axes that the steps contract.
   llvm::SmallBitVector contracted;
   /// Sizes of the whole arrays before and after; dynamic ones as in types.

@@ -19,6 +19,8 @@
 #include "kron/Machine/GPUMachine.h"
 #include "kron/Plan/GPU/MmaMath.h"
 #include "kron/Plan/GPU/PackedOperand.h"
+#include "llvm/Support/MathExtras.h"
+#include <limits>
 #include <optional>
 #include <string>
 #include <variant>
@@ -28,6 +30,9 @@ namespace mlir::kron {
 /// Positions of the batch whose sum a matrix unit can keep without an error
 /// that shows.
 inline constexpr int64_t kSummedK = 64;
+
+/// Threads of a CTA of the kernel that adds up the sums of a launch.
+inline constexpr int64_t kSumThreads = 256;
 
 /// Of rows k with the same place in their chunks and of one t, for a K step.
 inline PackedOperand getPackedOperand(const tile::BatchBlocks &blocks) {
@@ -48,8 +53,12 @@ struct SparseGradPlan : tile::BatchBlocks {
   bool sharesGroups = false, sharesLanes = false;
 
   int64_t stages = 3, ctasPerSM = 1;
-  /// Pieces that the batch is cut into, unless it is too short.
-  int64_t pieces = 1;
+  /// Pieces that the batch is cut into, unless it is too short: each has
+  /// `leastPiece` positions or more.
+  int64_t pieces = 1, leastPiece = 64;
+  /// Where sums of one launch are added up by another: threads that share those
+  /// of a weight, and how many each of them loads at a time.
+  int64_t sumThreads = 1, sumLoads = 1;
 
   /// The fields of the attribute: what is chosen. Everything else follows from
   /// these and the operation.
@@ -65,6 +74,9 @@ struct SparseGradPlan : tile::BatchBlocks {
     visit("stages", plan.stages);
     visit("ctas_per_sm", plan.ctasPerSM);
     visit("split_k", plan.pieces);
+    visit("least_piece", plan.leastPiece);
+    visit("sum_threads", plan.sumThreads);
+    visit("sum_loads", plan.sumLoads);
     visit("wgmma", plan.usesWgmma);
     visit("packed_operands", plan.usesPackedOperands);
     visit("bf16_residuals", plan.has16BitResiduals);
@@ -72,6 +84,15 @@ struct SparseGradPlan : tile::BatchBlocks {
 
   /// Whether sums of one launch are added up by another, whatever the pieces.
   bool isShared() const { return sharesGroups || sharesLanes; }
+  bool hasSums() const { return pieces > 1 || isShared(); }
+  /// Sums of a weight that this launch adds up: of all pieces, groups and
+  /// products that share it.
+  int64_t getSumsPerWeight() const {
+    int64_t shared = (sharesGroups ? groups : 1) * (sharesLanes ? lanes : 1);
+    return static_cast<int64_t>(
+        std::min<uint64_t>(llvm::SaturatingMultiply<uint64_t>(pieces, shared),
+                           std::numeric_limits<int32_t>::max()));
+  }
   /// Whether sums of a piece lie in the workspace as threads have them; else in
   /// the order of the weights, as they are added up if weights are shared, or
   /// since most of a tile's sums do not exist.

@@ -168,6 +168,15 @@ struct SparseChoices {
   /// threads store what lies side by side: of lanes that are no even number of
   /// chunks, every store of a thread's own fills a part of a sector only.
   bool sharedStore = false;
+  /// Whether data (1), and the factor, too, where it streams (2), whose rows
+  /// start at no multiples of 16 bytes, are copied by 16 bytes all the same,
+  /// from the multiple before them on. Chunks are made of them in shared memory
+  /// once they have arrived.
+  int64_t wholeCopies = 0;
+  /// Elements whose multiples tiles start at, before the first of a group's
+  /// results, which starts anywhere: at the same place in all rows. 16 bytes,
+  /// or whole sectors; 0 where tiles start where groups do.
+  int64_t shiftUnit = 0;
 
   /// What decides a tile, and a chain step names for itself.
   template <typename Visitor>
@@ -197,6 +206,8 @@ struct SparseChoices {
     visit("wgmma", choices.usesWgmma);
     visit("swaps_operands", choices.swapsOperands);
     visit("shared_store", choices.sharedStore);
+    visit("whole_copies", choices.wholeCopies);
+    visit("shift", choices.shiftUnit);
   }
 };
 
@@ -205,10 +216,6 @@ struct SparsePlan : SparseProblem, SparseChoices {
   /// and of the data unless they are `alongRows`.
   int64_t lanesPerChunk = 1, chunkK = 1;
   SparseOrder order = SparseOrder::Plain;
-  /// Elements whose multiples tiles start at, before the first of a group's
-  /// results, which starts anywhere: at the same place in all rows. 16 bytes,
-  /// or whole sectors; 0 where groups start at such multiples.
-  int64_t shiftUnit = 0;
   /// K steps of a tile.
   int64_t stepsK = 1;
   /// If operands change places, the results of the factor.
@@ -233,7 +240,7 @@ struct SparsePlan : SparseProblem, SparseChoices {
   bool shiftsResults() const { return shiftUnit > 0; }
   bool leavesRows() const { return resultRowBytes > 0; }
   /// Whether this is a chain step.
-  bool isStage() const { return readsShared || writesShared || leavesRows(); }
+  bool isChained() const { return readsShared || writesShared || leavesRows(); }
   /// Whether a K step's factor is prepared, by warpgroups, while the K step
   /// before it is multiplied.
   bool preparesAhead() const { return usesWgmma && !keepsFactor; }
@@ -301,6 +308,29 @@ struct SparsePlan : SparseProblem, SparseChoices {
   int64_t getFactorBytes() const {
     return getResults() * getPackedRowBytes(true);
   }
+  bool copiesWhole(bool isFactor) const {
+    return wholeCopies > (isFactor ? 1 : 0);
+  }
+  /// A row of a K step as whole copies bring it.
+  tile::WholeRow getWholeRow(bool isFactor) const {
+    return {stepK, getLanes(), lanes, lanesPerChunk,
+            isFactor ? factorBytes : dataBytes};
+  }
+  /// Of a K step's data, and factor, as they are copied.
+  int64_t getDataSlotBytes() const {
+    return copiesWhole(false) ? getPackedRows() * getWholeRow(false).getBytes()
+                              : getDataBytes();
+  }
+  int64_t getFactorSlotBytes() const {
+    return copiesWhole(true) ? getResults() * getWholeRow(true).getBytes()
+                             : getFactorBytes();
+  }
+  /// Of a warp group's chunks that are made of whole copies: data, then the
+  /// factor.
+  int64_t getOrderedBytes() const {
+    return (copiesWhole(false) ? getDataBytes() : 0) +
+           (copiesWhole(true) ? getFactorBytes() : 0);
+  }
   /// Of a K step's factor and one product t, as warpgroups read it.
   PackedOperand getPackedOperand() const {
     return {element, getResults(), stepK,
@@ -319,10 +349,10 @@ struct SparsePlan : SparseProblem, SparseChoices {
   }
   /// Bytes of a K step's data that are copied.
   int64_t getCopiedBytes() const {
-    return readsShared ? 0 : tileWarps * getDataBytes();
+    return readsShared ? 0 : tileWarps * getDataSlotBytes();
   }
   int64_t getStageBytes() const {
-    return getCopiedBytes() + (keepsFactor ? 0 : getFactorBytes());
+    return getCopiedBytes() + (keepsFactor ? 0 : getFactorSlotBytes());
   }
   /// Whether K steps need copies.
   bool hasRing() const { return !readsShared || !keepsFactor; }
@@ -358,7 +388,7 @@ struct SparsePlan : SparseProblem, SparseChoices {
   }
   int64_t getSharedBytes() const {
     return getRingBytes() + getExchangeBytes() + getKeptBytes() +
-           getStoredBytes();
+           getStoredBytes() + warpGroups * getOrderedBytes();
   }
 
   /// Results of a group and the places that may be before them in a tile.
@@ -386,13 +416,18 @@ describeSparse(FusedOp fused, bool copiesSingly = false);
 /// Whether all lanes of `plan` fit a wide chunk and no other one.
 bool mayHaveWideChunks(const SparsePlan &plan);
 
+/// Why copies of `plan`, whose chunks are known, cannot be whole of the data of
+/// `fused`, or of its factor; or nothing.
+std::optional<std::string>
+getWholeCopyReason(FusedOp fused, const SparsePlan &plan, bool isFactor);
+
 /// Works out the chunks of `plan` and the order of its results.
 void setSparseChunks(SparsePlan &plan);
 
-/// What tiles start at multiples of where results of groups are neighbours that
-/// start at other places, but at the same ones in all rows, and nothing is read
-/// for them; else 0.
-int64_t getSparseShiftUnit(FusedOp fused, const SparsePlan &plan);
+/// Whether tiles of `plan`, whose chunks are known, may start at multiples of
+/// `unit` elements: results of groups are neighbours that start at other
+/// places, but at the same ones in all rows, and nothing is read for them.
+bool mayShiftSparse(FusedOp fused, const SparsePlan &plan, int64_t unit);
 
 /// Lets the data and the factor of `plan` change places; why they cannot, or
 /// nothing.

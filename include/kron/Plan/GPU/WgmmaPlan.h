@@ -49,7 +49,7 @@ struct WgmmaAxis {
   /// Before and after the op; ShapedType::kDynamic if not known.
   int64_t before = 1, after = 1;
   /// The step that contracts it, or -1.
-  int stage = -1;
+  int step = -1;
   /// Whether neighbours of the input lie along it.
   bool isContiguous = false;
   /// Positions per tile. More than one only for contracted axes (all), the
@@ -71,7 +71,7 @@ struct WgmmaLayout {
 };
 
 /// One factor.
-struct WgmmaStage : WgmmaOperand {
+struct WgmmaStep : WgmmaOperand {
   unsigned axis;
   /// CTAs that share the columns of a large factor. Each has its own.
   int64_t shares = 1;
@@ -117,7 +117,7 @@ struct WgmmaPlan : WgmmaChoices {
   /// The axes that tiles take several positions of beside the contracted ones;
   /// -1 if there is none.
   int rowAxis = -1, columnAxis = -1;
-  SmallVector<WgmmaStage> stages;
+  SmallVector<WgmmaStep> steps;
   /// Where tiles land from global memory, and where steps leave their results
   /// (the same tile for f32).
   WgmmaLayout landing, work;
@@ -130,7 +130,7 @@ struct WgmmaPlan : WgmmaChoices {
   /// has read them: what to do if there is room for one tile only.
   bool canRefill() const;
   /// CTAs that work on the same tiles, each for some of the results.
-  int64_t getShares() const { return stages.front().shares; }
+  int64_t getShares() const { return steps.front().shares; }
   int64_t getWarpgroups() const { return threads / kWarpgroupThreads; }
   int64_t getNumGroups() const { return getWarpgroups() / groupSize; }
   /// Bytes of shared memory of one group.

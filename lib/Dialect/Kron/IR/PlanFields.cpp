@@ -224,6 +224,14 @@ static constexpr PlanField kFields[] = {
              "positions of the batch in a pipeline stage"),
     defaulted("split_k", 1, kMost, 1, kGradient,
               "pieces of the batch, whose sums a second kernel adds up"),
+    defaulted("least_piece", 1, kMost, 64, kGradient,
+              "positions of the batch that a piece has at least, if there are "
+              "several"),
+    defaulted("sum_threads", 1, 256, 1, kGradient,
+              "threads of the second kernel that share the sums of a weight, a "
+              "power of two"),
+    defaulted("sum_loads", 1, 64, 1, kGradient,
+              "sums that such a thread loads before it adds them up"),
     defaulted("wgmma", 0, 1, 0, kGradient | kSparse | kPairwise,
               "1: warpgroups multiply, and read operands from shared memory"),
     defaulted("packed_operands", 0, 1, 0, kGradient,
@@ -262,6 +270,9 @@ static constexpr PlanField kFields[] = {
     defaulted("copies_singly", 0, 1, 0, kSparse,
               "1: rows that are innermost are copied one by one, and chunks "
               "lie along other axes"),
+    defaulted("keeps_factor", 0, 1, 1, kMma,
+              "1: all factors stay in registers from tile to tile; 0: those of "
+              "a step are loaded for each tile"),
     defaulted("keeps_factor", 0, 1, 0, kSparse | kChain,
               "1: a part of the factor (of a chain: all factors) stays in "
               "shared memory while tiles need it"),
@@ -280,6 +291,16 @@ static constexpr PlanField kFields[] = {
         "shared_store", 0, 1, 0, kSparse,
         "1: results go through shared memory, so that warps store what lies "
         "side by side together"),
+    defaulted(
+        "whole_copies", 0, 2, 0, kSparse,
+        "1: data whose rows start at no multiples of 16 bytes are copied by 16 "
+        "bytes, and chunks are made of them in shared memory; 2: so is the "
+        "factor"),
+    defaulted(
+        "shift", 0, 64, 0, kSparse,
+        "where groups of results start anywhere, but at the same place in "
+        "all rows: elements whose multiples tiles start at, in front of "
+        "the first result; 0: tiles start where groups do"),
     // Of functions of pairs.
     required("thread_rows", 1, 16, kPairwise,
              "rows of the result that a thread has of a tile"),

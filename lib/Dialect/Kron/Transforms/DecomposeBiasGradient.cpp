@@ -233,7 +233,7 @@ Value BiasGradient::emitSum() {
   int64_t pieces = form.pieces;
   int64_t known =
       cast<ShapedType>(op.getInput().getType()).getDimSize(op.getBatchDim());
-  OpFoldResult whole, perPiece, rest;
+  OpFoldResult whole, perPiece, remainder;
   if (ShapedType::isDynamic(known)) {
     Value size = emitDimSize(rewriter, loc, op.getInput(), op.getBatchDim());
     Value count = arith::ConstantIndexOp::create(rewriter, loc, pieces);
@@ -241,18 +241,18 @@ Value BiasGradient::emitSum() {
     Value all = arith::MulIOp::create(rewriter, loc, each, count);
     perPiece = each;
     whole = all;
-    rest = Value(arith::SubIOp::create(rewriter, loc, size, all));
+    remainder = Value(arith::SubIOp::create(rewriter, loc, size, all));
   } else {
     perPiece = rewriter.getIndexAttr(known / pieces);
     whole = rewriter.getIndexAttr(known / pieces * pieces);
-    rest = rewriter.getIndexAttr(known % pieces);
+    remainder = rewriter.getIndexAttr(known % pieces);
   }
   Value sum = createZeros({features});
   if (!isConstantIntValue(whole, 0))
     sum = addPieces(sum, whole, perPiece, pieces);
-  if (pieces == 1 || isConstantIntValue(rest, 0))
+  if (pieces == 1 || isConstantIntValue(remainder, 0))
     return sum;
-  Value array = sliceBatch(whole, rest);
+  Value array = sliceBatch(whole, remainder);
   return batchFirst ? reduce(array, {1, 0}, /*reduced=*/1, sum)
                     : reduce(array, {0, 1}, /*reduced=*/1, sum);
 }

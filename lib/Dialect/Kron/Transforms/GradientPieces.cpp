@@ -135,17 +135,17 @@ Value GradientDecomposer::emitSumOfPieces() {
 Value GradientDecomposer::emitPieces() {
   Value sum = createZeros({a, b, c, d});
   int64_t pieces = form.pieces;
-  OpFoldResult begin = rewriter.getIndexAttr(0), end = begin, rest;
+  OpFoldResult begin = rewriter.getIndexAttr(0), end = begin, remainder;
   if (ShapedType::isDynamic(batch)) {
     Value size = emitBatchSize();
     Value count = arith::ConstantIndexOp::create(rewriter, loc, pieces);
     Value rows = arith::RemUIOp::create(rewriter, loc, size, count);
-    rest = pieces > 1 ? rows : size;
+    remainder = pieces > 1 ? rows : size;
     if (pieces > 1)
       end = Value(arith::SubIOp::create(rewriter, loc, size, rows));
   } else {
     end = rewriter.getIndexAttr(pieces > 1 ? batch / pieces * pieces : 0);
-    rest = rewriter.getIndexAttr(pieces > 1 ? batch % pieces : batch);
+    remainder = rewriter.getIndexAttr(pieces > 1 ? batch % pieces : batch);
   }
   if (pieces > 1) {
     Value sums = createZeros({pieces, a, b, c, d});
@@ -153,7 +153,7 @@ Value GradientDecomposer::emitPieces() {
     sum = addPieces(sum, sums);
     releaseBuffer(rewriter, loc, sums);
   }
-  if (isConstantIntValue(rest, 0))
+  if (isConstantIntValue(remainder, 0))
     return sum;
-  return emitProducts(sum, end, rest, /*pieces=*/1);
+  return emitProducts(sum, end, remainder, /*pieces=*/1);
 }

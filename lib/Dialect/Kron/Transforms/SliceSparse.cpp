@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ArrayViews.h"
+#include "kron/Dialect/Kron/IR/LaunchChoice.h"
 #include "kron/Dialect/Kron/Transforms/SparseRewrites.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -200,16 +201,19 @@ std::pair<KsmmOp, KsmmOp> kron::branchByRows(IRRewriter &rewriter, KsmmOp op,
   };
   Value rows = memref::DimOp::create(rewriter, loc, op.getInit(),
                                      1 - op.getFeatureDim());
-  Value rest;
+  Value remainder;
   if (rowUnit > 1)
-    rest = arith::RemUIOp::create(rewriter, loc, rows, number(rowUnit));
+    remainder = arith::RemUIOp::create(rewriter, loc, rows, number(rowUnit));
   Value isMany = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::uge,
                                        rows, number(leastRows));
-  if (rest) {
+  SmallVector<LaunchRequirement> requirements{{"min_rows", leastRows}};
+  if (remainder) {
     Value isEven = arith::CmpIOp::create(
-        rewriter, loc, arith::CmpIPredicate::eq, rest, number(0));
+        rewriter, loc, arith::CmpIPredicate::eq, remainder, number(0));
     isMany = arith::AndIOp::create(rewriter, loc, isMany, isEven);
+    requirements.push_back({"row_unit", rowUnit});
   }
+  markLaunchChoice(isMany, requirements);
   auto branches =
       scf::IfOp::create(rewriter, loc, isMany, /*withElseRegion=*/true);
   rewriter.setInsertionPointToStart(branches.thenBlock());

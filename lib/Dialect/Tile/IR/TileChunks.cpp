@@ -59,6 +59,31 @@ int64_t ChunkTile::getUnitK() const {
                   getChunkKPerThread(elementBytes, chunks.getNarrow()));
 }
 
+/// Whether data, or the factor, are copied whole.
+static bool isWhole(ChunksAttr chunks, bool isFactor) {
+  return chunks.getWhole() > (isFactor ? 1 : 0);
+}
+
+int64_t ChunkTile::getSlotPitch(bool isFactor, int64_t stepK, int64_t tileLanes,
+                                int64_t lanes, Type type) const {
+  if (!isWhole(chunks, isFactor))
+    return getPitch(stepK * tileLanes, type);
+  int64_t bytes = getBytesOf(type);
+  return WholeRow(stepK, tileLanes, lanes, chunks.getLanes(), bytes)
+             .getBytes() /
+         bytes;
+}
+
+int64_t ChunkTile::getOrderedBytes(bool isFactor, int64_t perRow,
+                                   Type type) const {
+  if (!isWhole(chunks, isFactor))
+    return 0;
+  int64_t rows = isFactor           ? getResults()
+                 : chunks.getRows() ? chunks.getRows()
+                                    : getRows();
+  return rows * getPitch(perRow, type) * getBytesOf(type);
+}
+
 int64_t ChunkTile::getPitch(int64_t elements, Type type) const {
   int64_t bytes = getBytesOf(type);
   return getChunkRowBytes(elements * bytes, bytes == 1,
@@ -66,13 +91,11 @@ int64_t ChunkTile::getPitch(int64_t elements, Type type) const {
          bytes;
 }
 
-LogicalResult ChunksAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 int64_t bytes, int64_t k, int64_t lanes,
-                                 DenseI64ArrayAttr tiles,
-                                 DenseI64ArrayAttr warps, ResultOrder,
-                                 bool alongRows, int64_t rows, bool split,
-                                 bool narrow, bool, bool, int64_t shift,
-                                 bool staged, DenseI64ArrayAttr) {
+LogicalResult ChunksAttr::verify(
+    function_ref<InFlightDiagnostic()> emitError, int64_t bytes, int64_t k,
+    int64_t lanes, DenseI64ArrayAttr tiles, DenseI64ArrayAttr warps,
+    ResultOrder, bool alongRows, int64_t rows, bool split, bool narrow, bool,
+    bool, int64_t shift, bool staged, int64_t whole, DenseI64ArrayAttr) {
   if (bytes != kChunkBytes && bytes != kWideChunkBytes)
     return emitError() << "expects chunks of 16 or 48 bytes, but got " << bytes;
   if (k < 1 || lanes < 1)
@@ -104,6 +127,12 @@ LogicalResult ChunksAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (staged && (shift || alongRows))
     return emitError() << "expects staged results neither to be shifted nor "
                           "along_rows";
+  constexpr int64_t kBoth = 2;
+  if (whole < 0 || whole > kBoth ||
+      (whole && (alongRows || bytes == kWideChunkBytes)))
+    return emitError() << "expects whole copies of data (1) and the factor "
+                          "(2), neither along_rows nor of 48 bytes, but got "
+                       << whole;
   return success();
 }
 
@@ -246,6 +275,20 @@ static LogicalResult verifyChunkSizes(Operation *op, const ChunkTile &tile,
          << " warps and by 16 bytes, but got " << pieces;
 }
 
+/// Whether lanes and K of `view` are neighbours in memory where strides are
+/// known, if it is copied whole.
+static bool areNeighbours(ViewType view, ChunksAttr chunks, bool isFactor) {
+  ArrayRef<int64_t> strides = view.getStrides(), shape = view.getShape();
+  if (!isWhole(chunks, isFactor) || int64_t(strides.size()) != view.getRank())
+    return true;
+  int64_t lanes = isFactor ? shape.size() - 3 : shape.size() - 2;
+  auto is = [](int64_t stride, int64_t wanted) {
+    return ShapedType::isDynamic(stride) || stride == wanted;
+  };
+  return (shape[lanes] == 1 || is(strides[lanes], 1)) &&
+         is(strides.back(), shape[lanes]);
+}
+
 LogicalResult tile::verifyChunkPieces(Operation *op, ViewType data,
                                       RingType ring, ViewType factor,
                                       RingType factorRing, PiecesAttr pieces) {
@@ -258,17 +301,28 @@ LogicalResult tile::verifyChunkPieces(Operation *op, ViewType data,
   if (failed(verifyChunkSizes(op, tile, data, factor, pieces)))
     return failure();
   ArrayRef<int64_t> block = pieces.getBlock();
-  int64_t perRow = block.back() * block[block.size() - 2];
   int64_t rows = chunks.getRows() ? chunks.getRows() : tile.getRows();
-  SmallVector<int64_t> own{rows, tile.getPitch(perRow, element)};
+  auto getPitch = [&](bool isFactor, Type type) {
+    ArrayRef<int64_t> shape = data.getShape();
+    return tile.getSlotPitch(isFactor, block.back(), block[block.size() - 2],
+                             shape[shape.size() - 2], type);
+  };
+  SmallVector<int64_t> own{rows, getPitch(/*isFactor=*/false, element)};
   if (chunks.getAlongRows())
     own = {block.back(), rows};
-  SmallVector<int64_t> beside{tile.getResults(), tile.getPitch(perRow, weight)};
+  SmallVector<int64_t> beside{tile.getResults(),
+                              getPitch(/*isFactor=*/true, weight)};
   auto isRing = [&](RingType found, ArrayRef<int64_t> shape, Type type) {
     return !found.getAlong() && found.getStages() == pieces.getAhead() + 1 &&
            found.getBuffer() ==
                BufferType::get(op->getContext(), shape, type, nullptr);
   };
+  if (!areNeighbours(data, chunks, /*isFactor=*/false) ||
+      !areNeighbours(factor, chunks, /*isFactor=*/true))
+    // contract_pieces_c11
+    return op->emitOpError("expects lanes and K of whole copies to be "
+                           "neighbours, but got ")
+           << data << " and " << factor;
   // contract_pieces_c11
   if (isRing(ring, own, element) && isRing(factorRing, beside, weight))
     return success();
@@ -316,6 +370,13 @@ LogicalResult tile::verifyChunkSums(ContractPiecesOp op) {
       32 * (tile.getWarps() - tile.getWarps() / tile.warpsK) * 4 * sums;
   if (pieces.getChunks().getStaged())
     shared += tile.getStagedSums(pieces.getSizes()[shape.size() - 3]);
+  ArrayRef<int64_t> block = pieces.getBlock();
+  int64_t perRow = block.back() * block[block.size() - 2];
+  for (bool isFactor : {false, true})
+    shared +=
+        tile.getOrderedBytes(isFactor, perRow,
+                             (isFactor ? factor : data).getElementType()) /
+        getBytesOf(sum);
   BufferType buffer = op.getSumsOf() ? op.getSumsOf().getType() : BufferType();
   bool isOwn = shared == 0
                    ? !buffer
@@ -327,9 +388,8 @@ LogicalResult tile::verifyChunkSums(ContractPiecesOp op) {
   if (!isOwn)
     return op.emitOpError("expects a buffer of its own for ")
            << shared
-           << " sums of warps that share K or results that are staged, if "
-              "there "
-              "are some, but got "
+           << " sums of warps that share K, results that are staged and chunks "
+              "of whole copies, if there are some, but got "
            << (buffer ? Type(buffer) : Type(NoneType::get(op.getContext())));
   return success();
 }

@@ -130,7 +130,7 @@ def Tile_ContractPiecesOp
     copy those that go `ahead`. Tiles are counted as boxes of the view's rows, and what
     follows them, and of the factor's results, the last ones fastest. Where warps share K,
     they leave their sums in `sums_of`, from where the first one takes them; staged results
-    go there, behind these. Sums that are
+    go there, behind these, and chunks that are made of whole copies, behind both. Sums that are
     not finite are computed again where they are stored, from the views.
 
     Constraints:
@@ -164,10 +164,12 @@ def Tile_ContractPiecesOp
         begin at multiples of 128 bytes where chunks change places. `order` has each of
         the factor's dimensions once.
     11. Slots of both rings, one more than go ahead, are rows of the piece with the room
-        between them; those `along_rows` have K, and rows in place of that.
+        between them; those `along_rows` have K, and rows in place of that. Lanes and K of
+        what is copied whole are neighbours where strides are known.
     12. The sums are a tile with results in place of K, of the product's atom, up to 64
         groups of four in a lane, 32 of f64; `sums_of` is a buffer for those of all warps
-        but the first ones, if some share K, and for staged results, that nothing else uses.
+        but the first ones, if some share K, for staged results, and for chunks of whole
+        copies, that nothing else uses.
 
     Example: `%s = tile.contract_pieces %x[%t], %p in %ring along 1 pieces #tile.pieces<...> : !tile.view<?x128xf32, [128, 1]>, !tile.operand<128x128xf32, wgmma.m64k8.tf32 quads>, !tile.ring<4 of <64x32xf32>> -> !tile.fragment<1x64x128xf32, wgmma.m64k8.tf32>`
   }];

@@ -49,6 +49,26 @@ inline int64_t getChunkKPerThread(int64_t elementBytes, bool isNarrow) {
   return elementBytes == 2 || isNarrow ? 4 : 2;
 }
 
+/// A row of a piece as copies of 16 bytes bring it that start at multiples of
+/// 16 bytes in memory, wherever its elements do: in segments, which are
+/// contiguous there, of `bytes` per element.
+struct WholeRow {
+  /// `stepK` positions of `tileLanes` of `lanes` lanes, which are neighbours in
+  /// memory, as positions are; chunks have `chunkLanes` of them.
+  WholeRow(int64_t stepK, int64_t tileLanes, int64_t lanes, int64_t chunkLanes,
+           int64_t bytes)
+      : segments(tileLanes == lanes ? 1 : stepK),
+        elements(stepK * tileLanes / segments),
+        pieces(llvm::divideCeil((elements - chunkLanes) * bytes + kChunkBytes,
+                                kChunkBytes)) {}
+
+  int64_t getSegmentBytes() const { return pieces * kChunkBytes; }
+  int64_t getBytes() const { return segments * getSegmentBytes(); }
+
+  /// Segments of a row, elements of a segment, and copies that bring it.
+  int64_t segments, elements, pieces;
+};
+
 /// Rows of sums that a warp leaves in shared memory at a time where they are
 /// staged, half of a matrix instruction's; and sums of a row that it stores at
 /// once.
@@ -90,6 +110,13 @@ struct ChunkTile {
   int64_t getSums(int64_t laneChunks) const;
   /// Sums that warps leave at a time, of `lanes` lanes, where they are staged.
   int64_t getStagedSums(int64_t lanes) const;
+  /// Bytes of chunks, of `perRow` elements of a row, that are made of data, or
+  /// of a factor, if it is copied whole.
+  int64_t getOrderedBytes(bool isFactor, int64_t perRow, Type type) const;
+  /// Elements from one row of a slot of the ring to the next, of `stepK`
+  /// positions of `tileLanes` of `lanes` lanes.
+  int64_t getSlotPitch(bool isFactor, int64_t stepK, int64_t tileLanes,
+                       int64_t lanes, Type type) const;
   /// Positions K of whole chunks and instructions of all warps.
   int64_t getUnitK() const;
   /// Elements from one row of `elements` of a piece to the next.

@@ -169,14 +169,18 @@ def Tile_ChunksAttr : AttrDef<Tile_Dialect, "Chunks"> {
     piece are added up by themselves with `partial`. The chip widens 8-bit elements itself
     with `widens`. With `shift`, tiles begin at multiples of as many elements in memory
     before the first one of a group's results. Of `staged` results, a warp leaves eight rows
-    at a time in shared memory, from where lanes store neighbours. Where strides of the factor that are only
+    at a time in shared memory, from where lanes store neighbours. With `whole` of 1, data, and
+    of 2 the factor, too, whose lanes and positions K are neighbours in memory, are copied in
+    segments that begin at the multiple of 16 bytes before their first element, all of a
+    row's if a tile has all lanes, else one of each position K; chunks are made of them in
+    shared memory once they have arrived. Where strides of the factor that are only
     known at a launch are those without gaps, its dimensions in `order` from the outermost
     on, it is copied as if they were known.
 
     Constraints: chunks of 16 or 48 bytes; positive `k`, `lanes` and `tiles`; `warps` are
     powers of two; up to 15 `rows`, of one tile and one warp of rows, not `along_rows`;
     `narrow` values are `split`; `shift` is not negative; `staged` results are neither
-    shifted nor `along_rows`.
+    shifted nor `along_rows`; `whole` is up to 2, and 0 `along_rows` or of chunks of 48 bytes.
 
     Example: `#tile.chunks<bytes = 16, k = 4, lanes = 1, tiles = [1, 4], warps = [2, 4, 1], results = chunks, split = true>`
   }];
@@ -195,6 +199,7 @@ def Tile_ChunksAttr : AttrDef<Tile_Dialect, "Chunks"> {
     DefaultValuedParameter<"bool", "false", "whether the chip widens 8-bit elements">:$widens,
     DefaultValuedParameter<"int64_t", "0", "elements whose multiples tiles begin at, or 0">:$shift,
     DefaultValuedParameter<"bool", "false", "whether results go through shared memory">:$staged,
+    DefaultValuedParameter<"int64_t", "0", "what is copied by 16 bytes wherever it starts: data (1), the factor, too (2)">:$whole,
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "the factor's dimensions in memory">:$order);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;

@@ -1,4 +1,4 @@
-//===- StageSegments.cpp - Long varying axes --------------------*- C++ -*-===//
+//===- StepSegments.cpp - Long varying axes ---------------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -10,21 +10,21 @@
 // from the one before. What of X belongs to such a segment is copied, and used
 // for all q before the next one begins.
 //
-// A factor of bf16 is read as pairs of t, see StagePairs.cpp.
+// A factor of bf16 is read as pairs of t, see StepPairs.cpp.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Arithmetic.h"
 #include "Pairs.h"
-#include "StageEmitter.h"
+#include "StepEmitter.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
 /// Adds the products of position `p` to the sums: [row, q, vector, part].
-void StageEmitter::emitSegmentStep(const Bases &at, const SegmentTile &tile,
-                                   Int p, MutableArrayRef<Value> sums) {
-  int64_t lanes = getMaxLanes(stage), parts = tile.getParts();
+void StepEmitter::emitSegmentStep(const Bases &at, const SegmentTile &tile,
+                                  Int p, MutableArrayRef<Value> sums) {
+  int64_t lanes = getMaxLanes(step), parts = tile.getParts();
   int64_t unit = parts * lanes;
   VectorType type = emitter.getVectorType(lanes);
   for (int64_t vector = 0; vector < tile.vectors; ++vector) {
@@ -78,30 +78,31 @@ void StageEmitter::emitSegmentStep(const Bases &at, const SegmentTile &tile,
   }
 }
 
-void StageEmitter::emitSegmentTile(const Bases &at, const SegmentTile &tile) {
-  int64_t lanes = getMaxLanes(stage), parts = tile.getParts();
+void StepEmitter::emitSegmentTile(const Bases &at, const SegmentTile &tile) {
+  int64_t lanes = getMaxLanes(step), parts = tile.getParts();
   // Enough sums to hide the latency of multiply-adds, and a loop of so many of
   // these.
   constexpr int64_t kSums = 4, kUnrolled = 32;
   int64_t count = tile.rows * tile.sizeN * tile.vectors * parts;
   int64_t turns =
       std::min<int64_t>(llvm::divideCeil(kSums * parts, count), tile.sizeK);
-  int64_t steps = std::max<int64_t>(kUnrolled / (turns * count), 1) * turns;
+  int64_t unrolled = std::max<int64_t>(kUnrolled / (turns * count), 1) * turns;
   SmallVector<Value> sums(turns * count,
                           emitter.zero(emitter.getVectorType(lanes)));
-  auto emitSteps = [&](Int first, int64_t number,
-                       MutableArrayRef<Value> values) {
-    for (int64_t step = 0; step < number; ++step)
-      emitSegmentStep(at, tile, emitter.add(first, step),
-                      values.slice(step % turns * count, count));
+  auto emitStepsOfK = [&](Int first, int64_t number,
+                          MutableArrayRef<Value> values) {
+    for (int64_t index = 0; index < number; ++index)
+      emitSegmentStep(at, tile, emitter.add(first, index),
+                      values.slice(index % turns * count, count));
   };
-  int64_t full = tile.sizeK / steps * steps;
-  sums = emitter.forLoop(0, full, steps, sums, [&](Int p, ValueRange carried) {
-    SmallVector<Value> values(carried);
-    emitSteps(p, steps, values);
-    return values;
-  });
-  emitSteps(full, tile.sizeK - full, sums);
+  int64_t full = tile.sizeK / unrolled * unrolled;
+  sums =
+      emitter.forLoop(0, full, unrolled, sums, [&](Int p, ValueRange carried) {
+        SmallVector<Value> values(carried);
+        emitStepsOfK(p, unrolled, values);
+        return values;
+      });
+  emitStepsOfK(full, tile.sizeK - full, sums);
   for (int64_t index = count; index < turns * count; ++index)
     sums[index % count] = emitSum(emitter, sums[index % count], sums[index]);
   for (int64_t index = 0; index < count; index += parts) {
@@ -122,19 +123,19 @@ void StageEmitter::emitSegmentTile(const Bases &at, const SegmentTile &tile) {
       };
       storeResult(
           at, part ? values.second : values.first,
-          getOffset(tile.destination, stage.destination.strides[stage.axis]),
-          getOffset(tile.addend, getStride(stage.addend.strides, stage.axis)),
+          getOffset(tile.destination, step.destination.strides[step.axis]),
+          getOffset(tile.addend, getStride(step.addend.strides, step.axis)),
           tile.mask);
     }
   }
 }
 
 /// The words of a unit of X at two p, in the order of those of the factor.
-std::pair<Value, Value>
-StageEmitter::emitSegmentWords(const SegmentShape &shape, Value first,
-                               Value second) {
-  int64_t lanes = getMaxLanes(stage);
-  Type stored = stage.source.element;
+std::pair<Value, Value> StepEmitter::emitSegmentWords(const SegmentShape &shape,
+                                                      Value first,
+                                                      Value second) {
+  int64_t lanes = getMaxLanes(step);
+  Type stored = step.source.element;
   if (stored && stored.isBF16())
     return emitUnpacked(emitter,
                         emitWordLoad(emitter, lanes, first, shape.unit),
@@ -153,12 +154,12 @@ StageEmitter::emitSegmentWords(const SegmentShape &shape, Value first,
 /// Copies what of `rows` rows of X belongs to a segment of `units`, the last
 /// one of which is masked, to [row, p, unit]; in pairs, even and odd elements
 /// apart.
-void StageEmitter::emitSegmentCopy(const LoopAxis *rows,
-                                   const SegmentShape &shape, int64_t units,
-                                   Value mask, Value source, Value panel) {
-  int64_t lanes = getMaxLanes(stage);
+void StepEmitter::emitSegmentCopy(const LoopAxis *rows,
+                                  const SegmentShape &shape, int64_t units,
+                                  Value mask, Value source, Value panel) {
+  int64_t lanes = getMaxLanes(step);
   VectorType type = emitter.getVectorType(lanes);
-  Type stored = stage.source.element;
+  Type stored = step.source.element;
   Int total = rows ? rows->size : Int(1);
   emitter.forLoop(0, total, 1, [&](Int row) {
     Value from = source;
@@ -166,10 +167,10 @@ void StageEmitter::emitSegmentCopy(const LoopAxis *rows,
       from =
           emitter.offsetPointer(from, emitter.mul(row, rows->source), stored);
     Value to = emitter.offsetPointer(
-        panel, emitter.mul(row, getSegmentK(stage, shape) * shape.segment *
+        panel, emitter.mul(row, getSegmentK(step, shape) * shape.segment *
                                     shape.unit));
-    emitter.forLoop(0, getSegmentK(stage, shape), 1, [&](Int p) {
-      Int stride = stage.source.strides[stage.axis];
+    emitter.forLoop(0, getSegmentK(step, shape), 1, [&](Int p) {
+      Int stride = step.source.strides[step.axis];
       Value x = emitter.offsetPointer(
           from, emitter.mul(p, shape.words ? emitter.mul(2, stride) : stride),
           stored);
@@ -205,16 +206,16 @@ void StageEmitter::emitSegmentCopy(const LoopAxis *rows,
 
 /// Takes the copy `panel` of `units`, the last one of which is masked, through
 /// `sizeN` q, whose factor and results `bases` has.
-void StageEmitter::emitSegmentUnits(const LoopAxis &laneAxis,
-                                    const LoopAxis *rows,
-                                    const SegmentShape &shape, int64_t units,
-                                    Value mask, int64_t sizeN,
-                                    const Bases &bases, Value panel) {
+void StepEmitter::emitSegmentUnits(const LoopAxis &laneAxis,
+                                   const LoopAxis *rows,
+                                   const SegmentShape &shape, int64_t units,
+                                   Value mask, int64_t sizeN,
+                                   const Bases &bases, Value panel) {
   SegmentTile tile;
   tile.sizeN = sizeN;
   tile.pairs = shape.pairs;
   tile.words = shape.words;
-  tile.sizeK = getSegmentK(stage, shape);
+  tile.sizeK = getSegmentK(step, shape);
   tile.strideK = shape.segment * shape.unit;
   tile.rowStride = tile.sizeK * shape.segment * shape.unit;
   if (rows) {
@@ -241,36 +242,37 @@ void StageEmitter::emitSegmentUnits(const LoopAxis &laneAxis,
   emitVectors(units - 1, 1);
 }
 
-void StageEmitter::emitSegments(const LoopAxis &laneAxis, const LoopAxis *rows,
-                                const Bases &bases) {
-  int64_t lanes = getMaxLanes(stage), size = laneAxis.size.getConstant();
+void StepEmitter::emitSegments(const LoopAxis &laneAxis, const LoopAxis *rows,
+                               const Bases &bases) {
+  int64_t lanes = getMaxLanes(step), size = laneAxis.size.getConstant();
   int64_t most = 1;
   if (rows)
-    most = rows->size.isConstant() ? rows->size.getConstant() : stage.usualRows;
-  SegmentShape shape = *getSegmentShape(stage, factor.element, size, most);
-  shape.segment = stage.step->segment;
-  int64_t units = size / shape.unit, rest = size % shape.unit;
+    most = rows->size.isConstant() ? rows->size.getConstant() : step.usualRows;
+  SegmentShape shape = *getSegmentShape(step, factor.element, size, most);
+  shape.segment = step.choices->segment;
+  int64_t units = size / shape.unit, remainder = size % shape.unit;
   auto allocate = [&](const SegmentShape &part) {
-    return allocateOnStack(most * getSegmentK(stage, part) * part.segment *
+    return allocateOnStack(most * getSegmentK(step, part) * part.segment *
                            part.unit);
   };
   Value panel = allocate(shape);
   // What fills no unit goes with the last segment, as single vectors.
   SegmentShape end;
   end.unit = lanes;
-  end.segment = llvm::divideCeil(rest, lanes);
+  end.segment = llvm::divideCeil(remainder, lanes);
   end.rows = shape.rows;
-  Value endPanel = rest ? allocate(end) : Value();
-  Value mask = rest
-                   ? emitter.firstLanes(lanes, rest - (end.segment - 1) * lanes)
-                   : Value();
+  Value endPanel = remainder ? allocate(end) : Value();
+  Value mask =
+      remainder
+          ? emitter.firstLanes(lanes, remainder - (end.segment - 1) * lanes)
+          : Value();
   auto emitSegment = [&](Int unit, int64_t count, bool hasEnd) {
     Bases whole = advance(bases, laneAxis, emitter.mul(unit, shape.unit));
     Bases ending = advance(bases, laneAxis, units * shape.unit);
     emitSegmentCopy(rows, shape, count, nullptr, whole.source, panel);
     if (hasEnd)
       emitSegmentCopy(rows, end, end.segment, mask, ending.source, endPanel);
-    emitBlocks(stage.sizeN, shape.sizeN, [&](Int q, int64_t sizeN) {
+    emitBlocks(step.sizeN, shape.sizeN, [&](Int q, int64_t sizeN) {
       auto atResults = [&](const Bases &part) {
         Bases own = advanceResults(part, q);
         own.factor = emitter.offsetPointer(
@@ -284,7 +286,7 @@ void StageEmitter::emitSegments(const LoopAxis &laneAxis, const LoopAxis *rows,
                          atResults(ending), endPanel);
     });
   };
-  if (!rest)
+  if (!remainder)
     return emitBlocks(units, shape.segment, [&](Int unit, int64_t count) {
       emitSegment(unit, count, /*hasEnd=*/false);
     });

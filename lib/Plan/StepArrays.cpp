@@ -1,17 +1,17 @@
-//===- StageArrays.cpp - Arrays as a step sees them -------------*- C++ -*-===//
+//===- StepArrays.cpp - Arrays as a step sees them --------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
 
-#include "kron/Plan/StageArrays.h"
+#include "kron/Plan/StepArrays.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
-StageArray kron::describeArray(Value array, ArrayRef<int64_t> permutation) {
-  StageArray described{Value(), {}, getStorageType(getElementType(array))};
+StepArray kron::describeArray(Value array, ArrayRef<int64_t> permutation) {
+  StepArray described{Value(), {}, getStorageType(getElementType(array))};
   for (int64_t stride : getKnownStrides(array, permutation))
     described.strides.push_back(ShapedType::isDynamic(stride) ? Int::open()
                                                               : Int(stride));
@@ -19,7 +19,7 @@ StageArray kron::describeArray(Value array, ArrayRef<int64_t> permutation) {
 }
 
 FactorArray kron::arrangeFactor(FusedOp fused, ModeProductOp product,
-                                const StageArray &array) {
+                                const StepArray &array) {
   auto shape = cast<ShapedType>(product.getFactor().getType()).getShape();
   int64_t rank = cast<ShapedType>(fused.getInit().getType()).getRank();
   FactorArray factor;
@@ -40,7 +40,7 @@ FactorArray kron::arrangeFactor(FusedOp fused, ModeProductOp product,
   return factor;
 }
 
-void kron::stretchInput(FusedOp fused, StageArray &input) {
+void kron::stretchInput(FusedOp fused, StepArray &input) {
   SmallVector<ModeProductOp> products = fused.getModeProducts();
   auto shape =
       cast<ShapedType>(products.front().getInput().getType()).getShape();

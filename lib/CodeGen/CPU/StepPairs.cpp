@@ -1,4 +1,4 @@
-//===- StagePairs.cpp - The k mapping on pairs of bf16 ----------*- C++ -*-===//
+//===- StepPairs.cpp - The k mapping on pairs of bf16 -----------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -15,7 +15,7 @@
 
 #include "Arithmetic.h"
 #include "Pairs.h"
-#include "StageEmitter.h"
+#include "StepEmitter.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -23,30 +23,28 @@ using namespace mlir;
 using namespace mlir::kron;
 
 /// How many q that follow each other in memory a pair of vectors is read from.
-int64_t StageEmitter::getPairResults(int64_t group) const {
-  int64_t width = 2 * getMaxLanes(stage);
-  bool isDense =
-      width % stage.sizeK == 0 && factor.resultStride.is(stage.sizeK);
-  return group == 1 && isDense ? width / stage.sizeK : 1;
+int64_t StepEmitter::getPairResults(int64_t group) const {
+  int64_t width = 2 * getMaxLanes(step);
+  bool isDense = width % step.sizeK == 0 && factor.resultStride.is(step.sizeK);
+  return group == 1 && isDense ? width / step.sizeK : 1;
 }
 
 /// Whether words of two elements are multiplied, whose products are added to
 /// the same sum: those of two p, which a shuffle brings together where t lies
 /// in between.
-bool StageEmitter::multipliesWords(int64_t group) const {
-  return stage.mayPair &&
-         (group == 1 || (llvm::isPowerOf2_64(group) && stage.sizeK % 2 == 0 &&
-                         2 * group <= getMaxLanes(stage)));
+bool StepEmitter::multipliesWords(int64_t group) const {
+  return step.mayPair &&
+         (group == 1 || (llvm::isPowerOf2_64(group) && step.sizeK % 2 == 0 &&
+                         2 * group <= getMaxLanes(step)));
 }
 
 /// Takes the elements of `total` rows of X apart. A row that several q share a
 /// vector for is repeated.
-StageEmitter::PairPanel StageEmitter::emitPairPanel(const LoopAxis *rows,
-                                                    int64_t total,
-                                                    int64_t group,
-                                                    Value source) {
-  int64_t extent = stage.sizeK * group;
-  int64_t lanes = getMaxLanes(stage), width = 2 * lanes;
+StepEmitter::PairPanel StepEmitter::emitPairPanel(const LoopAxis *rows,
+                                                  int64_t total, int64_t group,
+                                                  Value source) {
+  int64_t extent = step.sizeK * group;
+  int64_t lanes = getMaxLanes(step), width = 2 * lanes;
   VectorType type = emitter.getVectorType(lanes);
   PairPanel panel;
   panel.rowElements = llvm::alignTo(extent, width);
@@ -102,9 +100,9 @@ StageEmitter::PairPanel StageEmitter::emitPairPanel(const LoopAxis *rows,
 }
 
 /// `emitKStep` on pairs; X is a panel.
-void StageEmitter::emitPairStep(const Bases &at, const KTile &tile, Int first,
-                                int64_t left, MutableArrayRef<Value> sums) {
-  int64_t lanes = getMaxLanes(stage), width = 2 * lanes;
+void StepEmitter::emitPairStep(const Bases &at, const KTile &tile, Int first,
+                               int64_t left, MutableArrayRef<Value> sums) {
+  int64_t lanes = getMaxLanes(step), width = 2 * lanes;
   int64_t units = tile.sizeN / tile.shared, parts = tile.getParts();
   VectorType type = emitter.getVectorType(lanes);
   for (int64_t phase = 0; phase < tile.phases && left > 0;
@@ -149,8 +147,8 @@ void StageEmitter::emitPairStep(const Bases &at, const KTile &tile, Int first,
 
 /// From sums of even and odd elements in turn those of vectors of elements in
 /// their order, a period of vectors for every q.
-SmallVector<Value> StageEmitter::emitJoinedPairs(const KTile &tile,
-                                                 ArrayRef<Value> sums) {
+SmallVector<Value> StepEmitter::emitJoinedPairs(const KTile &tile,
+                                                ArrayRef<Value> sums) {
   SmallVector<Value> joined;
   for (size_t begin = 0; begin < sums.size(); begin += 2 * tile.phases) {
     // Twice the period, in the order of memory.

@@ -1,4 +1,4 @@
-//===- StageRemainder.cpp - Lanes that fill no vector -----------*- C++ -*-===//
+//===- StepRemainder.cpp - Lanes that fill no vector ------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -12,25 +12,25 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "StageEmitter.h"
+#include "StepEmitter.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
 /// Whether the factor is packed for groups of the axis `lanes`.
-bool StageEmitter::takesRemainderGroups(const LoopAxis &lanes) const {
-  return packed && !packed->remainderGroups.empty() && !stage.streams &&
+bool StepEmitter::takesRemainderGroups(const LoopAxis &lanes) const {
+  return packed && !packed->remainderGroups.empty() && !step.streams &&
          lanes.size.is(packed->groupedSize);
 }
 
-void StageEmitter::emitRemainderGroup(const LoopAxis *rows,
-                                      const PackedFactor::RemainderGroup &group,
-                                      TileShape shape, const Bases &bases) {
-  int64_t lanes = getMaxLanes(stage), perVector = lanes / group.size;
-  int64_t elements = stage.sizeN * group.size;
-  int64_t last = (stage.sizeN - 1) % perVector + 1;
+void StepEmitter::emitRemainderGroup(const LoopAxis *rows,
+                                     const PackedFactor::RemainderGroup &group,
+                                     TileShape shape, const Bases &bases) {
+  int64_t lanes = getMaxLanes(step), perVector = lanes / group.size;
+  int64_t elements = step.sizeN * group.size;
+  int64_t last = (step.sizeN - 1) % perVector + 1;
   Int rowTotal = rows ? rows->size : Int(1);
-  Int resultStride = stage.destination.strides[stage.axis];
+  Int resultStride = step.destination.strides[step.axis];
   emitBlocks(rowTotal, shape.rows, [&](Int row, int64_t count) {
     Bases block = rows ? advance(bases, *rows, row) : bases;
     emitVectorBlocks(
@@ -44,14 +44,14 @@ void StageEmitter::emitRemainderGroup(const LoopAxis *rows,
                                     : TileOperand::Kind::Group,
                     block.source,
                     rows ? rows->source : Int(0),
-                    stage.source.strides[stage.axis],
+                    step.source.strides[step.axis],
                     group.size,
-                    stage.isSourceConjugate,
-                    stage.source.element};
+                    step.isSourceConjugate,
+                    step.source.element};
           tile.b = {
               TileOperand::Kind::Vector,
               emitter.offsetPointer(block.factor, emitter.mul(first, lanes)),
-              lanes, getGroupedRowElements(stage, group.size)};
+              lanes, getGroupedRowElements(step, group.size)};
           tile.result.base = emitter.offsetPointer(
               block.destination,
               emitter.mul(emitter.mul(first, perVector), resultStride),
@@ -67,16 +67,16 @@ void StageEmitter::emitRemainderGroup(const LoopAxis *rows,
 
 /// All that fills no vector of the axis `lanes`, which is no longer in the
 /// nest.
-void StageEmitter::emitRemainderGroups(const LoopAxis &lanes,
-                                       const Bases &bases) {
+void StepEmitter::emitRemainderGroups(const LoopAxis &lanes,
+                                      const Bases &bases) {
   SmallVector<LoopAxis> outer = nest.outer;
   std::optional<LoopAxis> rows = takeSharedAxis();
   SmallVector<LoopAxis> axes(nest.outer);
   nest.outer = outer;
   llvm::append_range(axes, nest.inner);
   int64_t size = lanes.size.getConstant();
-  int64_t position = llvm::alignDown(size, getMaxLanes(stage));
-  SmallVector<RemainderTile> tiles = getRemainderTiles(*stage.step);
+  int64_t position = llvm::alignDown(size, getMaxLanes(step));
+  SmallVector<RemainderTile> tiles = getRemainderTiles(*step.choices);
   for (unsigned index = 0; index < tiles.size(); ++index) {
     const PackedFactor::RemainderGroup &group = packed->remainderGroups[index];
     TileShape shape{tiles[index].rows, tiles[index].vectors};

@@ -1,4 +1,4 @@
-//===- StageWalker.h - Places in the arrays of one step ---------*- C++ -*-===//
+//===- StepWalker.h - Places in the arrays of one step ----------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -10,19 +10,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KRON_LIB_CODEGEN_CPU_STAGEWALKER_H
-#define KRON_LIB_CODEGEN_CPU_STAGEWALKER_H
+#ifndef KRON_LIB_CODEGEN_CPU_STEPWALKER_H
+#define KRON_LIB_CODEGEN_CPU_STEPWALKER_H
 
-#include "kron/CodeGen/CPU/Stage.h"
+#include "kron/CodeGen/CPU/Step.h"
 #include "kron/Plan/CPU/LoopNest.h"
 
 namespace mlir::kron {
 
-class StageWalker {
+class StepWalker {
 protected:
-  StageWalker(Emitter &emitter, const Stage &stage)
-      : emitter(emitter), stage(stage), nest(getLoopNest(stage)),
-        factorElement(stage.factor.element) {}
+  StepWalker(Emitter &emitter, const Step &step)
+      : emitter(emitter), step(step), nest(getLoopNest(step)),
+        factorElement(step.factor.element) {}
 
   /// Where the current iteration stands in every array; a base may be null.
   struct Bases {
@@ -36,7 +36,7 @@ protected:
                  function_ref<void(const Bases &)> body);
 
   Emitter &emitter;
-  const Stage &stage;
+  const Step &step;
   LoopNest nest;
   /// Elements that the factor is read in, where that is not the emitter's.
   Type factorElement;
@@ -44,4 +44,4 @@ protected:
 
 } // namespace mlir::kron
 
-#endif // KRON_LIB_CODEGEN_CPU_STAGEWALKER_H
+#endif // KRON_LIB_CODEGEN_CPU_STEPWALKER_H

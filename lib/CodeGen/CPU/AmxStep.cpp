@@ -1,14 +1,14 @@
-//===- AmxStage.cpp - Mode products in matrix tiles -----------------------===//
+//===- AmxStep.cpp - Mode products in matrix tiles ------------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
 
-#include "AmxStage.h"
+#include "AmxStep.h"
 #include "AmxPacking.h"
 #include "Pairs.h"
-#include "StageWalker.h"
+#include "StepWalker.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -29,14 +29,14 @@ struct DataBlock {
 };
 
 /// Builds the loops of one step.
-class AmxStageEmitter : private StageWalker {
+class AmxStepEmitter : private StepWalker {
 public:
-  AmxStageEmitter(Emitter &emitter, const Stage &stage,
-                  const PackedFactor &packed, bool isExact)
-      : StageWalker(emitter, stage),
+  AmxStepEmitter(Emitter &emitter, const Step &step, const PackedFactor &packed,
+                 bool isExact)
+      : StepWalker(emitter, step),
         bytes(emitter.builder, emitter.loc, emitter.builder.getI8Type()),
-        mapping(getAmxMapping(stage)), isRows(mapping == AmxMapping::Rows),
-        splits(!isExact && !stage.source.element) {
+        mapping(getAmxMapping(step)), isRows(mapping == AmxMapping::Rows),
+        splits(!isExact && !step.source.element) {
     for (auto *axes : {&nest.outer, &nest.inner})
       for (LoopAxis &axis : *axes)
         axis.factor = packed.strides[axis.last];
@@ -77,43 +77,43 @@ private:
 } // namespace
 
 /// Whether tiles are loaded from X as it lies, if they are full.
-bool AmxStageEmitter::canLoadSource() const {
+bool AmxStepEmitter::canLoadSource() const {
   bool aliases = data.source.isConstant() &&
-                 avoidAlias(data.source.getConstant() * kHalfBytes) !=
-                     data.source.getConstant() * kHalfBytes;
-  return isRows && stage.source.element &&
-         stage.source.strides[stage.axis].is(1) && stage.sizeK % kAmxK == 0 &&
+                 avoidAlias(data.source.getConstant() * kBF16Bytes) !=
+                     data.source.getConstant() * kBF16Bytes;
+  return isRows && step.source.element &&
+         step.source.strides[step.axis].is(1) && step.sizeK % kAmxK == 0 &&
          !aliases;
 }
 
 /// Between the two parts of a block of X.
-int64_t AmxStageEmitter::getLowBytes() const {
-  return getAmxBlockBytes(stage, mapping, /*isExact=*/true);
+int64_t AmxStepEmitter::getLowBytes() const {
+  return getAmxBlockBytes(step, mapping, /*isExact=*/true);
 }
 
 /// Bytes of the tiles of a block of X.
-int64_t AmxStageEmitter::getBlockBytes() const {
+int64_t AmxStepEmitter::getBlockBytes() const {
   return getLowBytes() * (splits ? 2 : 1);
 }
 
 /// Blocks of X that each block of results is computed for before the next one.
-int64_t AmxStageEmitter::getChunkBlocks() const {
-  return std::max<int64_t>(stage.step->chunk / kAmxBlockSize, 1);
+int64_t AmxStepEmitter::getChunkBlocks() const {
+  return std::max<int64_t>(step.choices->chunk / kAmxBlockSize, 1);
 }
 
-void AmxStageEmitter::emit() {
+void AmxStepEmitter::emit() {
   data = takeAmxData(mapping, nest);
   results =
       allocateLines(emitter, kAmxTileBytes * kAmxBlockTiles * kAmxBlockTiles);
   packed = allocateLines(emitter, getBlockBytes() * getChunkBlocks());
   SmallVector<LoopAxis> axes(nest.outer);
   llvm::append_range(axes, nest.inner);
-  Bases bases{stage.source.base, stage.destination.base, stage.addend.base,
-              stage.factor.base};
+  Bases bases{step.source.base, step.destination.base, step.addend.base,
+              step.factor.base};
   emitLoops(axes, bases, [&](const Bases &at) { emitData(at); });
 }
 
-void AmxStageEmitter::emitData(const Bases &bases) {
+void AmxStepEmitter::emitData(const Bases &bases) {
   auto emitBlock = [&](Int first, Int count, int64_t tiles) {
     DataBlock block{count, tiles, {}};
     Bases at = advance(bases, data, first);
@@ -144,7 +144,7 @@ void AmxStageEmitter::emitData(const Bases &bases) {
 
 /// Takes `blocks` full blocks of X to all results, one block of results for all
 /// of them after the other.
-void AmxStageEmitter::emitChunk(const Bases &bases, Int first, int64_t blocks) {
+void AmxStepEmitter::emitChunk(const Bases &bases, Int first, int64_t blocks) {
   auto forBlocks =
       [&](bool packs,
           function_ref<void(const Bases &, const DataBlock &)> body) {
@@ -167,41 +167,41 @@ void AmxStageEmitter::emitChunk(const Bases &bases, Int first, int64_t blocks) {
 }
 
 /// The tiles of a block of X, the `number`th of those that are packed.
-AmxOperand AmxStageEmitter::getOperand(const Bases &at, const DataBlock &block,
-                                       Int number) {
+AmxOperand AmxStepEmitter::getOperand(const Bases &at, const DataBlock &block,
+                                      Int number) {
   if (canLoadSource() && block.isFull()) {
-    Int rowBytes = emitter.mul(data.source, kHalfBytes);
+    Int rowBytes = emitter.mul(data.source, kBF16Bytes);
     return {at.source, rowBytes, emitter.mul(rowBytes, kAmxRows),
             kAmxTileBytes / kAmxRows, 0};
   }
   AmxOperand operand = getPackedOperand(
-      stage, bytes.offsetPointer(packed, emitter.mul(number, getBlockBytes())),
+      step, bytes.offsetPointer(packed, emitter.mul(number, getBlockBytes())),
       isRows);
   operand.lowBytes = splits ? getLowBytes() : 0;
   return operand;
 }
 
 /// The same, packed before if need be.
-AmxOperand AmxStageEmitter::getData(const Bases &at, const DataBlock &block,
-                                    Int number) {
+AmxOperand AmxStepEmitter::getData(const Bases &at, const DataBlock &block,
+                                   Int number) {
   AmxOperand operand = getOperand(at, block, number);
   if (!canLoadSource() || !block.isFull())
     packData(at, block, operand);
   return operand;
 }
 
-void AmxStageEmitter::packData(const Bases &at, const DataBlock &block,
-                               const AmxOperand &operand) {
-  AmxMatrix matrix{
-      at.source, data.source, stage.source.strides[stage.axis], stage.sizeK,
-      stage.source.element ? stage.source.element : emitter.element};
+void AmxStepEmitter::packData(const Bases &at, const DataBlock &block,
+                              const AmxOperand &operand) {
+  AmxMatrix matrix{at.source, data.source, step.source.strides[step.axis],
+                   step.sizeK,
+                   step.source.element ? step.source.element : emitter.element};
   if (isRows)
     return emitAmxRows(emitter, matrix, block.count, operand.base,
-                       getRowBytes(stage), operand.lowBytes);
+                       getRowBytes(step), operand.lowBytes);
   for (int64_t tile = 0; tile < block.tiles; ++tile) {
     AmxMatrix columns = matrix;
     columns.base = emitter.offsetPointer(matrix.base, tile * kAmxRows,
-                                         stage.source.element);
+                                         step.source.element);
     Int count = block.isFull() ? Int(kAmxRows)
                                : emitter.sub(block.count, tile * kAmxRows);
     emitAmxPairs(
@@ -212,38 +212,38 @@ void AmxStageEmitter::packData(const Bases &at, const DataBlock &block,
 }
 
 /// Calls `body(q, count)` for all blocks of results.
-void AmxStageEmitter::emitResultBlocks(function_ref<void(Int, int64_t)> body) {
-  int64_t full = stage.sizeN / kAmxBlockSize * kAmxBlockSize;
+void AmxStepEmitter::emitResultBlocks(function_ref<void(Int, int64_t)> body) {
+  int64_t full = step.sizeN / kAmxBlockSize * kAmxBlockSize;
   emitter.forLoop(0, full, kAmxBlockSize,
                   [&](Int q) { body(q, kAmxBlockSize); });
-  if (full < stage.sizeN)
-    body(full, stage.sizeN - full);
+  if (full < step.sizeN)
+    body(full, step.sizeN - full);
 }
 
 /// Computes `count` results of a block from `q` on.
-void AmxStageEmitter::emitProduct(const Bases &from, const DataBlock &block,
-                                  Int q, int64_t count) {
+void AmxStepEmitter::emitProduct(const Bases &from, const DataBlock &block,
+                                 Int q, int64_t count) {
   int64_t tiles = llvm::divideCeil(count, kAmxRows);
-  AmxOperand factor = getPackedOperand(stage, from.factor, !isRows);
+  AmxOperand factor = getPackedOperand(step, from.factor, !isRows);
   factor.base = bytes.offsetPointer(
       from.factor,
       emitter.mul(emitter.floorDiv(q, kAmxRows), factor.tileBytes));
   Bases at = advanceResults(from, q);
 
-  emitPrefetches(emitter, stage.prefetch,
-                 block.tiles * kAmxRows * count * stage.sizeK);
+  emitPrefetches(emitter, step.prefetch,
+                 block.tiles * kAmxRows * count * step.sizeK);
   AmxBlock product;
-  product.sizeK = getPaddedK(stage) / kAmxK;
+  product.sizeK = getPaddedK(step) / kAmxK;
   product.rows = isRows ? block.tiles : tiles;
   product.columns = isRows ? tiles : block.tiles;
   product.a = isRows ? block.operand : factor;
   product.b = isRows ? factor : block.operand;
-  bool isPlain = !stage.destination.element && !stage.scale.alpha &&
-                 !stage.scale.beta && block.isFull() &&
+  bool isPlain = !step.destination.element && !step.scale.alpha &&
+                 !step.scale.beta && block.isFull() &&
                  count == tiles * kAmxRows;
   if (isPlain) {
     Int rowStride =
-        isRows ? data.destination : stage.destination.strides[stage.axis];
+        isRows ? data.destination : step.destination.strides[step.axis];
     return emitAmxBlock(emitter, product, at.destination,
                         emitter.mul(rowStride, emitter.getElementBytes()));
   }
@@ -254,22 +254,22 @@ void AmxStageEmitter::emitProduct(const Bases &from, const DataBlock &block,
 }
 
 /// Stores `rows` x `columns` results, which take `tiles` tiles along columns.
-void AmxStageEmitter::storeResults(const Bases &at, Int rows, Int columns,
-                                   int64_t tiles) {
+void AmxStepEmitter::storeResults(const Bases &at, Int rows, Int columns,
+                                  int64_t tiles) {
   constexpr int64_t kUnroll = 4;
   VectorType type = emitter.getVectorType(kAmxRows);
   auto getRowStride = [&](Int ofData, const SmallVector<Int> &strides) {
-    return isRows ? ofData : getStride(strides, stage.axis);
+    return isRows ? ofData : getStride(strides, step.axis);
   };
   LoopAxis row = data;
   row.source = row.factor = 0;
-  row.destination = getRowStride(data.destination, stage.destination.strides);
-  row.addend = getRowStride(data.addend, stage.addend.strides);
+  row.destination = getRowStride(data.destination, step.destination.strides);
+  row.addend = getRowStride(data.addend, step.addend.strides);
   bool isUnrolled = rows.isConstant() && rows.getConstant() % kUnroll == 0;
   // Both tiles of a row at once if that makes one vector of bf16.
-  Type stored = stage.destination.element;
+  Type stored = step.destination.element;
   bool isPaired = tiles == 2 && stored && stored.isBF16();
-  int64_t step = isPaired ? 2 : 1;
+  int64_t together = isPaired ? 2 : 1;
   SmallVector<Value> masks;
   for (int64_t tile = 0; tile < tiles; ++tile)
     masks.push_back(
@@ -287,7 +287,7 @@ void AmxStageEmitter::storeResults(const Bases &at, Int rows, Int columns,
             type, emitter.offsetPointer(source, offset), nullptr);
         return scaleVector(place, value, offset, masks[tile]);
       };
-      for (int64_t tile = 0; tile < tiles; tile += step)
+      for (int64_t tile = 0; tile < tiles; tile += together)
         storeVector(place, getValue(tile),
                     isPaired ? getValue(tile + 1) : Value(), tile * kAmxRows,
                     isPaired ? pairMask : masks[tile]);
@@ -295,20 +295,20 @@ void AmxStageEmitter::storeResults(const Bases &at, Int rows, Int columns,
   });
 }
 
-Value AmxStageEmitter::scaleVector(const Bases &at, Value value, Int offset,
-                                   Value mask) {
-  Type addend = stage.addend.element;
+Value AmxStepEmitter::scaleVector(const Bases &at, Value value, Int offset,
+                                  Value mask) {
+  Type addend = step.addend.element;
   auto type = cast<VectorType>(value.getType());
-  return emitScaledSum(emitter, stage.scale, value, [&] {
+  return emitScaledSum(emitter, step.scale, value, [&] {
     return emitter.loadVector(
         type, emitter.offsetPointer(at.addend, offset, addend), mask, addend);
   });
 }
 
 /// Stores a vector, or one of twice the length if there is a second one.
-void AmxStageEmitter::storeVector(const Bases &at, Value value, Value second,
-                                  Int offset, Value mask) {
-  Type stored = stage.destination.element;
+void AmxStepEmitter::storeVector(const Bases &at, Value value, Value second,
+                                 Int offset, Value mask) {
+  Type stored = step.destination.element;
   Value pointer = emitter.offsetPointer(at.destination, offset, stored);
   if (!stored || !stored.isBF16())
     return emitter.storeVector(value, pointer, mask, stored);
@@ -316,13 +316,13 @@ void AmxStageEmitter::storeVector(const Bases &at, Value value, Value second,
   halves.storeVector(emitToBF16(emitter, value, second), pointer, mask);
 }
 
-void kron::emitAmxStage(Emitter &emitter, const Stage &stage,
-                        const PackedFactor &packed, bool isExact) {
-  assert(getAmxMapping(stage) != AmxMapping::None && "expects a mapping");
-  bool isRows = getAmxMapping(stage) == AmxMapping::Rows;
+void kron::emitAmxStep(Emitter &emitter, const Step &step,
+                       const PackedFactor &packed, bool isExact) {
+  assert(getAmxMapping(step) != AmxMapping::None && "expects a mapping");
+  bool isRows = getAmxMapping(step) == AmxMapping::Rows;
   remark::analysis(emitter.loc,
-                   remark::RemarkOpts::name("Stage").category("kron-emit"))
+                   remark::RemarkOpts::name("Step").category("kron-emit"))
       << remark::metric("Mapping", isRows ? "amx-rows" : "amx-columns")
       << remark::metric("Packed", true);
-  AmxStageEmitter(emitter, stage, packed, isExact).emit();
+  AmxStepEmitter(emitter, step, packed, isExact).emit();
 }

@@ -1,4 +1,4 @@
-//===- Stage.cpp - One mode product between two arrays ----------*- C++ -*-===//
+//===- Step.cpp - One mode product between two arrays -----------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "Pairs.h"
-#include "StageEmitter.h"
+#include "StepEmitter.h"
 #include "mlir/IR/Remarks.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
-void StageEmitter::usePacked(const PackedFactor &packed) {
+void StepEmitter::usePacked(const PackedFactor &packed) {
   factor.strideK = packed.strideK;
   factor.resultStride = packed.resultStride;
   factor.element = nullptr;
@@ -23,12 +23,12 @@ void StageEmitter::usePacked(const PackedFactor &packed) {
       axis.factor = packed.strides[axis.last];
   if (nest.isSplit)
     nest.outer.back().factor = packed.splitStride;
-  if (mapping == StageMapping::Varying)
+  if (mapping == StepMapping::Varying)
     nest.inner.back().factor = 1;
 }
 
-void StageEmitter::emitBlocks(Int size, int64_t block,
-                              function_ref<void(Int, int64_t)> body) {
+void StepEmitter::emitBlocks(Int size, int64_t block,
+                             function_ref<void(Int, int64_t)> body) {
   if (size.isConstant()) {
     int64_t full = size.getConstant() / block * block;
     emitter.forLoop(0, full, block, [&](Int first) { body(first, block); });
@@ -42,7 +42,7 @@ void StageEmitter::emitBlocks(Int size, int64_t block,
     emitter.forLoop(full, size, 1, [&](Int first) { body(first, 1); });
 }
 
-void StageEmitter::emitVectorBlocks(
+void StepEmitter::emitVectorBlocks(
     int64_t size, int64_t lanes, int64_t used, int64_t block,
     function_ref<void(Int, int64_t, Value)> body) {
   // A partial vector is the last one of a block outside the loop.
@@ -55,37 +55,37 @@ void StageEmitter::emitVectorBlocks(
          emitter.firstLanes(lanes, size - (total - 1) * used));
 }
 
-TileResult StageEmitter::startResult(const Bases &bases) const {
+TileResult StepEmitter::startResult(const Bases &bases) const {
   TileResult result;
   result.base = bases.destination;
   result.addend = bases.addend;
-  result.element = stage.destination.element;
-  result.addendElement = stage.addend.element;
+  result.element = step.destination.element;
+  result.addendElement = step.addend.element;
   return result;
 }
 
-RegisterTile StageEmitter::startTile(const Bases &bases) const {
+RegisterTile StepEmitter::startTile(const Bases &bases) const {
   RegisterTile tile;
-  tile.sizeK = stage.sizeK;
-  tile.hasPairs = stage.hasPairs;
-  tile.scale = stage.scale;
-  tile.streams = stage.streams;
-  tile.prefetch = stage.prefetch;
+  tile.sizeK = step.sizeK;
+  tile.hasPairs = step.hasPairs;
+  tile.scale = step.scale;
+  tile.streams = step.streams;
+  tile.prefetch = step.prefetch;
   tile.result = startResult(bases);
   return tile;
 }
 
-TileResult StageEmitter::getResultRows(const Bases &bases, Int q,
-                                       Int vectorStride,
-                                       Int addendVectorStride) {
+TileResult StepEmitter::getResultRows(const Bases &bases, Int q,
+                                      Int vectorStride,
+                                      Int addendVectorStride) {
   TileResult result = startResult(bases);
-  result.rowStride = stage.destination.strides[stage.axis];
+  result.rowStride = step.destination.strides[step.axis];
   result.vectorStride = vectorStride;
   result.base = emitter.offsetPointer(
       bases.destination, emitter.mul(q, result.rowStride), result.element);
   if (!bases.addend)
     return result;
-  result.addendRowStride = stage.addend.strides[stage.axis];
+  result.addendRowStride = step.addend.strides[step.axis];
   result.addendVectorStride = addendVectorStride;
   result.addend = emitter.offsetPointer(bases.addend,
                                         emitter.mul(q, result.addendRowStride),
@@ -93,7 +93,7 @@ TileResult StageEmitter::getResultRows(const Bases &bases, Int q,
   return result;
 }
 
-std::optional<LoopAxis> StageEmitter::takeSharedAxis() {
+std::optional<LoopAxis> StepEmitter::takeSharedAxis() {
   int best = findSharedAxis(nest);
   if (best < 0)
     return std::nullopt;
@@ -102,18 +102,18 @@ std::optional<LoopAxis> StageEmitter::takeSharedAxis() {
   return axis;
 }
 
-void StageEmitter::storeResult(const Bases &at, Value value, Int offset,
-                               Int addendOffset, Value mask) {
+void StepEmitter::storeResult(const Bases &at, Value value, Int offset,
+                              Int addendOffset, Value mask) {
   auto type = cast<VectorType>(value.getType());
-  Type addend = stage.addend.element, stored = stage.destination.element;
-  value = emitScaledSum(emitter, stage.scale, value, [&] {
+  Type addend = step.addend.element, stored = step.destination.element;
+  value = emitScaledSum(emitter, step.scale, value, [&] {
     return emitter.loadVector(
         type, emitter.offsetPointer(at.addend, addendOffset, addend), mask,
         addend);
   });
   Value pointer = emitter.offsetPointer(at.destination, offset, stored);
   constexpr int64_t kRoundedLanes = 16;
-  if (stage.mayPair && stored && stored.isBF16() &&
+  if (step.mayPair && stored && stored.isBF16() &&
       type.getNumElements() == kRoundedLanes) {
     Emitter halves(emitter.builder, emitter.loc, emitter.builder.getI16Type());
     return halves.storeVector(emitToBF16(emitter, value), pointer, mask);
@@ -121,25 +121,24 @@ void StageEmitter::storeResult(const Bases &at, Value value, Int offset,
   emitter.storeVector(value, pointer, mask, stored);
 }
 
-void StageEmitter::emit() {
-  Bases bases{stage.source.base, stage.destination.base, stage.addend.base,
+void StepEmitter::emit() {
+  Bases bases{step.source.base, step.destination.base, step.addend.base,
               factor.base};
   switch (mapping) {
-  case StageMapping::Inner: {
+  case StepMapping::Inner: {
     LoopAxis lanes = nest.inner.pop_back_val();
     SmallVector<LoopAxis> axes(nest.outer);
     llvm::append_range(axes, nest.inner);
     if (takesRemainderGroups(lanes)) {
       emitRemainderGroups(lanes, bases);
-      lanes.size =
-          llvm::alignDown(lanes.size.getConstant(), getMaxLanes(stage));
+      lanes.size = llvm::alignDown(lanes.size.getConstant(), getMaxLanes(step));
     }
     if (lanes.size.is(0))
       return;
     return emitLoops(axes, bases,
                      [&](const Bases &at) { emitInner(lanes, at); });
   }
-  case StageMapping::Varying: {
+  case StepMapping::Varying: {
     LoopAxis lanes = nest.inner.pop_back_val();
     std::optional<LoopAxis> shared = takeSharedAxis();
     SmallVector<LoopAxis> axes(nest.outer);
@@ -148,13 +147,13 @@ void StageEmitter::emit() {
       emitVarying(lanes, shared ? &*shared : nullptr, at);
     });
   }
-  case StageMapping::Fibre: {
-    if (int64_t fibres = getNumFibres(stage, nest); fibres > 1) {
+  case StepMapping::Fibre: {
+    if (int64_t fibres = getNumFibres(step, nest); fibres > 1) {
       LoopAxis rows = nest.outer.pop_back_val();
       return emitLoops(nest.outer, bases,
                        [&](const Bases &at) { emitFibres(rows, fibres, at); });
     }
-    bool hasSegments = takesFibreSegments(stage, nest);
+    bool hasSegments = takesFibreSegments(step, nest);
     std::optional<LoopAxis> rows = takeSharedAxis(), split;
     if (hasSegments)
       split = nest.outer.pop_back_val();
@@ -162,7 +161,7 @@ void StageEmitter::emit() {
       emitFibre(rows ? &*rows : nullptr, split ? &*split : nullptr, at);
     });
   }
-  case StageMapping::Repeat: {
+  case StepMapping::Repeat: {
     int64_t repeats = nest.inner.pop_back_val().size.getConstant();
     LoopAxis lanes = nest.inner.pop_back_val();
     SmallVector<LoopAxis> axes(nest.outer);
@@ -170,35 +169,34 @@ void StageEmitter::emit() {
     return emitLoops(axes, bases,
                      [&](const Bases &at) { emitRepeat(lanes, repeats, at); });
   }
-  case StageMapping::K: {
+  case StepMapping::K: {
     std::optional<LoopAxis> rows = takeSharedAxis();
     return emitLoops(nest.outer, bases, [&](const Bases &at) {
       emitK(rows ? &*rows : nullptr, at);
     });
   }
-  case StageMapping::Unsupported:
+  case StepMapping::Unsupported:
     llvm_unreachable("the caller copies what has no mapping");
   }
 }
 
-bool kron::canStream(const StageLayout &stage,
-                     SmallVectorImpl<Value> &strides) {
-  LoopNest nest = getLoopNest(stage);
-  StageMapping mapping = getMapping(stage, nest);
-  if (mapping == StageMapping::Unsupported || mapping == StageMapping::K ||
-      mapping == StageMapping::Repeat)
+bool kron::canStream(const StepLayout &step, SmallVectorImpl<Value> &strides) {
+  LoopNest nest = getLoopNest(step);
+  StepMapping mapping = getMapping(step, nest);
+  if (mapping == StepMapping::Unsupported || mapping == StepMapping::K ||
+      mapping == StepMapping::Repeat)
     return false;
   // What lanes run over, in elements, if that is known.
   std::optional<int64_t> size;
   int64_t lanes, group = 1;
-  if (mapping == StageMapping::Fibre) {
+  if (mapping == StepMapping::Fibre) {
     group = getGroupSize(nest);
-    size = stage.sizeN * group;
-    lanes = getFibreLanes(stage, group).first;
-    if (int64_t fibres = getNumFibres(stage, nest); fibres > 1) {
+    size = step.sizeN * group;
+    lanes = getFibreLanes(step, group).first;
+    if (int64_t fibres = getNumFibres(step, nest); fibres > 1) {
       Int count = nest.outer.pop_back_val().size;
       size = count.isConstant() ? *size * count.getConstant() : 1;
-      lanes = stage.sizeN * fibres;
+      lanes = step.sizeN * fibres;
       if (!llvm::isPowerOf2_64(lanes))
         return false;
     }
@@ -206,11 +204,11 @@ bool kron::canStream(const StageLayout &stage,
     group = nest.group;
     if (nest.inner.back().size.isConstant())
       size = nest.inner.back().size.getConstant();
-    lanes = chooseLanes(size.value_or(INT64_MAX), stage.vectorBits,
-                        stage.elementBytes);
+    lanes = chooseLanes(size.value_or(INT64_MAX), step.vectorBits,
+                        step.elementBytes);
   }
   // A cache line is filled by two stores, or one.
-  if (lanes * stage.elementBytes < kLineBytes / 2 || lanes % group ||
+  if (lanes * step.elementBytes < kLineBytes / 2 || lanes % group ||
       (size && *size % lanes))
     return false;
   auto fits = [&](Int stride) {
@@ -220,45 +218,45 @@ bool kron::canStream(const StageLayout &stage,
   };
   if (!nest.inner.empty())
     nest.inner.pop_back();
-  if (mapping != StageMapping::Fibre &&
-      !fits(stage.destination.strides[stage.axis]))
+  if (mapping != StepMapping::Fibre &&
+      !fits(step.destination.strides[step.axis]))
     return false;
   return llvm::all_of(
       llvm::concat<LoopAxis>(nest.outer, nest.inner),
       [&](const LoopAxis &axis) { return fits(axis.destination); });
 }
 
-static StringRef getName(StageMapping mapping) {
+static StringRef getName(StepMapping mapping) {
   switch (mapping) {
-  case StageMapping::Inner:
+  case StepMapping::Inner:
     return "inner";
-  case StageMapping::Varying:
+  case StepMapping::Varying:
     return "varying";
-  case StageMapping::Fibre:
+  case StepMapping::Fibre:
     return "fibre";
-  case StageMapping::K:
+  case StepMapping::K:
     return "k";
-  case StageMapping::Repeat:
+  case StepMapping::Repeat:
     return "repeat";
-  case StageMapping::Unsupported:
+  case StepMapping::Unsupported:
     return "unsupported";
   }
   llvm_unreachable("unknown mapping");
 }
 
-void kron::emitStage(Emitter &emitter, const Stage &stage,
-                     const PackedFactor *packed) {
+void kron::emitStep(Emitter &emitter, const Step &step,
+                    const PackedFactor *packed) {
   remark::analysis(emitter.loc,
-                   remark::RemarkOpts::name("Stage").category("kron-emit"))
-      << remark::metric("Mapping", getName(getStageMapping(stage)))
+                   remark::RemarkOpts::name("Step").category("kron-emit"))
+      << remark::metric("Mapping", getName(getStepMapping(step)))
       << remark::metric("Packed", packed != nullptr)
-      << remark::metric("FactorPanels", stage.step->hasPanels)
-      << remark::metric("InputPanels", stage.step->copiesRows)
-      << remark::metric("PackedBroadcasts", stage.step->packsFactor)
-      << remark::metric("Remainder", !stage.step->remainder.empty())
-      << remark::metric("SharingRows", stage.step->sharingRows > 1)
-      << remark::metric("Segments", stage.step->segment != 0)
-      << remark::metric("ReadsPairs", stage.step->readsPairs)
-      << remark::metric("LanesInside", stage.step->lanes == kLanesInside);
-  StageEmitter(emitter, stage, packed).emit();
+      << remark::metric("FactorPanels", step.choices->hasPanels)
+      << remark::metric("InputPanels", step.choices->copiesRows)
+      << remark::metric("PackedBroadcasts", step.choices->packsFactor)
+      << remark::metric("Remainder", !step.choices->remainder.empty())
+      << remark::metric("SharingRows", step.choices->sharingRows > 1)
+      << remark::metric("Segments", step.choices->segment != 0)
+      << remark::metric("ReadsPairs", step.choices->readsPairs)
+      << remark::metric("LanesInside", step.choices->lanes == kLanesInside);
+  StepEmitter(emitter, step, packed).emit();
 }

@@ -1,4 +1,4 @@
-//===- AmxStage.h - Mode products in matrix tiles ---------------*- C++ -*-===//
+//===- AmxStep.h - Mode products in matrix tiles ----------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -13,11 +13,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KRON_LIB_CODEGEN_CPU_AMXSTAGE_H
-#define KRON_LIB_CODEGEN_CPU_AMXSTAGE_H
+#ifndef KRON_LIB_CODEGEN_CPU_AMXSTEP_H
+#define KRON_LIB_CODEGEN_CPU_AMXSTEP_H
 
 #include "TileCopy.h"
-#include "kron/CodeGen/CPU/Stage.h"
+#include "kron/CodeGen/CPU/Step.h"
 
 namespace mlir::kron {
 
@@ -30,9 +30,9 @@ void emitInterleaving(Emitter &emitter, const TileCopy &copy);
 /// Builds the loops and products of a step; the base of its factor points into
 /// the packed factor. `isExact`: all values of the source are bf16, whatever
 /// type holds them.
-void emitAmxStage(Emitter &emitter, const Stage &stage,
-                  const PackedFactor &packed, bool isExact);
+void emitAmxStep(Emitter &emitter, const Step &step, const PackedFactor &packed,
+                 bool isExact);
 
 } // namespace mlir::kron
 
-#endif // KRON_LIB_CODEGEN_CPU_AMXSTAGE_H
+#endif // KRON_LIB_CODEGEN_CPU_AMXSTEP_H

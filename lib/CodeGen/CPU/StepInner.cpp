@@ -1,4 +1,4 @@
-//===- StageInner.cpp - Lanes over the innermost axis -----------*- C++ -*-===//
+//===- StepInner.cpp - Lanes over the innermost axis ------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -11,34 +11,34 @@
 //===----------------------------------------------------------------------===//
 
 #include "Rearrange.h"
-#include "StageEmitter.h"
+#include "StepEmitter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
-int64_t StageEmitter::getPanelElements(const LaneBlocks &blocks) const {
+int64_t StepEmitter::getPanelElements(const LaneBlocks &blocks) const {
   int64_t vectors = llvm::divideCeil(blocks.most, blocks.used);
-  return stage.sizeK * llvm::alignTo(vectors, blocks.shape.vectors) *
+  return step.sizeK * llvm::alignTo(vectors, blocks.shape.vectors) *
          blocks.lanes;
 }
 
 /// Where the lanes from `first` on lie in the panels.
-Int StageEmitter::getPanelOffset(const LaneBlocks &blocks, Int first) {
+Int StepEmitter::getPanelOffset(const LaneBlocks &blocks, Int first) {
   if (blocks.size.isConstant() && blocks.used == blocks.lanes)
-    return emitter.mul(first, stage.sizeK);
+    return emitter.mul(first, step.sizeK);
   if (blocks.size.isConstant())
     return emitter.mul(emitter.floorDiv(first, blocks.used),
-                       blocks.lanes * stage.sizeK);
+                       blocks.lanes * step.sizeK);
   int64_t width = blocks.getWidth();
   return emitter.add(
-      emitter.mul(emitter.floorDiv(first, width), width * stage.sizeK),
+      emitter.mul(emitter.floorDiv(first, width), width * step.sizeK),
       emitter.rem(first, width));
 }
 
 /// Memory of the function that is built, aligned to cache lines.
-Value StageEmitter::allocateOnStack(int64_t elements) {
+Value StepEmitter::allocateOnStack(int64_t elements) {
   OpBuilder &builder = emitter.builder;
   OpBuilder::InsertionGuard guard(builder);
   auto function =
@@ -50,7 +50,7 @@ Value StageEmitter::allocateOnStack(int64_t elements) {
       emitter.element, size, /*alignment=*/64);
 }
 
-Value StageEmitter::allocateSlot() {
+Value StepEmitter::allocateSlot() {
   OpBuilder &builder = emitter.builder;
   OpBuilder::InsertionGuard guard(builder);
   auto function =
@@ -62,15 +62,15 @@ Value StageEmitter::allocateSlot() {
 }
 
 /// Copies X to panels, one per block of lanes, in whole rows.
-void StageEmitter::emitPanelCopy(const LaneBlocks &blocks, Value source,
-                                 Value panels) {
+void StepEmitter::emitPanelCopy(const LaneBlocks &blocks, Value source,
+                                Value panels) {
   // Rows are too far apart for the processor to see where the next one is.
   constexpr int64_t kRowsAhead = 8;
   VectorType type = emitter.getVectorType(blocks.lanes);
-  Type stored = stage.source.element;
-  emitter.forLoop(0, stage.sizeK, 1, [&](Int p) {
+  Type stored = step.source.element;
+  emitter.forLoop(0, step.sizeK, 1, [&](Int p) {
     Value from = emitter.offsetPointer(
-        source, emitter.mul(p, stage.source.strides[stage.axis]), stored);
+        source, emitter.mul(p, step.source.strides[step.axis]), stored);
     Value to = emitter.offsetPointer(panels, emitter.mul(p, blocks.getWidth()));
     emitLaneBlocks(blocks, [&](Int first, int64_t vectors, Value mask) {
       Value block = emitter.offsetPointer(to, getPanelOffset(blocks, first));
@@ -80,9 +80,8 @@ void StageEmitter::emitPanelCopy(const LaneBlocks &blocks, Value source,
             emitter,
             emitter.offsetPointer(
                 from,
-                emitter.add(
-                    lane,
-                    emitter.mul(kRowsAhead, stage.source.strides[stage.axis])),
+                emitter.add(lane, emitter.mul(kRowsAhead,
+                                              step.source.strides[step.axis])),
                 stored));
         Value value =
             emitter.loadVector(type, emitter.offsetPointer(from, lane, stored),
@@ -95,8 +94,8 @@ void StageEmitter::emitPanelCopy(const LaneBlocks &blocks, Value source,
   });
 }
 
-void StageEmitter::emitLaneBlocks(
-    const LaneBlocks &blocks, function_ref<void(Int, int64_t, Value)> body) {
+void StepEmitter::emitLaneBlocks(const LaneBlocks &blocks,
+                                 function_ref<void(Int, int64_t, Value)> body) {
   if (blocks.size.isConstant())
     return emitVectorBlocks(
         blocks.size.getConstant(), blocks.lanes, blocks.used,
@@ -117,9 +116,9 @@ void StageEmitter::emitLaneBlocks(
 /// Elements from what a block of lanes loads of X to what one some turns of the
 /// loop outside later does, if that loop is where X goes on; 0: nothing is to
 /// be prefetched. Blocks that follow each other the processor sees by itself.
-Int StageEmitter::getAhead(const LaneBlocks &blocks) {
+Int StepEmitter::getAhead(const LaneBlocks &blocks) {
   constexpr int64_t kTurns = 2;
-  if (!stage.step->isSourceFar || nest.inner.empty() ||
+  if (!step.choices->isSourceFar || nest.inner.empty() ||
       blocks.most > blocks.getWidth())
     return 0;
   return emitter.mul(nest.inner.back().source, kTurns);
@@ -128,17 +127,17 @@ Int StageEmitter::getAhead(const LaneBlocks &blocks) {
 /// Of fewer segments of memory the processor sees by itself where they go on.
 static constexpr int64_t kManySegments = 12;
 
-void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
+void StepEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
   bool isKnown = laneAxis.size.isConstant();
   LaneBlocks blocks;
   blocks.size = laneAxis.size;
   blocks.most = INT32_MAX;
   if (isKnown)
     blocks.most = laneAxis.size.getConstant();
-  else if (stage.mostInner)
-    blocks.most = stage.mostInner;
+  else if (step.mostInner)
+    blocks.most = step.mostInner;
   blocks.lanes = chooseLanes(isKnown ? laneAxis.size.getConstant() : INT64_MAX,
-                             stage.vectorBits, emitter.getElementBytes());
+                             step.vectorBits, emitter.getElementBytes());
   int64_t lanes = blocks.lanes;
   int64_t used = blocks.used = lanes / nest.group * nest.group;
   Value usedLanes = emitter.firstLanes(lanes, used);
@@ -148,9 +147,9 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
   constexpr int64_t kSingleRows = 8;
   int64_t singleRows = blocks.shape.vectors == 1
                            ? blocks.shape.rows
-                           : std::min(kSingleRows, stage.sizeN);
+                           : std::min(kSingleRows, step.sizeN);
 
-  bool copies = stage.step->copiesRows;
+  bool copies = step.choices->copiesRows;
   Value panels;
   if (copies) {
     panels = allocateOnStack(getPanelElements(blocks));
@@ -160,10 +159,10 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
   // One column of blocks: `vectors` vectors from lane `first`, all q.
   emitLaneBlocks(blocks, [&](Int first, int64_t vectors, Value mask) {
     Bases column = advance(bases, laneAxis, first);
-    int64_t rowsOfBlock = isKnown || vectors > 1 || stage.isInPlace
+    int64_t rowsOfBlock = isKnown || vectors > 1 || step.isInPlace
                               ? blocks.shape.rows
                               : singleRows;
-    emitBlocks(stage.sizeN, rowsOfBlock, [&](Int q, int64_t rows) {
+    emitBlocks(step.sizeN, rowsOfBlock, [&](Int q, int64_t rows) {
       RegisterTile tile = startTile(column);
       tile.rows = rows;
       tile.vectors = vectors;
@@ -177,14 +176,14 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
                 factor.resultStride,
                 factor.strideK,
                 nest.group,
-                stage.isFactorConjugate};
+                step.isFactorConjugate};
       tile.b = {TileOperand::Kind::Vector,
                 column.source,
                 used,
-                stage.source.strides[stage.axis],
+                step.source.strides[step.axis],
                 1,
-                stage.isSourceConjugate,
-                stage.source.element};
+                step.isSourceConjugate,
+                step.source.element};
       if (copies) {
         tile.b.base =
             emitter.offsetPointer(panels, getPanelOffset(blocks, first));
@@ -194,18 +193,17 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
       }
       if (!copies)
         tile.ahead = getAhead(blocks);
-      tile.readsSegments = stage.isInPlace && stage.sizeK >= kManySegments;
+      tile.readsSegments = step.isInPlace && step.sizeK >= kManySegments;
       tile.result = getResultRows(column, q, used, used);
       emitRegisterTile(emitter, tile);
     });
   });
 }
 
-void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
-                               const Bases &bases) {
+void StepEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
+                              const Bases &bases) {
   int64_t size = laneAxis.size.getConstant();
-  int64_t lanes =
-      chooseLanes(size, stage.vectorBits, emitter.getElementBytes());
+  int64_t lanes = chooseLanes(size, step.vectorBits, emitter.getElementBytes());
   TileShape shape = getShape();
 
   auto emitLanes = [&](Int first, Value mask) {
@@ -214,7 +212,7 @@ void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
         shared ? shared->size : Int(1), shape.vectors,
         [&](Int position, int64_t vectors) {
           Bases block = shared ? advance(column, *shared, position) : column;
-          emitBlocks(stage.sizeN, shape.rows, [&](Int q, int64_t rows) {
+          emitBlocks(step.sizeN, shape.rows, [&](Int q, int64_t rows) {
             RegisterTile tile = startTile(block);
             tile.rows = rows;
             tile.vectors = vectors;
@@ -228,15 +226,15 @@ void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
                       factor.resultStride,
                       factor.strideK,
                       1,
-                      stage.isFactorConjugate,
+                      step.isFactorConjugate,
                       factor.element};
             tile.b = {TileOperand::Kind::Vector,
                       block.source,
                       shared ? shared->source : Int(0),
-                      stage.source.strides[stage.axis],
+                      step.source.strides[step.axis],
                       1,
-                      stage.isSourceConjugate,
-                      stage.source.element};
+                      step.isSourceConjugate,
+                      step.source.element};
             tile.result =
                 getResultRows(block, q, shared ? shared->destination : Int(0),
                               shared ? shared->addend : Int(0));
@@ -245,7 +243,7 @@ void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
         });
   };
 
-  if (stage.step->segment)
+  if (step.choices->segment)
     return emitSegments(laneAxis, shared, bases);
   int64_t full = size / lanes * lanes;
   emitter.forLoop(0, full, lanes,

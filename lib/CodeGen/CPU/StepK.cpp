@@ -1,4 +1,4 @@
-//===- StageK.cpp - Lanes over what is contracted ---------------*- C++ -*-===//
+//===- StepK.cpp - Lanes over what is contracted ----------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -14,12 +14,12 @@
 //   - t is odd: as many vectors as t has positions are a period, and are taken
 //     apart by t before they are added up.
 //
-// A factor of bf16 is read as pairs of elements, see StagePairs.cpp.
+// A factor of bf16 is read as pairs of elements, see StepPairs.cpp.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Arithmetic.h"
-#include "StageEmitter.h"
+#include "StepEmitter.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -89,19 +89,19 @@ static SmallVector<Value> takeApart(Emitter &emitter, ArrayRef<Value> vectors) {
   return parts;
 }
 
-int64_t StageEmitter::KTile::getLanes(int64_t maxLanes) const {
+int64_t StepEmitter::KTile::getLanes(int64_t maxLanes) const {
   return pairs ? maxLanes : std::min(maxLanes, extent * shared);
 }
 
 /// What lanes of the k mapping hold for `sizeN` q of a row that has `group`
 /// positions inside.
-StageEmitter::KTile StageEmitter::getKTile(int64_t group, int64_t sizeN,
-                                           bool pairs) const {
+StepEmitter::KTile StepEmitter::getKTile(int64_t group, int64_t sizeN,
+                                         bool pairs) const {
   KTile tile;
   tile.group = group;
   tile.sizeN = sizeN;
-  tile.extent = stage.sizeK * group;
-  int64_t lanes = getMaxLanes(stage);
+  tile.extent = step.sizeK * group;
+  int64_t lanes = getMaxLanes(step);
   if (pairs) {
     tile.shared = getPairResults(group);
     if (sizeN % tile.shared || tile.extent * tile.shared < lanes)
@@ -118,11 +118,11 @@ StageEmitter::KTile StageEmitter::getKTile(int64_t group, int64_t sizeN,
 
 /// Adds the products of the elements from `first` on, of which `left` are
 /// there, to the sums: [row, q or several, phase].
-void StageEmitter::emitKStep(const Bases &at, const KTile &tile, Int first,
-                             int64_t left, MutableArrayRef<Value> sums) {
+void StepEmitter::emitKStep(const Bases &at, const KTile &tile, Int first,
+                            int64_t left, MutableArrayRef<Value> sums) {
   if (tile.pairs)
     return emitPairStep(at, tile, first, left, sums);
-  int64_t lanes = tile.getLanes(getMaxLanes(stage));
+  int64_t lanes = tile.getLanes(getMaxLanes(step));
   VectorType type = emitter.getVectorType(lanes);
   int64_t units = tile.sizeN / tile.shared;
   for (int64_t phase = 0; phase < tile.phases && left > 0;
@@ -162,9 +162,9 @@ void StageEmitter::emitKStep(const Bases &at, const KTile &tile, Int first,
 }
 
 /// Adds up the lanes of one row's `sums` and stores the results.
-void StageEmitter::emitKResults(const Bases &at, const KTile &tile, int64_t row,
-                                ArrayRef<Value> sums) {
-  int64_t maxLanes = getMaxLanes(stage), lanes = tile.getLanes(maxLanes);
+void StepEmitter::emitKResults(const Bases &at, const KTile &tile, int64_t row,
+                               ArrayRef<Value> sums) {
+  int64_t maxLanes = getMaxLanes(step), lanes = tile.getLanes(maxLanes);
   SmallVector<Value> joined;
   if (tile.getParts() == 2)
     sums = joined = emitJoinedPairs(tile, sums);
@@ -197,28 +197,29 @@ void StageEmitter::emitKResults(const Bases &at, const KTile &tile, int64_t row,
 
 /// The sums of a tile: [row, q or several, phase, part]. Steps take turns in
 /// `turns` sets of them, which are added up.
-SmallVector<Value> StageEmitter::emitKSums(const Bases &at, const KTile &tile,
-                                           int64_t turns) {
-  int64_t lanes = tile.getLanes(getMaxLanes(stage));
-  int64_t step = tile.getStep(getMaxLanes(stage));
+SmallVector<Value> StepEmitter::emitKSums(const Bases &at, const KTile &tile,
+                                          int64_t turns) {
+  int64_t lanes = tile.getLanes(getMaxLanes(step));
+  int64_t stepK = tile.getStepK(getMaxLanes(step));
   int64_t count =
       tile.rows * (tile.sizeN / tile.shared) * tile.phases * tile.getParts();
   SmallVector<Value> sums(turns * count,
                           emitter.zero(emitter.getVectorType(lanes)));
-  auto emitSteps = [&](Int first, int64_t left, MutableArrayRef<Value> values) {
-    for (int64_t turn = 0; turn < turns && left > 0; ++turn, left -= step)
-      emitKStep(at, tile, emitter.add(first, turn * step), std::min(left, step),
-                values.slice(turn * count, count));
+  auto emitStepsOfK = [&](Int first, int64_t left,
+                          MutableArrayRef<Value> values) {
+    for (int64_t turn = 0; turn < turns && left > 0; ++turn, left -= stepK)
+      emitKStep(at, tile, emitter.add(first, turn * stepK),
+                std::min(left, stepK), values.slice(turn * count, count));
   };
-  int64_t width = turns * step, full = tile.extent / width * width;
+  int64_t width = turns * stepK, full = tile.extent / width * width;
   sums =
       emitter.forLoop(0, full, width, sums, [&](Int first, ValueRange carried) {
         SmallVector<Value> values(carried);
-        emitSteps(first, width, values);
+        emitStepsOfK(first, width, values);
         return values;
       });
   if (full < tile.extent)
-    emitSteps(full, tile.extent - full, sums);
+    emitStepsOfK(full, tile.extent - full, sums);
   for (int64_t turn = 1; turn < turns; ++turn)
     for (int64_t index = 0; index < count; ++index)
       sums[index] = emitSum(emitter, sums[index], sums[turn * count + index]);
@@ -226,21 +227,21 @@ SmallVector<Value> StageEmitter::emitKSums(const Bases &at, const KTile &tile,
   return sums;
 }
 
-void StageEmitter::emitKTile(const Bases &at, const KTile &tile) {
+void StepEmitter::emitKTile(const Bases &at, const KTile &tile) {
   // A single row takes as long as reading the factor: one q after the other,
   // since processors see few of many segments coming, with enough sums to hide
   // the latency of multiply-adds; but short rows, after which these are added
   // up.
   constexpr int64_t kSums = 4, kTimes = 2;
   int64_t turns = llvm::divideCeil(kSums, tile.phases);
-  int64_t step = tile.getStep(getMaxLanes(stage));
+  int64_t stepK = tile.getStepK(getMaxLanes(step));
   // Words take so few instructions that shorter rows are read so, too.
   constexpr int64_t kFewSums = 2;
-  if (tile.words && tile.extent < kTimes * turns * step)
+  if (tile.words && tile.extent < kTimes * turns * stepK)
     turns = kFewSums;
   int64_t perRow = tile.sizeN / tile.shared * tile.phases * tile.getParts();
   SmallVector<Value> sums;
-  if (tile.rows == 1 && tile.extent >= kTimes * turns * step) {
+  if (tile.rows == 1 && tile.extent >= kTimes * turns * stepK) {
     KTile single = tile;
     single.sizeN = tile.shared;
     for (int64_t q = 0; q < tile.sizeN; q += tile.shared) {
@@ -259,33 +260,33 @@ void StageEmitter::emitKTile(const Bases &at, const KTile &tile) {
 /// The q of a tile of `rows` rows: about 16 accumulators (8 where there are 16
 /// registers), and half as many again where they are taken apart, since every q
 /// takes several.
-int64_t StageEmitter::getKResults(int64_t group, int64_t rows,
-                                  bool pairs) const {
-  int64_t lanes = getMaxLanes(stage);
-  int64_t accumulators = stage.vectorBits == 512 ? 16 : 8;
+int64_t StepEmitter::getKResults(int64_t group, int64_t rows,
+                                 bool pairs) const {
+  int64_t lanes = getMaxLanes(step);
+  int64_t accumulators = step.vectorBits == 512 ? 16 : 8;
   if (!llvm::isPowerOf2_64(group))
     return std::clamp<int64_t>(accumulators * 3 / 2 /
                                    (rows * group * (pairs ? 2 : 1)),
                                1, lanes / group);
   int64_t width = pairs && group == 1 ? 2 * lanes : lanes;
-  int64_t shared = std::max<int64_t>(width / (stage.sizeK * group), 1);
+  int64_t shared = std::max<int64_t>(width / (step.sizeK * group), 1);
   int64_t parts = pairs && group > 1 && !multipliesWords(group) ? 2 : 1;
   return std::max<int64_t>(
       accumulators * shared / parts / llvm::PowerOf2Ceil(rows), 1);
 }
 
-void StageEmitter::emitK(const LoopAxis *rowAxis, const Bases &bases) {
+void StepEmitter::emitK(const LoopAxis *rowAxis, const Bases &bases) {
   int64_t group = getGroupSize(nest);
   int64_t total = rowAxis ? rowAxis->size.getConstant() : 1;
   int64_t block = llvm::divideCeil(total, llvm::divideCeil(total, 4));
-  bool pairs = stage.step->readsPairs;
+  bool pairs = step.choices->readsPairs;
   PairPanel panel;
   if (pairs)
     panel = emitPairPanel(rowAxis, total, group, bases.source);
   int64_t sizeN = getKResults(group, block, pairs);
   Int first = 0;
   // What is left of the results goes in blocks of half as many, and so on.
-  for (int64_t left = stage.sizeN; left > 0; sizeN /= 2) {
+  for (int64_t left = step.sizeN; left > 0; sizeN /= 2) {
     int64_t count = left / sizeN;
     left -= count * sizeN;
     KTile tile = getKTile(group, sizeN, pairs);
@@ -302,10 +303,10 @@ void StageEmitter::emitK(const LoopAxis *rowAxis, const Bases &bases) {
         at.factor = emitter.offsetPointer(
             at.factor, emitter.mul(q, factor.resultStride), factor.element);
         at.destination = emitter.offsetPointer(at.destination, element,
-                                               stage.destination.element);
+                                               step.destination.element);
         if (at.addend)
           at.addend =
-              emitter.offsetPointer(at.addend, element, stage.addend.element);
+              emitter.offsetPointer(at.addend, element, step.addend.element);
         tile.rows = rows;
         if (tile.pairs) {
           tile.source = panel.rowElements;

@@ -1,4 +1,4 @@
-//===- FusedStages.cpp - What is copied, what is packed ---------*- C++ -*-===//
+//===- FusedSteps.cpp - What is copied, what is packed ----------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -11,26 +11,25 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-StageLayout FusedLayout::getPlanned(unsigned index) {
+StepLayout FusedLayout::getPlanned(unsigned index) {
   const LayoutArrays &arrays = getArrays();
   const Section &section = *llvm::find_if(
       sections, [&](const Section &each) { return index < each.end; });
-  StageArray source =
+  StepArray source =
       index == 0 && !copiesIn ? arrays.input : getIntermediate(Value(), index);
-  StageArray destination =
+  StepArray destination =
       index + 1 == plan.groups.size() && !copiesOut
           ? arrays.init
           : getIntermediate(Value(), index + 1, /*asWritten=*/true);
-  StageLayout stage = describeStage(
-      arrays, index, getWindow(section, firstTile), source, destination);
-  chooseStage(index, stage);
-  return stage;
+  StepLayout step = describeStep(arrays, index, getWindow(section, firstTile),
+                                 source, destination);
+  chooseStep(index, step);
+  return step;
 }
 
 bool FusedLayout::isUnsupported(unsigned index) {
-  StageLayout stage = getPlanned(index);
-  return getStageMapping(stage) == StageMapping::Unsupported &&
-         !usesTiles(stage);
+  StepLayout step = getPlanned(index);
+  return getStepMapping(step) == StepMapping::Unsupported && !usesTiles(step);
 }
 
 void FusedLayout::moveInnermost(int64_t move) {
@@ -45,9 +44,9 @@ void FusedLayout::moveInnermost(int64_t move) {
 bool FusedLayout::canKeepTransposed() {
   if (!plan.transposesInput)
     return false;
-  StageLayout first = getPlanned(0);
+  StepLayout first = getPlanned(0);
   return first.axis + 1 == first.sizes.size() && !usesTiles(first) &&
-         getStageMapping(first) == StageMapping::Fibre &&
+         getStepMapping(first) == StepMapping::Fibre &&
          !getScratchElements(first);
 }
 
@@ -55,7 +54,7 @@ bool FusedLayout::canKeepTransposed() {
 /// rows factors are multiplied as they lie.
 bool FusedLayout::planPairs() {
   auto is16BitFloat = [](Type type) { return type && type.isBF16(); };
-  const StageGroup &group = plan.groups.front();
+  const StepGroup &group = plan.groups.front();
   return mayMultiplyBy(kPairProducts) && group.products.size() == 1 &&
          plan.views.empty() && !plan.rowsInLanes && group.sizeK > 1 &&
          is16BitFloat(getArrays().input.element) &&
@@ -64,7 +63,7 @@ bool FusedLayout::planPairs() {
          (!plan.transposesInput || canKeepTransposed());
 }
 
-void FusedLayout::planStages(Int tiledExtent) {
+void FusedLayout::planSteps(Int tiledExtent) {
   const LayoutArrays &arrays = getArrays();
   unsigned numGroups = plan.groups.size();
   firstTile = getTileWindow(tiledExtent);
@@ -105,12 +104,12 @@ void FusedLayout::planStages(Int tiledExtent) {
   copiesIn |= isInPlace() && numGroups == 1 && !canWorkInPlace(getPlanned(0));
   keepsTransposed = canKeepTransposed();
   for (unsigned index = 0; index < numGroups; ++index)
-    planStage(index);
+    planStep(index);
 }
 
-void FusedLayout::planStage(unsigned index) {
-  StageLayout stage = getPlanned(index);
-  PlannedStage planned;
+void FusedLayout::planStep(unsigned index) {
+  StepLayout step = getPlanned(index);
+  PlannedStep planned;
   FactorArray &factor = getArrays().factors[index];
   SmallVector<Int> factorSizes;
   for (int64_t size : factor.sizes)
@@ -125,40 +124,39 @@ void FusedLayout::planStage(unsigned index) {
   if (rowsOutside)
     std::rotate(planned.factorSizes.begin(), planned.factorSizes.end() - 1,
                 planned.factorSizes.end());
-  planned.usesTiles = usesTiles(stage);
+  planned.usesTiles = usesTiles(step);
   if (planned.usesTiles) {
     planned.packs = true;
-    visitStage(index, stage, planned);
-    packMatrixTiles(index, stage, planned);
-    stages.push_back(planned);
+    visitStep(index, step, planned);
+    packMatrixTiles(index, step, planned);
+    steps.push_back(planned);
     return;
   }
-  planned.packs = needsPacking(stage);
-  if (!planned.packs && isConverted(stage.factor.element) &&
-      (choices.steps[index].convertsFactor || !canConvertFactor(stage))) {
+  planned.packs = needsPacking(step);
+  if (!planned.packs && isConverted(step.factor.element) &&
+      (choices.steps[index].convertsFactor || !canConvertFactor(step))) {
     convertFactor(index);
-    stage = getPlanned(index);
-    planned.packs = needsPacking(stage);
+    step = getPlanned(index);
+    planned.packs = needsPacking(step);
   }
   if (planned.packs) {
-    planned.packed = getPackedFactor(stage, planned.factorSizes);
+    planned.packed = getPackedFactor(step, planned.factorSizes);
     choosePackingInTiles(index, planned);
     planned.packsInBody =
         choices.steps[index].packsInTiles && countPackedInTile(planned);
   }
-  visitStage(index, stage, planned);
+  visitStep(index, step, planned);
   if (planned.packsInBody) {
     for (auto [axis, size] : llvm::enumerate(planned.factorSizes))
       if (plan.roles[axis] == AxisRole::Grid)
         size = std::min(size, plan.getStep(axis, tileSize));
-    planned.packed = getPackedFactor(stage, planned.factorSizes);
+    planned.packed = getPackedFactor(step, planned.factorSizes);
     packedElements =
         llvm::alignTo(planned.packed.elements, kLineBytes / getElementBytes());
   } else if (planned.packs) {
-    factor.array.base = packFactor(stage, planned);
+    factor.array.base = packFactor(step, planned);
     factor.array.element = nullptr;
   }
-  stageScratchElements =
-      std::max(stageScratchElements, getScratchElements(stage));
-  stages.push_back(planned);
+  stepScratchElements = std::max(stepScratchElements, getScratchElements(step));
+  steps.push_back(planned);
 }

@@ -1,4 +1,4 @@
-//===- StageLayout.h - Where the arrays of a step lie -----------*- C++ -*-===//
+//===- StepLayout.h - Where the arrays of a step lie ------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A step applies one factor along one axis, from a source to a destination that
-// may be the user's memory or a buffer of the fused region. Its `StageLayout`
+// may be the user's memory or a buffer of the fused region. Its `StepLayout`
 // says where these lie, as far as that is known. It is mapped to the register
 // tile in one of five ways, by what lies at the inner end of the arrays, and by
 // what the plan says where several are possible:
@@ -26,18 +26,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KRON_PLAN_CPU_STAGELAYOUT_H
-#define KRON_PLAN_CPU_STAGELAYOUT_H
+#ifndef KRON_PLAN_CPU_STEPLAYOUT_H
+#define KRON_PLAN_CPU_STEPLAYOUT_H
 
 #include "kron/Plan/CPU/CPUChoices.h"
 #include "kron/Plan/CPU/Registers.h"
-#include "kron/Plan/StageArrays.h"
+#include "kron/Plan/StepArrays.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::kron {
 
 /// What a step computes.
-struct StageLayout {
+struct StepLayout {
   /// Contracted axis, its size before (p) and after (q).
   unsigned axis = 0;
   int64_t sizeK = 0;
@@ -49,11 +49,11 @@ struct StageLayout {
   int64_t usualRows = 0;
   /// The most elements of the innermost axis where their number is not known.
   int64_t mostInner = 0;
-  StageArray source, destination;
-  StageFactor factor;
+  StepArray source, destination;
+  StepFactor factor;
   /// Whether Z is added, by the last step of a fused region, and where it lies.
   bool adds = false;
-  StageArray addend;
+  StepArray addend;
   /// Whether the source is a buffer of the fused region, whose rows start at
   /// cache lines and share no sets of a cache.
   bool isSourceBuffer = false;
@@ -76,32 +76,32 @@ struct StageLayout {
   /// and of the step.
   int64_t vectorBits = 512;
   const CPUChoices *given = nullptr;
-  const CPUStepChoices *step = nullptr;
+  const CPUStepChoices *choices = nullptr;
 };
 
 /// How a step is mapped; see the top of the file.
-enum class StageMapping { Inner, Varying, Fibre, K, Repeat, Unsupported };
+enum class StepMapping { Inner, Varying, Fibre, K, Repeat, Unsupported };
 
-/// The mapping of a step whose arrays have the strides of `stage`.
+/// The mapping of a step whose arrays have the strides of `step`.
 /// `Unsupported`: an array is not contiguous where lanes must run, and has to
 /// be copied.
-StageMapping getStageMapping(const StageLayout &stage);
+StepMapping getStepMapping(const StepLayout &step);
 
 /// Elements of scratch memory that the code of a step needs.
-int64_t getScratchElements(const StageLayout &stage);
+int64_t getScratchElements(const StepLayout &step);
 
-/// Whether the code of `stage`, in place, can read all that it needs of the
+/// Whether the code of `step`, in place, can read all that it needs of the
 /// source before it stores there.
-bool canWorkInPlace(const StageLayout &stage);
+bool canWorkInPlace(const StepLayout &step);
 
 /// Whether the factor must be rearranged first so that the tile can load it as
 /// vectors; `getPackedFactor` says how.
-bool needsPacking(const StageLayout &stage);
+bool needsPacking(const StepLayout &step);
 
 /// Whether the tile loads the source, or the factor, in vectors as it lies, so
 /// that these can be converted on the way.
-bool canConvertSource(const StageLayout &stage);
-bool canConvertFactor(const StageLayout &stage);
+bool canConvertSource(const StepLayout &step);
+bool canConvertFactor(const StepLayout &step);
 
 /// Arrangement of a packed factor: [varying axes..., p, q, lanes], rows [q,
 /// lanes] padded to whole vectors where lanes run over q. A large factor is cut
@@ -147,8 +147,8 @@ struct PackedFactor {
 
 /// The arrangement for a factor that varies over `factorSizes[k]` positions of
 /// axis k (1 where it does not vary). These are the whole factor's, where
-/// `stage` may see only one position.
-PackedFactor getPackedFactor(const StageLayout &stage,
+/// `step` may see only one position.
+PackedFactor getPackedFactor(const StepLayout &step,
                              ArrayRef<int64_t> factorSizes);
 
 /// Lanes that a mapping with `elements` useful elements per row should use: the
@@ -157,4 +157,4 @@ int64_t chooseLanes(int64_t elements, int64_t vectorBits, int64_t elementBytes);
 
 } // namespace mlir::kron
 
-#endif // KRON_PLAN_CPU_STAGELAYOUT_H
+#endif // KRON_PLAN_CPU_STEPLAYOUT_H

@@ -1,24 +1,24 @@
-//===- StageEmitter.h - Loops around register tiles -------------*- C++ -*-===//
+//===- StepEmitter.h - Loops around register tiles --------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KRON_LIB_CODEGEN_CPU_STAGEEMITTER_H
-#define KRON_LIB_CODEGEN_CPU_STAGEEMITTER_H
+#ifndef KRON_LIB_CODEGEN_CPU_STEPEMITTER_H
+#define KRON_LIB_CODEGEN_CPU_STEPEMITTER_H
 
-#include "StageWalker.h"
+#include "StepWalker.h"
 
 namespace mlir::kron {
 
 /// Builds the loops of one step. The tile's bases move while loops are
 /// entered.
-class StageEmitter : private StageWalker {
+class StepEmitter : private StepWalker {
 public:
-  StageEmitter(Emitter &emitter, const Stage &stage, const PackedFactor *packed)
-      : StageWalker(emitter, stage), mapping(getMapping(stage, nest)),
-        factor(stage.factor), packed(packed) {
+  StepEmitter(Emitter &emitter, const Step &step, const PackedFactor *packed)
+      : StepWalker(emitter, step), mapping(getMapping(step, nest)),
+        factor(step.factor), packed(packed) {
     if (packed)
       usePacked(*packed);
   }
@@ -78,10 +78,10 @@ private:
                          function_ref<void(Int, int64_t)> emitShared,
                          function_ref<void(Int, int64_t)> emitOwn);
   PrefetchStream startRowPrefetch(const LoopAxis &rows, int64_t segment);
-  void moveRowPrefetch(const LoopAxis &rows, int64_t step, int64_t segment,
+  void moveRowPrefetch(const LoopAxis &rows, int64_t stride, int64_t segment,
                        Int begin, Value first, const PrefetchStream &ahead);
   void emitFibreSegments(const LoopAxis &rows, const LoopAxis &split,
-                         int64_t step, const PrefetchStream &ahead,
+                         int64_t stride, const PrefetchStream &ahead,
                          const Bases &bases,
                          function_ref<void(const Bases &, int64_t)> body);
   /// How register tiles of the fibre mapping go over rows and vectors.
@@ -129,7 +129,7 @@ private:
     int64_t getParts() const { return pairs && group > 1 && !words ? 2 : 1; }
     /// Elements of a row that are multiplied at a time; rows of several q in a
     /// vector are one step.
-    int64_t getStep(int64_t maxLanes) const {
+    int64_t getStepK(int64_t maxLanes) const {
       return getLanes(maxLanes) * phases * (pairs ? 2 : 1);
     }
   };
@@ -192,17 +192,19 @@ private:
   void storeResult(const Bases &at, Value value, Int offset, Int addendOffset,
                    Value mask);
   /// What the plan says of register tiles.
-  TileShape getShape() const { return {stage.step->rows, stage.step->vectors}; }
+  TileShape getShape() const {
+    return {step.choices->rows, step.choices->vectors};
+  }
   /// Takes an axis on which the factor does not vary out of the nest's outer
   /// loops, to be blocked in registers; none if there is none.
   std::optional<LoopAxis> takeSharedAxis();
 
-  StageMapping mapping;
-  StageFactor factor;
+  StepMapping mapping;
+  StepFactor factor;
   const PackedFactor *packed;
   bool hasPanels = false;
 };
 
 } // namespace mlir::kron
 
-#endif // KRON_LIB_CODEGEN_CPU_STAGEEMITTER_H
+#endif // KRON_LIB_CODEGEN_CPU_STEPEMITTER_H

@@ -1,0 +1,85 @@
+//===- CommandLine.cpp - What command lines say of a run --------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Driver/CommandLine.h"
+#include "kron/Driver/HostArray.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/WithColor.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+using llvm::createStringError;
+
+llvm::Error kron::selectEntry(ModuleOp module, StringRef entry) {
+  SmallVector<func::FuncOp> functions;
+  SmallVector<StringRef> names;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isPrivate() || function.isExternal())
+      continue;
+    functions.push_back(function);
+    names.push_back(function.getName());
+  }
+  std::string list = names.empty() ? "none" : llvm::join(names, ", ");
+  if (entry.empty() && names.size() == 1)
+    return llvm::Error::success();
+  if (entry.empty())
+    return createStringError(
+        "expects --entry, since the module has not one public function: " +
+        list);
+  if (!llvm::is_contained(names, entry))
+    return createStringError("expects --entry to be a public function (" +
+                             list + "), but got '" + entry + "'");
+  for (func::FuncOp function : functions)
+    if (function.getName() != entry)
+      function.setPrivate();
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::optional<int32_t>> kron::parseGpuTarget(StringRef target) {
+  if (target == "cpu")
+    return std::nullopt;
+  StringRef whole = target;
+  int32_t number = 0;
+  bool isGpu = target.consume_front("cuda");
+  if (isGpu && target.consume_front(":"))
+    isGpu = !target.getAsInteger(10, number) && number >= 0;
+  else
+    isGpu &= target.empty();
+  if (!isGpu)
+    return createStringError("expects --target to be cpu, cuda or "
+                             "cuda:NUMBER, but got '" +
+                             whole + "'");
+  return number;
+}
+
+llvm::Error kron::useGPUs(Session &session, ArrayRef<int32_t> numbers,
+                          StringRef name, StringRef tool) {
+  std::string warnings;
+  llvm::raw_string_ostream stream(warnings);
+  llvm::Error error = session.useGPUs(numbers, name, stream);
+  if (!warnings.empty())
+    llvm::WithColor::warning(llvm::errs(), tool) << warnings;
+  return error;
+}
+
+llvm::Expected<std::vector<std::pair<unsigned, std::vector<int64_t>>>>
+kron::parseOutShapes(ArrayRef<std::string> specs) {
+  std::vector<std::pair<unsigned, std::vector<int64_t>>> shapes;
+  for (StringRef spec : specs) {
+    auto [number, shapeText] = spec.split(':');
+    unsigned index;
+    if (number.getAsInteger(10, index) || shapeText.empty())
+      return createStringError("expects --out-shape NUMBER:SHAPE, but got '" +
+                               spec + "'");
+    auto shape = parseShape(shapeText);
+    if (!shape)
+      return shape.takeError();
+    shapes.emplace_back(index, std::move(*shape));
+  }
+  return shapes;
+}

@@ -1,0 +1,170 @@
+//===- SparseTileCost.cpp - Time of tiles with narrow accesses ------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Where rows start at no multiples of 16 bytes, copies of single elements, and
+// stores of parts of sectors, keep an SM busy for longer than memory does. What
+// that takes depends on how often a factor that is kept is read again, on how
+// many warp groups have work, and on whether K steps wait for their data:
+// clocks of the SM with the most tiles.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SparseSearch.h"
+#include "kron/Machine/GPURates.h"
+#include "kron/Mapping/GPU/Resources.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+bool kron::hasNarrowAccesses(const SparseCandidate &plan) {
+  return !plan.alongRows &&
+         (plan.loadUnit < plan.getAccess() || mayShareSparseStores(plan));
+}
+
+//===----------------------------------------------------------------------===//
+// K steps
+//===----------------------------------------------------------------------===//
+
+/// Clocks of an SM for what a K step copies of a row of the data, or of a
+/// result of the factor, and for the chunks that are made of it.
+static double getRowClocks(const SparseCandidate &plan, bool isFactor,
+                           const GPUMachine &machine) {
+  const GPURates &rates = getGPURates(machine);
+  double clocks = rates.dense.clocksPerNarrowCopy;
+  double elements = double(plan.stepK) * plan.getLanes();
+  if (plan.copiesWhole(isFactor)) {
+    tile::WholeRow whole = plan.getWholeRow(isFactor);
+    return clocks * whole.segments * whole.pieces +
+           rates.sparse.clocksPerChunk * elements / plan.getChunk();
+  }
+  int64_t unit = isFactor ? plan.factorUnit : plan.loadUnit;
+  // Less than 4 bytes go through registers.
+  if (unit * (isFactor ? plan.factorBytes : plan.dataBytes) < 4)
+    clocks = rates.ragged.clocksPerElement16Bit;
+  return elements / unit * clocks;
+}
+
+/// Clocks of an SM for the products of a tile's K step.
+static double getProductClocks(const SparseCandidate &plan,
+                               const GPUMachine &machine) {
+  F32Products ofF32 = plan.math == MmaMath::SplitTF32 ? F32Products::Split
+                                                      : F32Products::Single;
+  double perClock =
+      GPUResources(machine).getMultiplyAddsPerClock(getMatrixMultiplication(
+          plan.elementBytes, ofF32, /*usesWarpgroups=*/false));
+  return double(plan.getRows()) * plan.getResults() * plan.getLanes() *
+         plan.stepK /
+         (getGPURates(machine).sparseEstimate.issueShare * perClock);
+}
+
+/// Clocks of the K steps and stores of one tile of each warp group of an SM.
+static double getTileClocks(const SparseCandidate &plan,
+                            const GPUMachine &machine) {
+  const GPURates &rates = getGPURates(machine);
+  double copies =
+      plan.getPackedRows() * getRowClocks(plan, /*isFactor=*/false, machine);
+  if (!plan.keepsFactor)
+    copies +=
+        plan.getResults() * getRowClocks(plan, /*isFactor=*/true, machine);
+  double products = getProductClocks(plan, machine);
+  double groups = plan.getWarpGroupsPerSM();
+  // Nothing hides the copies of an SM's only group.
+  double busy =
+      groups > 1 ? groups * std::max(copies, products) : copies + products;
+  double clocks = machine.clockMHz * 1e6;
+  double waiting = rates.sparseWgmma.copySeconds * clocks / (plan.stages - 1);
+  double stored = std::min(plan.getResults(), plan.sizeN);
+  double perStore = getSparseStoreBytes(plan, machine) /
+                    machine.copyBytesPerSecond * clocks * machine.numSMs;
+  double stores = groups * plan.getRows() * stored * plan.getLanes() * perStore;
+  return plan.stepsK * std::max(busy, waiting) + stores;
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// How CTAs share out tiles whose factor is kept: segments of some blocks of
+/// rows, as the kernel works them out.
+struct Segments {
+  Segments(const SparseCandidate &plan, const GPUMachine &machine);
+
+  int64_t count, length;
+};
+} // namespace
+
+Segments::Segments(const SparseCandidate &plan, const GPUMachine &machine) {
+  int64_t tiles = getSparseTiles(plan), parts = plan.getTilesPerRows();
+  int64_t blocks = tiles / parts;
+  int64_t grid = std::min(tiles, machine.numSMs * plan.ctasPerSM);
+  int64_t rounds = 1;
+  if (plan.keptTiles)
+    rounds = llvm::divideCeil(llvm::divideCeil(tiles, grid), plan.keptTiles);
+  auto getLength = [&](int64_t rounds) {
+    return int64_t(
+        llvm::divideCeil(blocks, std::max<int64_t>(grid * rounds / parts, 1)));
+  };
+  length = getLength(rounds);
+  int64_t shorter = getLength(rounds + 1);
+  if (shorter * (rounds + 1) + 1 < length * rounds)
+    length = shorter;
+  count = llvm::divideCeil(blocks, length) * parts;
+}
+
+/// Clocks of the SM with the most tiles.
+static double getBusyClocks(const SparseCandidate &plan,
+                            const GPUMachine &machine) {
+  double tile = getTileClocks(plan, machine);
+  int64_t resident = machine.numSMs * plan.ctasPerSM;
+  if (!plan.keepsFactor)
+    return llvm::divideCeil(getSparseTiles(plan), resident) * tile;
+  Segments segments(plan, machine);
+  // Products wait until the factor is there, and its last copies have arrived.
+  double kept =
+      plan.ctasPerSM * plan.stepsK * plan.getResults() *
+          getRowClocks(plan, /*isFactor=*/true, machine) +
+      getGPURates(machine).sparseWgmma.copySeconds * machine.clockMHz * 1e6;
+  return llvm::divideCeil(segments.count, resident) *
+         (kept + llvm::divideCeil(segments.length, plan.warpGroups) * tile);
+}
+
+/// Bytes of sectors that contiguous segments of a tile's lanes touch, by the
+/// bytes that it needs.
+static double getSectorWaste(const SparseCandidate &plan) {
+  if (plan.getLaneBlocks() == 1)
+    return 1;
+  double bytes = plan.getLanes() * plan.dataBytes;
+  return (bytes + double(kSectorBytes) - plan.lanesPerChunk * plan.dataBytes) /
+         bytes;
+}
+
+double kron::getNarrowSeconds(const SparseCandidate &described,
+                              const SparseConstraints &constraints,
+                              const GPUMachine &machine) {
+  SparseCandidate plan = described;
+  finishSparseTile(plan, constraints, machine);
+  const SparseRates &rates = getGPURates(machine).sparse;
+  double blocks = double(getSparseTiles(plan)) / plan.getTilesPerRows();
+  double readings = plan.keepsFactor ? double(Segments(plan, machine).count) /
+                                           plan.getTilesPerRows()
+                                     : blocks;
+  double rows = blocks * plan.getRows();
+  double data = rows * plan.getDataFeatures() * plan.dataBytes;
+  double results = rows * plan.getResultFeatures() * plan.elementBytes;
+  double factor =
+      double(plan.getDataFeatures()) * plan.sizeN * plan.factorBytes;
+  double memory = data + results + factor;
+  double cached = (data * plan.getResultBlocks() + factor * readings) *
+                      getSectorWaste(plan) +
+                  results;
+  GPUResources resources(machine);
+  return std::max({resources.getMemorySeconds(memory),
+                   resources.getMemorySeconds(cached, rates.cacheRate),
+                   resources.getSMSeconds(getBusyClocks(plan, machine))});
+}
