@@ -102,6 +102,17 @@ def products(step, number, rows=2, lanes=8, more=""):
             f"k_step = {step}, products = {number}{more}")
 
 
+def values(number, columns, more=""):
+    """Fields of values that matrix instructions multiply, so many columns at a time, in `number` products."""
+    return f", value_columns = {columns}, value_products = {number}, split_ctas = 9{more}"
+
+
+def warpgroups(number, columns, rows=2, threads=128, more=""):
+    """Fields of tiles of 64 rows of each warpgroup, or more, by warpgroups, of `number` products."""
+    return (f"threads = {threads}, ctas_per_sm = 1, thread_rows = {rows}, thread_columns = {columns}, column_threads = 4, "
+            f"stages = 3, k_step = 32, products = {number}, wgmma = 1{more}")
+
+
 def kept(stages, lanes, more):
     """Fields of tiles whose rows stay in registers, of blocks of as many columns as two for each of the lanes."""
     return (f"threads = 64, ctas_per_sm = 2, thread_rows = 2, thread_columns = 2, column_threads = {lanes}, stages = {stages}, "
@@ -380,6 +391,43 @@ FIXED = (
     ("pairwise", CHIPS, pair("f64", "dot", (40, 33, 17, 2), accumulate="max", trans="NNT", fields=products(8, 1, 2, 4))),
     ("pairwise", CHIPS, pair("f16", "square_diff", (18, 75, 17, 3), accumulate="logsumexp", epilogue=True, param="scalar",
                              fields=products(32, 1, 2, 4))),
+    # Values by matrix instructions: of all types, several passes over them, several parts and tails of all; infinities among
+    # them, and rows that are equal or near each other.
+    ("pairwise", CHIPS, pair("f32", "square_diff", (40, 101, 60, 13), batches=((2,), (), (2,)), epilogue=True, param="scalar",
+                             fields=products(32, 3, 4, 4, values(3, 16)))),
+    ("pairwise", CHIPS, pair("f32", "dot", (33, 70, 40, 9), trans="TNT", memref_layout="any", dynamic="LMNKC",
+                             fields=products(32, 3, 2, 4, values(3, 8)))),
+    ("pairwise", CHIPS, pair("f32", "square_diff", (33, 40, 52, 3), special_value=math.inf, epilogue=True,
+                             fields=products(32, 3, 2, 4, values(3, 8)))),
+    ("pairwise", CHIPS, pair("f32", "square_diff", (20, 33, 20, 2), epilogue=True, special_value=3.4e38,
+                             fields=products(32, 3, 2, 4, values(3, 8)))),
+    ("pairwise", CHIPS, pair("f32", "square_diff", (40, 80, 64, 8), clusters=3, epilogue=True,
+                             fields=products(32, 3, 2, 4, values(3, 8)))),
+    ("pairwise", CHIPS, pair("f16", "square_diff", (18, 75, 17, 3), epilogue=True, param="scalar", special_value=math.nan,
+                             fields=products(32, 1, 2, 4, values(2, 8)))),
+    ("pairwise", CHIPS, pair("bf16", "dot", (18, 40, 35, 8), form="tensor", dynamic="MNKC",
+                             fields=products(32, 1, 2, 4, values(2, 8)))),
+    ("pairwise", CHIPS, pair("f64", "square_diff", (40, 33, 70, 11), epilogue=True, trans="NNT",
+                             fields=products(8, 1, 4, 4, values(1, 16)))),
+    ("pairwise", CHIPS, pair("f32", "square_diff", (150, 200, 64, 16), epilogue=True, dynamic="MN", fields="")),
+    # Rows by warpgroups: one or two, 64 rows of each or more, K within the ring or beyond it, and blocks of columns.
+    ("pairwise", HOPPER, pair("f32", "square_diff", (137, 45, 130), batches=((2, 1), (3,), ()), epilogue=True, param=(2, 1),
+                              fields=warpgroups(3, 8))),
+    ("pairwise", HOPPER, pair("f32", "dot", (150, 70, 41), trans="TTN", memref_layout="any", fields=warpgroups(3, 8, 4))),
+    ("pairwise", HOPPER, pair("f32", "square_diff", (133, 34, 32), special=math.nan, fields=warpgroups(3, 16, 2, 256))),
+    ("pairwise", HOPPER, pair("f32", "square_diff", (70, 70, 100), clusters=4, fields=warpgroups(3, 16))),
+    ("pairwise", HOPPER, pair("f16", "square_diff", (18, 140, 70), dynamic="MNK", fields=warpgroups(1, 16))),
+    ("pairwise", HOPPER, pair("bf16", "dot", (65, 40, 35), form="tensor", fields=warpgroups(1, 8))),
+    ("pairwise", HOPPER, pair("f32", "square_diff", (70, 200, 64, 2), batches=((2,), (), (2,)), epilogue=True,
+                              fields=warpgroups(3, 8, more=", value_columns = 2, split_ctas = 5"))),
+    ("pairwise", HOPPER, pair("f32", "square_diff", (150, 100, 200, 3), accumulate="logsumexp", epilogue=True, dynamic="MNK",
+                              fields=warpgroups(3, 8, 4, more=", value_columns = 3, split_ctas = 2"))),
+    ("pairwise", HOPPER, pair("f32", "square_diff", (70, 200, 64, 13), epilogue=True, special_value=math.inf,
+                              fields=warpgroups(3, 8, more=values(3, 16)))),
+    ("pairwise", HOPPER, pair("f32", "dot", (70, 150, 20, 8), dynamic="MNKC", fields=warpgroups(3, 8, 4, more=values(3, 8)))),
+    ("pairwise", HOPPER, pair("f16", "square_diff", (140, 75, 17, 3), epilogue=True, param="scalar", clusters=2,
+                              fields=warpgroups(1, 16, 2, 256, values(2, 8)))),
+    ("pairwise", HOPPER, pair("f32", "square_diff", (70, 130, 0, 3), dynamic="K", fields=warpgroups(3, 8, more=values(3, 8)))),
     ("chain", CHIPS, chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 100)),
     ("chain", CHIPS, chain("f32", ((8, 16, 16, 1), (1, 128, 16, 8)), 100)),
     ("chain", CHIPS, chain("bf16", ((16, 16, 16, 1), (4, 16, 16, 4), (1, 16, 16, 16)), 90)),

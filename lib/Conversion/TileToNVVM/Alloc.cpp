@@ -16,13 +16,16 @@ static int64_t getAlignment(BufferType type) {
   return type.getTileLayout().swizzles.empty() ? 16 : 128;
 }
 
-/// The same of a ring: what warpgroups read of steps of a batch is swizzled in
-/// eight lines of 128 bytes.
+/// The same of a ring: what warpgroups read of steps of a batch, or of rows, is
+/// swizzled in eight lines of up to 128 bytes.
 static int64_t getAlignment(Value ring, RingType type) {
-  bool isOfBatch = llvm::any_of(ring.getUsers(), [](Operation *user) {
-    return isa<ContractBatchOp>(user);
+  bool isSwizzled = llvm::any_of(ring.getUsers(), [](Operation *user) {
+    auto rows = dyn_cast<MultiplyRowsOp>(user);
+    return isa<ContractBatchOp>(user) ||
+           (rows &&
+            rows.getProducts().getType().getAtom() == AtomKind::WgmmaHalf);
   });
-  return isOfBatch ? 1024 : getAlignment(type.getBuffer());
+  return isSwizzled ? 1024 : getAlignment(type.getBuffer());
 }
 
 void tile::lowerAlloc(Lowering &lowering, AllocOp op) {
