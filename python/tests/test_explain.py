@@ -284,7 +284,7 @@ def run_calibrate(folder, *targets):
 def test_calibrate(tmp_path):
     result = run_calibrate(tmp_path, "cpu")
     assert result.returncode == 0, result.stdout + result.stderr
-    for text in ("copy of memory", "L2 cache", "multiply-adds in f64", "kept in "):
+    for text in ("copy of memory", "L2 cache", "multiply-adds in f32, one thread", "kept in "):
         assert text in result.stdout
     (file,) = (tmp_path / "machines").iterdir()
     content = json.loads(file.read_text())
