@@ -2,7 +2,7 @@
 
 Names of include, of operations, of fields of plans and of numbers in remarks are split into words (`getTileBytes`: get,
 tile, bytes). Each word is part of a term of docs/Glossary.md, or an ordinary one of docs/words.txt. docs/Remarks.md has a
-row for each remark of lib and for each key of its numbers.
+row for each remark of lib and for each key of its numbers. CPU code has steps, no stages.
 
 SPDX-License-Identifier: MIT
 """
@@ -124,6 +124,17 @@ def check_names(checker, root, glossary, ordinary):
                        "docs/words.txt: use one of these, define it, or list it if anybody knows it")
 
 
+def check_stages(checker, root):
+    """Only rings have stages, and only GPUs have these."""
+    paths = [path for top in ("include/kron", "lib") for path in (root / top).glob("*/CPU/*")
+             if path.suffix in (".h", ".cpp")]
+    checker.expect(paths, "no CPU code in include/kron and lib")
+    for path in paths:
+        found = sorted({name for name in NAME.findall(constants.without_text(path.read_text()))
+                        if {"stage", "stages"} & set(words_of(name))})
+        checker.expect(not found, f"{path.relative_to(root)}: {', '.join(found)}: expects steps on a CPU")
+
+
 def check_definitions(checker, glossary):
     for terms, meaning in entries_of(glossary):
         checker.expect(len(meaning.split()) >= LEAST_DEFINITION,
@@ -164,5 +175,6 @@ def check(checker, root):
     docs = root / "docs"
     glossary = (docs / "Glossary.md").read_text()
     check_definitions(checker, glossary)
+    check_stages(checker, root)
     check_names(checker, root, glossary, (docs / "words.txt").read_text())
     check_remarks(checker, root, (docs / "Remarks.md").read_text())

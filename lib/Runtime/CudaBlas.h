@@ -35,7 +35,7 @@ struct CublasProduct {
   void *c;
   int cLeadingDimension;
   long long cBatchStride;
-  int rows, columns, depth, batch;
+  int rows, columns, sizeK, batch;
 };
 
 /// `gemm` as cuBLAS takes it; nothing if strides, sizes, alpha or conjugation

@@ -14,6 +14,8 @@ import warnings
 from kron import _core, _fork, _records, cache
 from kron._errors import CompileError
 
+_core.bind_program()
+
 #: Processors that 'cpu:portable' stands for.
 PORTABLE = "portable"
 

@@ -139,7 +139,7 @@ PYBIND11_MODULE(_core, module) {
   bindKernel(module);
   bindBuffer(module);
   bindInference(module);
-  bindProgram(module);
+  module.def("bind_program", bindProgram);
   addFunction(module, {"mkm", "raw_mkm", "direct_mkm"}, mkmDoc,
               getProductFunction(0));
   addFunction(module, {"kmm", "raw_kmm", "direct_kmm"}, kmmDoc,

@@ -103,6 +103,7 @@ bool Operation::checkAddend() {
 }
 
 const Kernel *Operation::build(const Call &call, CallProgram program) const {
+  bindProgram();
   py::object written = py::cast(std::move(program.program));
   auto built = py::reinterpret_steal<py::object>(
       PyObject_CallFunction(getHooks().build, "OiOO", written.ptr(), x.device,

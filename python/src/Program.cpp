@@ -8,6 +8,7 @@
 #include "Program.h"
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <utility>
 
 namespace py = pybind11;
 using namespace kron::python;
@@ -99,7 +100,11 @@ static std::vector<int> addOperation(Program &self, const std::string &name,
   return self.addOperation(name, std::move(groups), std::move(list));
 }
 
-void kron::python::bindProgram(py::module_ &module) {
+void kron::python::bindProgram() {
+  static bool isBound = false;
+  if (std::exchange(isBound, true))
+    return;
+  py::module_ module = py::module_::import("kron._core");
   // Not local to this module: the compiler's one reads it.
   py::class_<Program>(module, "Program")
       .def(py::init<bool>(), py::kw_only(), py::arg("on_tensors"))

@@ -21,10 +21,6 @@
 #include <variant>
 #include <vector>
 
-namespace pybind11 {
-class module_;
-} // namespace pybind11
-
 namespace kron::python {
 
 /// One function, `main`, whose arguments and steps are added one by one. Values
@@ -124,8 +120,9 @@ inline bool isDestination(std::string_view group) {
   return group == "init" || group == "scales";
 }
 
-/// The class Program, for Python code that puts functions together.
-void bindProgram(pybind11::module_ &module);
+/// Adds the class Program to kron._core, for Python code that puts functions
+/// together: before the first one is made, since `import kron` needs none.
+void bindProgram();
 
 } // namespace kron::python
 

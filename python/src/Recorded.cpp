@@ -25,6 +25,10 @@ static Node nodes[2];
 /// The class of the exception that refuse() raises; never destroyed.
 static PyObject *refused = nullptr;
 
+/// What save_for_backward of a context does nothing but set to its arguments;
+/// null unless PyTorch's is known to. Never destroyed.
+static PyObject *savedName = nullptr;
+
 static PyObject *orNone(PyObject *object) { return object ? object : Py_None; }
 
 PyObject *kron::python::refuse() {
@@ -64,6 +68,16 @@ static py::object getInputs(PyObject *const *inputs, Py_ssize_t count) {
   return result;
 }
 
+/// Lets the context keep a tuple of tensors; false with an exception.
+static bool save(PyObject *ctx, PyObject *tensors) {
+  if (savedName)
+    return PyObject_SetAttr(ctx, savedName, tensors) == 0;
+  auto method = py::reinterpret_steal<py::object>(
+      PyObject_GetAttr(ctx, KRON_INTERNED("save_for_backward")));
+  return method && py::reinterpret_steal<py::object>(
+                       PyObject_CallObject(method.ptr(), tensors));
+}
+
 PyObject *kron::python::finishForward(PyObject *const *args, Py_ssize_t numArgs,
                                       PyObject *saved, PyObject *z,
                                       PyObject *result) {
@@ -71,13 +85,8 @@ PyObject *kron::python::finishForward(PyObject *const *args, Py_ssize_t numArgs,
   auto owned = py::reinterpret_steal<py::object>(result);
   if (!owned)
     return nullptr;
-  auto method = py::reinterpret_steal<py::object>(
-      PyObject_GetAttr(ctx, KRON_INTERNED("save_for_backward")));
-  if (!method)
-    return nullptr;
-  auto none = py::reinterpret_steal<py::object>(
-      PyObject_CallObject(method.ptr(), saved));
-  if (!none || PyObject_SetAttr(ctx, KRON_INTERNED("options"), options))
+  if (!save(ctx, saved) ||
+      PyObject_SetAttr(ctx, KRON_INTERNED("options"), options))
     return nullptr;
   if (z) {
     auto shape = py::reinterpret_steal<py::object>(
@@ -90,6 +99,11 @@ PyObject *kron::python::finishForward(PyObject *const *args, Py_ssize_t numArgs,
                        getInputs(args + 2, numArgs - 2).ptr()))
     return nullptr;
   return owned.release().ptr();
+}
+
+static void setSavedName(py::str name) {
+  savedName = name.release().ptr();
+  PyUnicode_InternInPlace(&savedName);
 }
 
 static void setNode(const std::string &kind, py::function apply,
@@ -146,6 +160,7 @@ void kron::python::bindRecorded(py::module_ &module) {
   module.add_object("Refused", py::handle(refused));
   module.def("set_node", setNode, py::arg("kind"), py::arg("apply"),
              py::arg("backward"), py::arg("plan"));
+  module.def("set_saved_name", setSavedName, py::arg("name"));
   module.def("set_cast_kernels", setCastKernels, py::arg("compile"));
   addFunction(module, "forward_product", guard<forwardProduct, 4>);
   addFunction(module, "forward_sparse", guard<forwardSparse, 6>);

@@ -656,3 +656,21 @@ def test_forwards_and_backwards_count_their_arguments():
                         ("backward_sparse", 2)):
         with pytest.raises(TypeError, match=f"expects {count} arguments, but got 1"):
             getattr(_core, name)(None)
+
+
+# Verify that contexts get saved tensors by their attribute only where that is the same.
+def test_saving_is_known():
+    from kron.torch import _eager
+
+    def other(context, *arrays):
+        context.to_save = arrays
+        context.more = None
+
+    def refusing(context, *arrays):
+        raise TypeError("no context")
+
+    known = _eager._saving_is_setting
+    assert known("to_save", lambda context, *arrays: setattr(context, "to_save", arrays))
+    assert not known("to_save", lambda context, *arrays: setattr(context, "to_save", arrays[:1]))
+    assert not known("to_save", other) and not known("to_save", refusing)
+    assert not known("another", lambda context, *arrays: setattr(context, "to_save", arrays))
