@@ -10,6 +10,8 @@
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
 #include <chrono>
 
@@ -114,11 +116,28 @@ LoadedObject::LoadedObject() = default;
 LoadedObject::LoadedObject(LoadedObject &&) = default;
 LoadedObject::~LoadedObject() = default;
 
+/// An error if `object` is code of another architecture than this machine's.
+static llvm::Error checkArchitecture(StringRef object) {
+  auto file = llvm::object::ObjectFile::createObjectFile(
+      llvm::MemoryBufferRef(object, "kron"));
+  if (!file)
+    return file.takeError();
+  llvm::Triple host(llvm::sys::getDefaultTargetTriple());
+  if ((*file)->getArch() == host.getArch())
+    return llvm::Error::success();
+  return llvm::createStringError(
+      "expects code of " + host.getArchName() + ", but got code of " +
+      llvm::Triple::getArchTypeName((*file)->getArch()) +
+      ", which this machine does not run");
+}
+
 llvm::Expected<LoadedObject> LoadedObject::create(StringRef object,
                                                   ArrayRef<std::string> names) {
   // Initialises the host's target, which a JIT needs even for machine code.
   if (auto machine = createTargetMachine(getBaseline()); !machine)
     return machine.takeError();
+  if (llvm::Error error = checkArchitecture(object))
+    return std::move(error);
   llvm::orc::LLJITBuilder builder;
   auto jit = createJIT(builder);
   if (!jit)

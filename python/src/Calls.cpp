@@ -182,9 +182,12 @@ void SparseProgram::checkScale() const {
   if (std::abs(*call.scale) <= (isWide ? std::numeric_limits<double>::max()
                                        : std::numeric_limits<float>::max()))
     return;
-  throw py::value_error("expects scale to be a finite number of type " +
+  std::string message = "expects scale to be a finite number of type " +
                         getScalarType() + ", but got " +
-                        py::str(py::float_(*call.scale)).cast<std::string>());
+                        py::str(py::float_(*call.scale)).cast<std::string>();
+  PyErr_SetString(PyExc_ValueError, message.c_str());
+  // The only kind that callers catch.
+  throw py::error_already_set();
 }
 
 /// Bias, residual, activation and scale, after the last factor.

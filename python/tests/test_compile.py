@@ -3,6 +3,7 @@
 SPDX-License-Identifier: MIT
 """
 
+import platform
 import subprocess
 import sys
 import threading
@@ -120,6 +121,13 @@ def test_save_and_load(tmp_path, target):
         loaded(x, FACTORS[1], FACTORS[0])
     with pytest.raises(TypeError, match="float64"):
         loaded(x.astype(np.float32), *FACTORS)
+
+
+def test_code_of_another_architecture_is_not_run():
+    foreign = "neoverse-v1" if platform.machine() == "x86_64" else "x86-64-v3"
+    with pytest.raises(ValueError, match="does not run|that LLVM knows"):
+        kron.compile(lambda x, a, b: kron.mkm(x, [a, b]), kron.Spec(("m", 12), np.float64), *FACTORS,
+                     target=f"cpu:{foreign}")
 
 
 def test_load_refuses_other_files(tmp_path):

@@ -64,9 +64,11 @@ static float runOnes(const JITModule &module, int size) {
 
 TEST(SessionTest, AProcessorThatNobodyKnowsIsRefused) {
   Session session;
-  EXPECT_EQ(llvm::toString(session.useProcessors({"native", "z80"})),
-            "expects --mcpu to be 'native' or a processor that LLVM knows, but "
-            "got 'z80'");
+  std::string reason = llvm::toString(session.useProcessors({"native", "z80"}));
+  EXPECT_EQ(reason.find("expects --mcpu to be 'native' or a processor of "), 0u)
+      << reason;
+  EXPECT_NE(reason.find("that LLVM knows, but got 'z80'"), std::string::npos)
+      << reason;
   // Also beside the portable ones.
   EXPECT_NE(llvm::toString(session.useProcessors({"z80", "portable"})), "");
 }

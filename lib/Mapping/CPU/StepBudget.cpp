@@ -16,6 +16,7 @@ StepBudget kron::chooseBudget(CPUPlanAttr given, size_t index,
   StepBudget budget;
   budget.l1Bytes = std::min(kCPURates.stepL1Bytes, caches.l1Bytes);
   budget.l2Bytes = std::min(kCPURates.stepL2Bytes, caches.l2Bytes / 2);
+  budget.cacheBytes = caches.l2Bytes;
   budget.l1Sets = kCPURates.l1Sets;
   budget.l1Ways = kCPURates.l1Ways;
   budget.pages = kCPURates.pages;

@@ -18,6 +18,8 @@ struct StepBudget {
   /// Bytes of the first-level cache for what a step uses again at once, and of
   /// the second-level one for copies.
   int64_t l1Bytes = 0, l2Bytes = 0;
+  /// Bytes of all of the second-level cache.
+  int64_t cacheBytes = 0;
   /// Sets of the first-level cache, and lines of each that stay there.
   int64_t l1Sets = 0, l1Ways = 0;
   /// Pages whose addresses stay translated.

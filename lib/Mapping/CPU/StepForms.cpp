@@ -93,10 +93,10 @@ int64_t kron::chooseAmxChunk(const StepLayout &step, bool isExact,
   int64_t factorBytes = step.sizeK * step.sizeN * kBF16Bytes;
   if (!positions.isConstant() || factorBytes < 2 * budget.l2Bytes)
     return 0;
-  int64_t blocks =
-      std::min({positions.getConstant() / kAmxBlockSize,
-                budget.l2Bytes / getAmxBlockBytes(step, mapping, isExact),
-                kCPURates.mostAmxBlocks});
+  int64_t blocks = std::min(
+      {positions.getConstant() / kAmxBlockSize,
+       budget.cacheBytes / 2 / getAmxBlockBytes(step, mapping, isExact),
+       kCPURates.mostAmxBlocks});
   return blocks > 1 ? blocks * kAmxBlockSize : 0;
 }
 
@@ -269,6 +269,12 @@ int64_t kron::choosePanelChunk(const StepLayout &step, const LoopNest &nest,
   if (group == getMaxLanes(step))
     return rows;
   int64_t rowBytes = step.sizeK * group * step.elementBytes;
+  int64_t factorBytes = step.sizeK * step.sizeN * step.elementBytes;
+  // A factor that does not stay in the second-level cache comes from beyond it
+  // for all of these rows, of which the tile has as many as that cache holds.
+  if (factorBytes > budget.cacheBytes / 2)
+    return llvm::alignTo(std::max<int64_t>(budget.cacheBytes / 2 / rowBytes, 1),
+                         rows);
   return llvm::alignTo(budget.l2Bytes / 2 / rowBytes + 1, rows);
 }
 

@@ -8,6 +8,7 @@
 #include "Tiles.h"
 #include "StepForms.h"
 #include "kron/Machine/CPURates.h"
+#include "kron/Machine/NominalSizes.h"
 #include "kron/Mapping/CPU/Regrouped.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/CPU/AmxMapping.h"
@@ -297,6 +298,20 @@ static int64_t chooseRowsBeside(int64_t rowBytes, const CacheBudget &caches) {
                     kCPURates.leastTileRows, kCPURates.mostTileRows);
 }
 
+/// Rows per tile of a factor that comes from beyond the second-level cache for
+/// each of them: what half of that cache holds of the input, beside panels of
+/// the factor, as long as that leaves threads some of `size` rows each.
+static int64_t chooseRowsOfLargeFactor(const StepGroup &group, int64_t size,
+                                       int64_t elementBytes,
+                                       const CacheBudget &caches) {
+  if (ShapedType::isDynamic(size))
+    size = kNominalCPURows;
+  int64_t most = std::min(caches.l2Bytes / 2 / (group.sizeK * elementBytes),
+                          size / kCPURates.leastTiles);
+  return std::max<int64_t>(llvm::alignDown(most, kCPURates.leastTileRows),
+                           kCPURates.mostTileRows);
+}
+
 /// Rows per tile of a single factor: many, so that what is loaded of the factor
 /// is used often, but if the factor stays in the second-level cache so few that
 /// they and the next ones stay there with it.
@@ -307,7 +322,10 @@ static int64_t chooseRows(const CPUPlan &plan, FusedOp fused,
   for (int64_t size : getArrayType(product.getFactor()).getShape())
     factorBytes *= size;
   if (factorBytes > caches.l2Bytes / 2)
-    return kCPURates.mostTileRows;
+    return chooseRowsOfLargeFactor(
+        plan.groups.front(),
+        getArrayType(fused.getInit()).getDimSize(plan.tiledAxis), elementBytes,
+        caches);
   int64_t elements = countElements(fused.getInputs().front(), plan.roles) +
                      countElements(fused.getInit(), plan.roles);
   int64_t rows = chooseRowsBeside(elements * elementBytes, caches);
