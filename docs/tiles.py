@@ -39,8 +39,8 @@ SINGLE = {
     "slots of rings": (r"\bgetSlotBehind\([^)]*\) \{", {"Ring.cpp"}),
     "alpha, beta and Z": (r"\bscaledSums\(", {"Store.cpp", "BlockResults.cpp", "Quantize.cpp"}),
     "epilogues": (r"\bepilogue\.apply\(", {"Store.cpp"}),
-    "non-finite guards, of sums in registers and of those that are stored":
-        (r"\bisAnyNotFinite\(", {"Blocks.cpp", "BatchStore.cpp"}),
+    "non-finite guards, of sums in registers, of those that are stored and of products with values":
+        (r"\bisAnyNotFinite\(", {"Blocks.cpp", "BatchStore.cpp", "ValueProducts.cpp"}),
     "alignment tests": (r"\bisAligned\(Lowering &lowering, ArrayRef<Value>[^)]*\)\s*\{", {"Fill.cpp"}),
     "tails of boxes": (r"Lowering::isInside\(", {"Boxes.cpp"}),
     "factors in registers": (r"MatrixFactor::loadElement\(", {"BlockFactor.cpp"}),
