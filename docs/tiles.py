@@ -28,6 +28,7 @@ FAMILIES = {
     "wgmma": ("Wgmma.cpp", "wgmma.mlir", 2529, "sm_90a"),
     "gradient": ("Gradient.cpp", "gradient.mlir", 1595, "sm_90a"),
     "chain": ("Chain.cpp", "chain.mlir", 494, "sm_90a"),
+    "sparse": ("Sparse.cpp", "sparse.mlir", 1213, "sm_90a"),
 }
 MOST_OPERATIONS, MOST_METHODS, MOST_FIELDS, MOST_LINES = 60, 40, 25, 149
 
@@ -40,8 +41,8 @@ SINGLE = {
     "slots of rings": (r"\bgetSlotBehind\([^)]*\) \{", {"Ring.cpp"}),
     "alpha, beta and Z": (r"\bscaledSums\(", {"Store.cpp", "BlockResults.cpp", "Quantize.cpp"}),
     "epilogues": (r"\bepilogue\.apply\(", {"Store.cpp"}),
-    "non-finite guards, of sums in registers and of those that are stored":
-        (r"\bisAnyNotFinite\(", {"Blocks.cpp", "BatchStore.cpp"}),
+    "non-finite guards, of sums in registers, of those that are stored and of products with values":
+        (r"\bisAnyNotFinite\(", {"Blocks.cpp", "BatchStore.cpp", "ValueProducts.cpp"}),
     "alignment tests": (r"\bisAligned\(Lowering &lowering, ArrayRef<Value>[^)]*\)\s*\{", {"Fill.cpp"}),
     "tails of boxes": (r"Lowering::isInside\(", {"Boxes.cpp"}),
     "factors in registers": (r"MatrixFactor::loadElement\(", {"BlockFactor.cpp"}),

@@ -190,3 +190,156 @@ func.func @requirement(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
   kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, min_k = 5>}
   return
 }
+
+// -----
+
+func.func @no_threads(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects threads to be positive, but got 0}}
+  kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, threads = 0>}
+  return
+}
+
+// -----
+
+func.func @no_ctas(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects ctas_per_sm to be positive, but got 0}}
+  kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, ctas_per_sm = 0>}
+  return
+}
+
+// -----
+
+func.func @no_stages(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects stages to be positive, but got 0}}
+  kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, stages = 0>}
+  return
+}
+
+// -----
+
+func.func @no_rows(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{expects thread_rows to be in [1, 16], but got 0}}
+  kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, thread_rows = 0>}
+  return
+}
+
+// -----
+
+func.func @negative_step(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{expects k_step to be in [1, 65536], but got -8}}
+  kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, k_step = -8>}
+  return
+}
+
+// -----
+
+func.func @no_lanes(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{expects column_threads to be in [1, 32], but got 0}}
+  kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, column_threads = 0>}
+  return
+}
+
+// -----
+
+func.func @polynomials_of_none(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects polynomials to be 0 without roots or powers in f32, but got 5}}
+  kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, polynomials = 5>}
+  return
+}
+
+// -----
+
+func.func @polynomials_of_f64(%a: memref<?x?xf64>, %y: memref<?x?xf64>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects polynomials to be 0 without roots or powers in f32, but got 5}}
+  kron.pairwise pow_diff(1.5) ins(%a, %a : memref<?x?xf64>, memref<?x?xf64>) outs(%y : memref<?x?xf64>) {plan = #kron.gpu_plan<kernel = pairwise, polynomials = 5>}
+  return
+}
+
+// -----
+
+func.func @kept_alone(%a: memref<?x?xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects a K that is known, or max_k and a function that zeros do not change, with keeps_rows}}
+  kron.pairwise_apply square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) values(%v : memref<?x1xf32>) outs(%y : memref<?x1xf32>)
+    {plan = #kron.gpu_plan<kernel = pairwise, keeps_rows = 1>}
+  return
+}
+
+// -----
+
+func.func @value_products_of_largest(%a: memref<?x64xf32>, %v: memref<?x9xf32>, %y: memref<?x9xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects value_products to be 0 for what is no sum, or without products, but got 3}}
+  kron.pairwise_apply square_diff accumulate(max) ins(%a, %a : memref<?x64xf32>, memref<?x64xf32>) values(%v : memref<?x9xf32>) outs(%y : memref<?x9xf32>)
+    {plan = #kron.gpu_plan<kernel = pairwise, value_products = 3>}
+  return
+}
+
+// -----
+
+func.func @value_products_alone(%a: memref<?x64xf32>, %v: memref<?x9xf32>, %y: memref<?x9xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: no pairwise plan has value_products = 3}}
+  kron.pairwise_apply square_diff ins(%a, %a : memref<?x64xf32>, memref<?x64xf32>) values(%v : memref<?x9xf32>) outs(%y : memref<?x9xf32>)
+    {plan = #kron.gpu_plan<kernel = pairwise, products = 0, value_products = 3>}
+  return
+}
+
+// -----
+
+func.func @value_products_number(%a: memref<?x64xf16>, %v: memref<?x9xf16>, %y: memref<?x9xf16>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects value_products to be 0 or 2, but got 3}}
+  kron.pairwise_apply square_diff ins(%a, %a : memref<?x64xf16>, memref<?x64xf16>) values(%v : memref<?x9xf16>) outs(%y : memref<?x9xf16>)
+    {plan = #kron.gpu_plan<kernel = pairwise, value_products = 3>}
+  return
+}
+
+// -----
+
+func.func @value_products_columns(%a: memref<?x64xf32>, %v: memref<?x9xf32>, %y: memref<?x9xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects value_columns to be a multiple of 8 with value_products, but got 4}}
+  kron.pairwise_apply square_diff ins(%a, %a : memref<?x64xf32>, memref<?x64xf32>) values(%v : memref<?x9xf32>) outs(%y : memref<?x9xf32>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 3, k_step = 32, thread_rows = 2, thread_columns = 4, column_threads = 4, products = 3, value_columns = 4, value_products = 3>}
+  return
+}
+
+// -----
+
+func.func @wgmma_without_products(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: no pairwise plan has wgmma = 1}}
+  kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, wgmma = 1>}
+  return
+}
+
+// -----
+
+func.func @wgmma_of_f64(%a: memref<?x?xf64>, %y: memref<?x?xf64>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects wgmma to be 0 without products, or of f64, but got 1}}
+  kron.pairwise dot ins(%a, %a : memref<?x?xf64>, memref<?x?xf64>) outs(%y : memref<?x?xf64>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 128, ctas_per_sm = 1, stages = 3, k_step = 8, thread_rows = 2, thread_columns = 4, column_threads = 4, products = 1, wgmma = 1>}
+  return
+}
+
+// -----
+
+func.func @wgmma_lanes(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects column_threads to be 4 with wgmma, but got 8}}
+  kron.pairwise dot ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 128, ctas_per_sm = 1, stages = 3, k_step = 32, thread_rows = 2, thread_columns = 4, column_threads = 8, products = 3, wgmma = 1>}
+  return
+}
+
+// -----
+
+func.func @wgmma_columns(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects thread_columns to be a multiple of 16 with wgmma, but got 8}}
+  kron.pairwise dot ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 256, ctas_per_sm = 1, stages = 3, k_step = 32, thread_rows = 2, thread_columns = 8, column_threads = 4, products = 3, wgmma = 1>}
+  return
+}
+
+// -----
+
+func.func @wgmma_threads(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects threads to be a multiple of 128 with wgmma, but got 64}}
+  kron.pairwise dot ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 1, stages = 3, k_step = 32, thread_rows = 2, thread_columns = 4, column_threads = 4, products = 3, wgmma = 1>}
+  return
+}

@@ -21,7 +21,7 @@ func.func @short(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
 // Verify smaller tiles of larger elements, of functions of many instructions, and where there would be few tiles; and
 // that memory bounds short rows.
 // CHECK-LABEL: func @tiles(
-// CHECK: #kron.dispatch<[<kernel = pairwise, min_k = 62, {{.*}}, k_step = 8, thread_rows = 8, thread_columns = 8, products = 1, column_threads = 8>,
+// CHECK: #kron.dispatch<[<kernel = pairwise, min_k = 62, {{.*}}, k_step = 8, thread_rows = {{[0-9]+}}, thread_columns = {{[0-9]+}}, products = 1,
 // CHECK-SAME: <kernel = pairwise, threads = 128, {{.*}}thread_rows = 8, thread_columns = 4>]>
 // CHECK: threads = 256, ctas_per_sm = 4, stages = 2, k_step = 64, thread_rows = 4, thread_columns = 2, polynomials = 11>
 // CHECK: k_step = 32, thread_rows = 2, thread_columns = 2>
@@ -69,15 +69,15 @@ func.func @given(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
   return
 }
 
-// Verify matrix products of long rows in all types, with the largest tile of one CTA and, of products with values, those of
-// which one warp has all columns; none of what is no sum of products; and the function of each pair where a plan says so, or a launch
+// Verify matrix products of long rows in all types, by warpgroups where there are such;
+// none of what is no sum of products; and the function of each pair where a plan says so, or a launch
 // whose K is short. Rows of up to four positions stay in registers of a product.
 // CHECK-LABEL: func @matrix_products(
-// CHECK: min_k = 52, threads = 256, ctas_per_sm = 1, stages = 3, k_step = 32, thread_rows = 8, thread_columns = 16, products = 3, column_threads = 8>,
+// CHECK: min_k = 52, {{.*}}wgmma = 1, k_step = 32, {{.*}}products = 3, column_threads = 4>,
 // CHECK-SAME: <kernel = pairwise, threads = 128, ctas_per_sm = 3, stages = 2, k_step = 32, thread_rows = 8, thread_columns = 8>]>
-// CHECK: threads = 256, ctas_per_sm = 1, stages = 3, k_step = 32, thread_rows = 8, thread_columns = 16, products = 1, column_threads = 8>
+// CHECK: wgmma = 1, k_step = 32, {{.*}}products = 1, column_threads = 4>
 // CHECK: stages = 2, k_step = 32, thread_rows = 8, thread_columns = 8>
-// CHECK: min_k = 52, {{.*}}thread_rows = 4, thread_columns = 16, products = 3, column_threads = 4, split_ctas = 264>,
+// CHECK: min_k = 52, {{.*}}wgmma = 1, k_step = 32, {{.*}}products = 3, column_threads = 4, {{.*}}split_ctas = {{[0-9]+}}>,
 // CHECK-SAME: <kernel = pairwise, max_k = 4, {{.*}}keeps_rows = 1, split_ctas = 8448>, <kernel = pairwise, threads = 128, {{.*}}split_ctas = 396>]>
 // CHECK: thread_rows = 8, thread_columns = 8>
 func.func @matrix_products(%a: memref<?x?xf32>, %b: memref<?x?xbf16>, %v: memref<?x1xf32>, %y: memref<?x?xf32>, %z: memref<?x?xbf16>, %w: memref<?x1xf32>) {
@@ -98,5 +98,30 @@ func.func @matrix_products(%a: memref<?x?xf32>, %b: memref<?x?xbf16>, %v: memref
 func.func @known_k(%a: memref<?x52xf32>, %b: memref<?x51xf32>, %y: memref<?x?xf32>) {
   kron.pairwise square_diff ins(%a, %a : memref<?x52xf32>, memref<?x52xf32>) outs(%y : memref<?x?xf32>)
   kron.pairwise square_diff ins(%b, %b : memref<?x51xf32>, memref<?x51xf32>) outs(%y : memref<?x?xf32>)
+  return
+}
+
+// Verify that sums of eight bytes leave fewer threads where many wait for each other.
+// CHECK-LABEL: func @wide_powers(
+// CHECK: threads = 256, ctas_per_sm = 3, {{.*}}thread_rows = 4, thread_columns = 2>
+func.func @wide_powers(%a: memref<?x?xf64>, %y: memref<?x?xf64>) {
+  kron.pairwise pow_diff(1.5) ins(%a, %a : memref<?x?xf64>, memref<?x?xf64>) outs(%y : memref<?x?xf64>)
+  return
+}
+
+// Verify values of a K that is known: one column by multiply-adds, many by matrix instructions, and the largest of these not so.
+// CHECK-LABEL: func @values(
+// CHECK: wgmma = 1, {{.*}}products = 3, column_threads = 4, split_ctas = {{[0-9]+}}>
+// CHECK: wgmma = 1, {{.*}}value_columns = 16, value_products = 3, split_ctas
+// CHECK: products = 3, {{.*}}value_columns
+// CHECK-NOT: value_products
+// CHECK: return
+// SMALL-LABEL: func @values(
+// SMALL-NOT: wgmma
+// SMALL: value_products = 3
+func.func @values(%a: memref<100000x64xf32>, %v: memref<100000x1xf32>, %y: memref<100000x1xf32>, %w: memref<100000x16xf32>, %z: memref<100000x16xf32>) {
+  kron.pairwise_apply square_diff ins(%a, %a : memref<100000x64xf32>, memref<100000x64xf32>) values(%v : memref<100000x1xf32>) outs(%y : memref<100000x1xf32>)
+  kron.pairwise_apply square_diff ins(%a, %a : memref<100000x64xf32>, memref<100000x64xf32>) values(%w : memref<100000x16xf32>) outs(%z : memref<100000x16xf32>)
+  kron.pairwise_apply square_diff accumulate(max) ins(%a, %a : memref<100000x64xf32>, memref<100000x64xf32>) values(%w : memref<100000x16xf32>) outs(%z : memref<100000x16xf32>)
   return
 }

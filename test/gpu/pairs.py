@@ -9,7 +9,7 @@ SPDX-License-Identifier: MIT
 import numpy as np
 
 from builder import Case
-from dtypes import to_wide
+from dtypes import to_storage, to_wide
 
 OPS = ("pairwise", "pairwise_apply")
 #: Function -> (p of its bound, what it computes of two elements).
@@ -154,7 +154,21 @@ class PairCase(Case):
     def random_values(self, arg, rng):
         if arg.name == "g":
             return rng.uniform(0.25, 1.5, arg.shape).astype(arg.element.storage)
-        return super().random_values(arg, rng)
+        values = super().random_values(arg, rng)
+        if arg.name in ("x", "w") and self.p.get("clusters"):
+            values = self._cluster(arg, values)
+        if arg.name == "v" and "special_value" in self.p:
+            values.reshape(-1)[int(rng.integers(values.size))] = to_storage(arg.element, self.p["special_value"])
+        return values
+
+    def _cluster(self, arg, values):
+        """Rows near one of a few points each, the same for both sides, far from the origin."""
+        if self.p["trans"]["xw".index(arg.name)] == "T":
+            raise ValueError("clusters of transposed arrays")
+        rows, depth = arg.shape[-2:]
+        points = 3 + 2 * np.random.default_rng(7).standard_normal((self.p["clusters"], depth))
+        near = points[np.arange(rows) % len(points)] + 0.3 * to_wide(arg.element, values)
+        return to_storage(arg.element, near)
 
     def expected(self, values):
         with np.errstate(all="ignore"):

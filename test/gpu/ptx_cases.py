@@ -104,6 +104,17 @@ def products(step, number, rows=2, lanes=8, more=""):
             f"k_step = {step}, products = {number}{more}")
 
 
+def values(number, columns, more=""):
+    """Fields of values that matrix instructions multiply, so many columns at a time, in `number` products."""
+    return f", value_columns = {columns}, value_products = {number}, split_ctas = 9{more}"
+
+
+def warpgroups(number, columns, rows=2, threads=128, more=""):
+    """Fields of tiles of 64 rows of each warpgroup, or more, by warpgroups, of `number` products."""
+    return (f"threads = {threads}, ctas_per_sm = 1, thread_rows = {rows}, thread_columns = {columns}, column_threads = 4, "
+            f"stages = 3, k_step = 32, products = {number}, wgmma = 1{more}")
+
+
 def kept(stages, lanes, more):
     """Fields of tiles whose rows stay in registers, of blocks of as many columns as two for each of the lanes."""
     return (f"threads = 64, ctas_per_sm = 2, thread_rows = 2, thread_columns = 2, column_threads = {lanes}, stages = {stages}, "
@@ -269,6 +280,38 @@ FIXED = (
     ("sparse", CHIPS, sparse("f32", (2, 9, 45, 7), 5, dynamic=(), attributes=whole_copies(
         2, "skinny_m = 5, k_warps = 2"))),
     ("sparse", CHIPS, sparse("f32", (2, 13, 33, 5), 100, attributes=whole_copies(1, "keeps_factor = 1"))),
+    # Parts of a factor that stay for some tiles: in turns of few blocks of rows, of groups of warps that start ahead
+    # of it, with values put in pairs, along rows, shifted, of 8 bits and of open strides.
+    ("sparse", CHIPS, sparse("f32", (2, 40, 44, 1), 210, **SCALED, **streamed(
+        "stages = 3, row_warps = 2, result_tiles = 2, result_warps = 2, k_step = 16, keeps_factor = 1, kept_tiles = 2"))),
+    ("sparse", CHIPS, sparse("f64", (2, 20, 41, 1), 70, memref_layout="any", **EPILOGUE, **streamed(
+        "stages = 2, row_warps = 1, result_tiles = 1, result_warps = 2, k_step = 16, keeps_factor = 1, warp_groups = 2"))),
+    ("sparse", CHIPS, sparse("f16", (2, 24, 80, 4), 100, **EPILOGUE, **streamed(
+        "stages = 3, row_warps = 2, result_tiles = 2, result_warps = 1, k_step = 32, keeps_factor = 1, pairs_factor = 1"))),
+    ("sparse", CHIPS, sparse("bf16", (1, 24, 40, 2), 136, dynamic=(), **streamed(
+        "stages = 2, row_warps = 1, result_tiles = 2, result_warps = 1, k_step = 32, keeps_factor = 1, pairs_factor = 1, "
+        "warp_groups = 4, kept_tiles = 3"))),
+    ("sparse", CHIPS, sparse("f32", (2, 20, 40, 4), 300, "batch_last", **SCALED, **streamed(
+        "stages = 3, row_warps = 2, result_tiles = 1, result_warps = 2, k_step = 16, bf16_residuals = 1, "
+        "keeps_factor = 1, kept_tiles = 1"))),
+    ("sparse", CHIPS, sparse("f16", (8, 41, 64, 1), 90, dynamic=(), **streamed(
+        "stages = 2, row_warps = 2, result_tiles = 4, result_warps = 1, k_step = 32, keeps_factor = 1"))),
+    ("sparse", CHIPS, sparse("f32", (2, 13, 9, 5), 130, attributes=shared_store(
+        "row_tiles = 2, keeps_factor = 1, warp_groups = 2"), **SCALED)),
+    # Warpgroups: a factor that stays, of one stage or several; and one that is packed ahead of the products, with an
+    # even and an odd number of steps.
+    ("sparse", HOPPER, sparse("f16", (2, 64, 80, 1), 300, **streamed(
+        "stages = 1, row_warps = 4, result_tiles = 8, result_warps = 1, k_step = 32, keeps_factor = 1, wgmma = 1"))),
+    ("sparse", HOPPER, sparse("f32", (2, 48, 72, 2), 200, **SCALED, **streamed(
+        "stages = 3, row_warps = 4, result_tiles = 4, result_warps = 1, k_step = 16, keeps_factor = 1, wgmma = 1, "
+        "bf16_residuals = 2, warp_groups = 2, kept_tiles = 2"))),
+    ("sparse", HOPPER, sparse("f32", (2, 64, 100, 1), 200, **streamed(
+        "stages = 3, row_warps = 4, result_tiles = 8, result_warps = 1, k_step = 32, wgmma = 1, bf16_residuals = 1"))),
+    ("sparse", HOPPER, sparse("bf16", (2, 64, 70, 1), 200, **EPILOGUE, **streamed(
+        "stages = 2, row_warps = 4, result_tiles = 4, result_warps = 2, k_step = 32, wgmma = 1"))),
+    ("sparse", HOPPER, sparse("f32", (1, 200, 140, 1), 160, "batch_last", dynamic=(), **streamed(
+        "stages = 2, row_warps = 4, result_tiles = 4, result_warps = 1, k_step = 32, wgmma = 1, bf16_residuals = 1, "
+        "swaps_operands = 1"))),
     # A large factor among others, in a launch of its own: neighbouring axes are one there.
     ("sparse", CHIPS, product("mkm", "f32", [(3, 3), (270, 60), (8, 4), (8, 7)], 4, **SCALED)),
     ("sparse", CHIPS, product("kmm", "f64", [(2, 3), (5, 5), (140, 133)], 3, op_x="T")),
@@ -350,6 +393,43 @@ FIXED = (
     ("pairwise", CHIPS, pair("f64", "dot", (40, 33, 17, 2), accumulate="max", trans="NNT", fields=products(8, 1, 2, 4))),
     ("pairwise", CHIPS, pair("f16", "square_diff", (18, 75, 17, 3), accumulate="logsumexp", epilogue=True, param="scalar",
                              fields=products(32, 1, 2, 4))),
+    # Values by matrix instructions: of all types, several passes over them, several parts and tails of all; infinities among
+    # them, and rows that are equal or near each other.
+    ("pairwise", CHIPS, pair("f32", "square_diff", (40, 101, 60, 13), batches=((2,), (), (2,)), epilogue=True, param="scalar",
+                             fields=products(32, 3, 4, 4, values(3, 16)))),
+    ("pairwise", CHIPS, pair("f32", "dot", (33, 70, 40, 9), trans="TNT", memref_layout="any", dynamic="LMNKC",
+                             fields=products(32, 3, 2, 4, values(3, 8)))),
+    ("pairwise", CHIPS, pair("f32", "square_diff", (33, 40, 52, 3), special_value=math.inf, epilogue=True,
+                             fields=products(32, 3, 2, 4, values(3, 8)))),
+    ("pairwise", CHIPS, pair("f32", "square_diff", (20, 33, 20, 2), epilogue=True, special_value=3.4e38,
+                             fields=products(32, 3, 2, 4, values(3, 8)))),
+    ("pairwise", CHIPS, pair("f32", "square_diff", (40, 80, 64, 8), clusters=3, epilogue=True,
+                             fields=products(32, 3, 2, 4, values(3, 8)))),
+    ("pairwise", CHIPS, pair("f16", "square_diff", (18, 75, 17, 3), epilogue=True, param="scalar", special_value=math.nan,
+                             fields=products(32, 1, 2, 4, values(2, 8)))),
+    ("pairwise", CHIPS, pair("bf16", "dot", (18, 40, 35, 8), form="tensor", dynamic="MNKC",
+                             fields=products(32, 1, 2, 4, values(2, 8)))),
+    ("pairwise", CHIPS, pair("f64", "square_diff", (40, 33, 70, 11), epilogue=True, trans="NNT",
+                             fields=products(8, 1, 4, 4, values(1, 16)))),
+    ("pairwise", CHIPS, pair("f32", "square_diff", (150, 200, 64, 16), epilogue=True, dynamic="MN", fields="")),
+    # Rows by warpgroups: one or two, 64 rows of each or more, K within the ring or beyond it, and blocks of columns.
+    ("pairwise", HOPPER, pair("f32", "square_diff", (137, 45, 130), batches=((2, 1), (3,), ()), epilogue=True, param=(2, 1),
+                              fields=warpgroups(3, 8))),
+    ("pairwise", HOPPER, pair("f32", "dot", (150, 70, 41), trans="TTN", memref_layout="any", fields=warpgroups(3, 8, 4))),
+    ("pairwise", HOPPER, pair("f32", "square_diff", (133, 34, 32), special=math.nan, fields=warpgroups(3, 16, 2, 256))),
+    ("pairwise", HOPPER, pair("f32", "square_diff", (70, 70, 100), clusters=4, fields=warpgroups(3, 16))),
+    ("pairwise", HOPPER, pair("f16", "square_diff", (18, 140, 70), dynamic="MNK", fields=warpgroups(1, 16))),
+    ("pairwise", HOPPER, pair("bf16", "dot", (65, 40, 35), form="tensor", fields=warpgroups(1, 8))),
+    ("pairwise", HOPPER, pair("f32", "square_diff", (70, 200, 64, 2), batches=((2,), (), (2,)), epilogue=True,
+                              fields=warpgroups(3, 8, more=", value_columns = 2, split_ctas = 5"))),
+    ("pairwise", HOPPER, pair("f32", "square_diff", (150, 100, 200, 3), accumulate="logsumexp", epilogue=True, dynamic="MNK",
+                              fields=warpgroups(3, 8, 4, more=", value_columns = 3, split_ctas = 2"))),
+    ("pairwise", HOPPER, pair("f32", "square_diff", (70, 200, 64, 13), epilogue=True, special_value=math.inf,
+                              fields=warpgroups(3, 8, more=values(3, 16)))),
+    ("pairwise", HOPPER, pair("f32", "dot", (70, 150, 20, 8), dynamic="MNKC", fields=warpgroups(3, 8, 4, more=values(3, 8)))),
+    ("pairwise", HOPPER, pair("f16", "square_diff", (140, 75, 17, 3), epilogue=True, param="scalar", clusters=2,
+                              fields=warpgroups(1, 16, 2, 256, values(2, 8)))),
+    ("pairwise", HOPPER, pair("f32", "square_diff", (70, 130, 0, 3), dynamic="K", fields=warpgroups(3, 8, more=values(3, 8)))),
     ("chain", CHIPS, chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 100)),
     ("chain", CHIPS, chain("f32", ((8, 16, 16, 1), (1, 128, 16, 8)), 100)),
     ("chain", CHIPS, chain("bf16", ((16, 16, 16, 1), (4, 16, 16, 4), (1, 16, 16, 16)), 90)),

@@ -58,11 +58,26 @@ CHANGED = (
       "cp.async.c": (0, 7), "cp.async.commit_group": (0, 1), "cp.async.wait_group": (0,), "st.shared": (0,)}),
     (sparse("f16", (6, 64, 64, 1), 150), "sm_90a",
      {"bar.sync": (0, 1, 2), "cp.async.wait_group": (0, 1), "cp.async.c": (0,), "mma.sync": (0,)}),
+    # The first barrier of a segment, what follows its part of the factor, and what follows a piece.
+    (sparse("f16", (2, 24, 80, 4), 100, **ptx_cases.streamed(
+        "stages = 3, row_warps = 2, result_tiles = 2, result_warps = 1, k_step = 32, keeps_factor = 1, kept_tiles = 1, "
+        "pairs_factor = 1")), "sm_90a",
+     {"bar.sync": (0, 1, 3), "cp.async.wait_group": (0, 1), "cp.async.commit_group": (0, 1, 2)}),
+    (sparse("f16", (2, 64, 80, 1), 300, **ptx_cases.streamed(
+        "stages = 1, row_warps = 4, result_tiles = 8, result_warps = 1, k_step = 32, keeps_factor = 1, kept_tiles = 1, "
+        "wgmma = 1")), "sm_90a",
+     {"bar.sync": (1, 2, 4, 5), "cp.async.wait_group": (0, 2), "cp.async.commit_group": (0, 1, 2),
+      "fence.proxy.async": (0,), "wgmma.wait_group": (1,)}),
     (sparse("f32", (100, 6, 3, 1), 70), "sm_90a", {"st.global": (0, 1), "fma.rn": (0, 7)}),
     (sparse("f16", (24, 40, 12, 1), 100), "sm_80", {"st.global": (0, 5), "mma.sync": (0, 7)}),
     (ptx_cases.pair("f32", "square_diff", (37, 45, 72)), "sm_90a",
      {"bar.sync": (0,), "cp.async.commit_group": (0,), "cp.async.wait_group": (0,), "cp.async.c": (1, 7),
       "st.global": (0, 7), "fma.rn": (0,)}),
+    # Rows by warpgroups and values by matrix instructions: the copies of values and of steps, and what waits for them.
+    (ptx_cases.pair("f32", "square_diff", (70, 100, 64, 8), epilogue=True, fields=ptx_cases.warpgroups(
+        3, 8, more=", value_columns = 8, value_products = 3, split_ctas = 2")), "sm_90a",
+     {"cp.async.c": (0,), "cp.async.commit_group": (1, 2, 3), "fence.proxy.async": (0,), "wgmma.commit_group": (0,),
+      "wgmma.wait_group": (0,)}),
 )
 
 

@@ -292,6 +292,18 @@ FIXED = (
       for more in ({}, {"special": math.nan})),
     pairs.parameters("pairwise_apply", "f32", "square_diff", (300, 1000, 64, 5), epilogue=True, param="scalar", attributes=[
         "plan = #kron.gpu_plan<kernel = pairwise, products = 3>"]),
+    # Values by matrix instructions, infinities among them; rows by warpgroups, where there are such, and not.
+    # A function that is 0 where it is too small for f32 would make NaN of infinities.
+    *(pairs.parameters("pairwise_apply", name, "dot" if "special_value" in more else "square_diff", (300, 1000, depth, 16),
+                       epilogue="special_value" not in more, **more)
+      for name, depth in (("f32", 64), ("f32", 256), ("f64", 70), ("f16", 64), ("bf16", 130))
+      for more in ({}, {"special_value": math.inf}, {"clusters": 5})),
+    *(pairs.parameters("pairwise_apply", "f32", "square_diff", (300, 1000, 64, c), epilogue=True, attributes=[
+        f"plan = #kron.gpu_plan<kernel = pairwise, products = 3, {fields}>"])
+      for c, fields in ((16, "value_products = 0"), (16, "wgmma = 0"), (1, "wgmma = 0"), (3, "value_products = 3"))),
+    *(pairs.parameters("pairwise", "f32", "square_diff", (700, 300, depth), epilogue=True, attributes=[
+        f"plan = #kron.gpu_plan<kernel = pairwise, products = 3{wgmma}>"], **more)
+      for depth in (20, 100, 1000) for wgmma in ("", ", wgmma = 0") for more in ({}, {"clusters": 5})),
     pairs.parameters("pairwise", "f16", "pow_diff(1.3)", (64, 130, 40)),
     pairs.parameters("pairwise_apply", "f32", "square_diff", (300, 1000, 3, 1), epilogue=True),
     pairs.parameters("pairwise_apply", "bf16", "abs_diff", (1000, 300, 8, 9), epilogue=True),

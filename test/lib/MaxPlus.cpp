@@ -95,7 +95,7 @@ static gpu::GPUFuncOp buildKernel(gpu::GPUModuleOp gpuModule, Location loc,
                        /*ahead=*/0, buffer, /*part=*/nullptr,
                        /*order=*/nullptr, /*groups=*/1, /*together=*/8,
                        /*rows=*/nullptr, /*bytes=*/4, /*split=*/false,
-                       /*fill=*/false, /*axes=*/nullptr, /*lines=*/false);
+                       /*fill=*/false, /*axes=*/nullptr, /*pieces=*/nullptr);
   barrier();
   auto boxes = tile::ForBoxesOp::create(
       b, loc, plan.rows, /*together=*/1, /*unrolled=*/3, /*excess=*/false,

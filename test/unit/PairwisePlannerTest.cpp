@@ -116,6 +116,28 @@ TEST_F(PairwisePlanner, MatrixInstructionsWhereTheyArePossible) {
   EXPECT_EQ(getProducts(kSums), 0);
 }
 
+TEST_F(PairwisePlanner, ManyValuesByMatrixInstructions) {
+  auto getProducts = [&](const PairExample &example, StringRef machine) {
+    return std::get<GPUPlanAttr>(plan(example, machine)).get("value_products");
+  };
+  for (const char *machine : {"h200", "sm_80"})
+    EXPECT_EQ(getProducts(kBlock, machine), 3) << machine;
+  // A multiply-add for one column is less than to split elements.
+  PairExample single = kBlock;
+  single.values = 1;
+  EXPECT_EQ(getProducts(single, "h200"), 0);
+}
+
+TEST_F(PairwisePlanner, WarpgroupsWhereThereAreSuch) {
+  auto usesWgmma = [&](const PairExample &example, StringRef machine) {
+    return std::get<GPUPlanAttr>(plan(example, machine)).get("wgmma");
+  };
+  for (const PairExample &example : {kDistances, kHalf, kBlock}) {
+    EXPECT_EQ(usesWgmma(example, "h200"), 1) << example.element;
+    EXPECT_EQ(usesWgmma(example, "sm_80"), 0) << example.element;
+  }
+}
+
 TEST_F(PairwisePlanner, HonoursWhatIsGiven) {
   for (const char *fields : {"ctas_per_sm = 1", "stages = 2", "products = 0"})
     for (const char *name : kMachines) {

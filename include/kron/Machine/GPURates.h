@@ -207,8 +207,8 @@ struct SparseRates {
   /// Bytes of contiguous segments that the second-level cache delivers at its
   /// full rate.
   int64_t segmentBytes = 64;
-  /// What the second-level cache delivers, by the copy rate.
-  double cacheRate = 1.33;
+  /// Of what the second-level cache delivers.
+  double cacheShare = 0.687;
   /// How much longer tiles take: one CTA's that keeps the factor; such of pairs
   /// of 16-bit values along rows, of a large K; small ones of these in warp
   /// groups.

@@ -165,8 +165,9 @@ struct PairwiseTiles {
   /// product, and where a function takes many instructions.
   int64_t least = 2, most = 8, words = 64, productWords = 72, longWords = 8,
           longProductWords = 32;
-  /// Columns of a product at a time, and where their number is not known.
-  int64_t valueColumns = 16, openValueColumns = 4;
+  /// Columns of a product at a time, and where their number is not known; and
+  /// those that matrix instructions multiply.
+  int64_t valueColumns = 16, openValueColumns = 4, multipliedColumns = 32;
   /// Instructions that a function of `math`, or a power, counts as; one of the
   /// special-function unit; an element of the values; and those from which on
   /// a function has many.
@@ -185,24 +186,17 @@ struct PairwiseTiles {
   /// known.
   int64_t loadInstructions = 1, openSize = 32768;
 
-  /// Of matrix products: a tile, and CTAs of an SM that have such.
-  struct Products {
-    int64_t threads, ctasPerSM, rows, columns, lanes;
-  };
-  /// Those of a matrix, and of a product with its values.
-  std::array<Products, 3> matrices{
-      {{256, 1, 8, 16, 8}, {128, 2, 8, 8, 8}, {128, 3, 4, 4, 8}}};
-  std::array<Products, 4> valueProducts{{{128, 2, 4, 24, 4},
-                                         {128, 2, 4, 16, 4},
-                                         {128, 2, 4, 8, 4},
-                                         {128, 2, 2, 8, 4}}};
+  /// Of matrix products: threads of a CTA, and of an SM, at most; columns of a
+  /// thread, and pipeline stages.
+  int64_t mostProductThreads = 256, productThreadsPerSM = 512,
+          mostProductColumns = 32;
   int64_t productStages = 3;
   /// Registers that addresses take beside sums and operands, instructions of an
   /// element to make a distance of a product, what 16 bytes that are loaded of
   /// shared memory count as, and kernels that pack the rows.
-  int64_t otherRegisters = 40, otherProductRegisters = 60,
-          productInstructions = 6, productLoadInstructions = 8,
-          packingKernels = 8;
+  int64_t otherRegisters = 40, otherProductRegisters = 80,
+          otherWarpgroupRegisters = 60, productInstructions = 6,
+          productLoadInstructions = 8, packingKernels = 8;
 };
 
 /// `quantize`.

@@ -8,10 +8,11 @@
 #include "kron/CodeGen/GPU/Dispatch.h"
 #include "kron/CodeGen/FusedOperands.h"
 #include "kron/CodeGen/GPU/Cublas.h"
-#include "kron/CodeGen/GPU/Sparse.h"
+#include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Plan/GPU/BatchedPlan.h"
 #include "kron/Plan/GPU/SmallGroupsPlan.h"
+#include "kron/Plan/GPU/SparsePlan.h"
 #include "kron/Plan/GPU/Support.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -110,6 +111,21 @@ static Value buildAlignmentTest(OpBuilder &builder, FusedOp fused,
         bits = host.bitOr(bits, host.mul(stride, elementBytes));
   }
   return host.equal(host.bitAnd(bits, alignment - 1), 0);
+}
+
+/// The rows of `fused` that `min_rows` of such a `plan` counts.
+static Int getSparseRows(Emitter &host, FusedOp fused, GPUPlanAttr plan) {
+  SmallVector<ModeProductOp> products = fused.getModeProducts();
+  std::optional<unsigned> axis;
+  if (plan.getKernel() == GPUKernel::Chain) {
+    axis = getRegroupedRows(products);
+  } else {
+    auto problem = describeSparse(fused);
+    auto *found = std::get_if<SparseProblem>(&problem);
+    if (found && found->rowAxis >= 0)
+      axis = found->rowAxis;
+  }
+  return axis ? getFusedOperands(host, fused).sizes[*axis] : Int(1);
 }
 
 /// Adds that there are at least as many rows as `plan` wants.

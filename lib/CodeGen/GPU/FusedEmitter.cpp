@@ -7,7 +7,6 @@
 
 #include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/Dispatch.h"
-#include "kron/CodeGen/GPU/Sparse.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -30,8 +29,6 @@ static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                                 FusedOp fused, GPUPlanAttr plan,
                                 const GPUMachine &machine) {
   switch (plan.getKernel()) {
-  case GPUKernel::Sparse:
-    return emitSparseKernel(builder, gpuModule, fused, plan, machine);
   case GPUKernel::Chain:
   case GPUKernel::Batched:
   case GPUKernel::Ffma:
@@ -39,6 +36,7 @@ static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
   case GPUKernel::Mma:
   case GPUKernel::SmallGroups:
   case GPUKernel::Simt:
+  case GPUKernel::Sparse:
   case GPUKernel::Wgmma:
     return refuseTiles(fused, plan);
   case GPUKernel::Auto:

@@ -496,14 +496,26 @@ void SparseCopies::pairFactor(int64_t keptOffset) {
       }
     return pairs;
   };
+  // Those that others have are theirs to read, too: they replace them.
+  auto load = [&](Int item, Value exists) {
+    SmallVector<Type> types(together, type);
+    return k.ifElse(
+        exists, types,
+        [&] {
+          SmallVector<Value> chunks;
+          for (int64_t number = 0; number < together; ++number)
+            chunks.push_back(k.load(type, locate(item, number)));
+          return chunks;
+        },
+        [&] { return SmallVector<Value>(together, k.zero(type)); });
+  };
   forItems(k, plan.getThreads(), k.threadId(),
            plan.getKeptBytes() / kSparseChunkBytes / together, kUnrolled,
            [&](ArrayRef<Int> items, ArrayRef<Value> exist) {
              SmallVector<SmallVector<Value>> words(items.size());
-             for (auto [item, chunks] : llvm::zip(items, words))
-               for (int64_t number = 0; number < together; ++number)
-                 llvm::append_range(
-                     chunks, k.unpack(k.load(type, locate(item, number))));
+             for (auto [item, chunks, exists] : llvm::zip(items, words, exist))
+               for (Value chunk : load(item, exists))
+                 llvm::append_range(chunks, k.unpack(chunk));
              for (auto [item, chunks, exists] : llvm::zip(items, words, exist))
                k.ifThen(exists, [&, item = item, chunks = pair(chunks)] {
                  for (int64_t number = 0; number < together; ++number)

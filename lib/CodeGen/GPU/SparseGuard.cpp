@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SparseKernel.h"
+#include "kron/CodeGen/GPU/SparseStores.h"
 #include "kron/CodeGen/GPU/TileWalk.h"
 
 using namespace mlir;
@@ -77,25 +77,4 @@ void SparseStores::guard(MmaProducts &products, ArrayRef<MmaC> sums,
   for (const MmaC &sum : sums)
     pointers.push_back(&sum);
   k.choose(products.isAnyNotFinite(pointers), again, store);
-}
-
-void SparseKernel::computeAgain(const SparseTile &tile) {
-  Value outputBase = stores.getBase(targets.output, tile);
-  Value data = offsetSparseTile(k, input, tile, /*isFactor=*/false);
-  auto exists = [&](Int row, Int result, Int lane) {
-    return stores.isInside(tile, row, result, lane);
-  };
-  auto loadData = [&](Int row, Int lane, Int positionK) {
-    return stores.loadData(input, data, row, lane, positionK);
-  };
-  auto storeOne = [&](Value sum, Int row, Int result, Int lane) {
-    stores.storeElement(sum, outputBase, tile, row, result, lane);
-  };
-  stores.computeAgain(tile, factor, {exists, loadData, storeOne});
-}
-
-void SparseKernel::store(ArrayRef<MmaC> sums, const SparseTile &tile) {
-  stores.guard(
-      products, sums, [&] { computeAgain(tile); },
-      [&] { stores.store(sums, tile, isAligned); });
 }

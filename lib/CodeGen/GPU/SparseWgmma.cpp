@@ -21,9 +21,6 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// K of a macro step: one instruction of bf16, two of TF32.
-static constexpr int64_t kMacroK = 16;
-
 //===----------------------------------------------------------------------===//
 // The factor
 //===----------------------------------------------------------------------===//
@@ -91,7 +88,7 @@ void SparseProducts::prepareMacro(Int from, Int to, int64_t macro) {
 }
 
 void SparseProducts::prepareFactor(Int from, Int to) {
-  for (int64_t macro = 0; macro < plan.stepK / kMacroK; ++macro)
+  for (int64_t macro = 0; macro < plan.stepK / tile::kWarpgroupChunkK; ++macro)
     prepareMacro(from, to, macro);
 }
 
@@ -113,7 +110,7 @@ void SparseProducts::multiplyGroups(MutableArrayRef<MmaC> sums, Int slot,
                             plan.resultTiles * PackedOperand::kCoreBytes));
   PackedOperand packed = plan.getPackedOperand();
   Value descriptor = getPackedDescriptor(k, prepared);
-  int64_t macros = plan.stepK / kMacroK;
+  int64_t macros = plan.stepK / tile::kWarpgroupChunkK;
   // The only pipeline stage is read at once, so that the next K step can
   // arrive.
   int64_t together = plan.stages == 1 ? plan.laneChunks : 1;

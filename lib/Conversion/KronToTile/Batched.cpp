@@ -181,7 +181,7 @@ void BatchedTiles::copy(Value tile, int64_t ahead) {
                        /*part=*/none, /*order=*/none, /*groups=*/1,
                        /*together=*/8, b.getI64IntegerAttr(plan.itemsPerTile),
                        getBytes(), /*split=*/false, /*fill=*/false,
-                       /*axes=*/none);
+                       /*axes=*/none, /*pieces=*/tile::PiecesAttr());
 }
 
 SmallVector<int64_t> BatchedTiles::getAlong(const BatchedStep &step) const {

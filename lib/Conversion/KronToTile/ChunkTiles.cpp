@@ -21,19 +21,26 @@ unsigned ChunkTiles::enterArray(const StepArray &array, ArrayRef<Int> all,
     sizes.push_back(size);
     strides.push_back(axis < 0 ? Int(0) : array.strides[axis]);
   };
-  add(plan.rowAxis, plan.rowAxis < 0 ? Int(1) : all[plan.rowAxis]);
+  if (plan.swapsOperands)
+    add(plan.axis, plan.swappedRows);
+  else
+    add(plan.rowAxis, plan.rowAxis < 0 ? Int(1) : all[plan.rowAxis]);
   for (unsigned axis : plan.freeAxes)
     add(axis, all[axis]);
   for (auto [axis, size] : llvm::zip_equal(plan.groupAxes, plan.groupSizes))
     add(axis, size);
   add(plan.laneAxis, plan.lanes);
-  add(plan.axis, last);
+  add(plan.swapsOperands ? plan.rowAxis : plan.axis, last);
   return kernel.enter(kernel.makeView(array.base, sizes, strides, element));
 }
 
-/// Where there is one position, a stride may be any.
 void ChunkTiles::enterFactor() {
-  StepFactor array = getFusedFactor(kernel.host, fused, product).array;
+  enterFactor(getFusedFactor(kernel.host, fused, product).array,
+              getElementType(product.getFactor()));
+}
+
+/// Where there is one position, a stride may be any.
+void ChunkTiles::enterFactor(const StepFactor &array, Type element) {
   SmallVector<Int> sizes, strides;
   bool isOpen = false;
   auto add = [&](Int size, Int stride) {
@@ -46,10 +53,9 @@ void ChunkTiles::enterFactor() {
   add(plan.lanes, plan.laneAxis < 0 ? Int(0) : array.strides[plan.laneAxis]);
   add(plan.sizeN, array.resultStride);
   add(plan.sizeK, array.strideK);
-  if (isOpen)
+  if (isOpen && !plan.swapsOperands)
     factorOrder = getFactorOrder();
-  factor = kernel.enter(kernel.makeView(array.base, sizes, strides,
-                                        getElementType(product.getFactor())));
+  factor = kernel.enter(kernel.makeView(array.base, sizes, strides, element));
 }
 
 /// The dimensions of the factor's view, as they lie in a row-major array. Those
@@ -100,9 +106,11 @@ tile::ChunksAttr ChunkTiles::getChunks() {
       b.getDenseI64ArrayAttr({plan.rowTiles, plan.resultTiles}),
       b.getDenseI64ArrayAttr({plan.rowWarps, plan.resultWarps, plan.warpsK}),
       static_cast<tile::ResultOrder>(plan.order), plan.alongRows, plan.skinnyM,
-      plan.math == MmaMath::SplitTF32, plan.has16BitResiduals(),
+      plan.math == MmaMath::SplitTF32, plan.residuals == SparseResiduals::BF16,
       plan.hasPartialSums, plan.isOf8() && machine.computeCapability >= 89,
-      plan.shiftUnit, plan.sharedStore, plan.wholeCopies, factorOrder);
+      plan.shiftUnit, plan.sharedStore, plan.wholeCopies, plan.pairsFactor,
+      plan.usesWgmma, plan.residuals == SparseResiduals::FactorBF16,
+      plan.swapsOperands, factorOrder);
 }
 
 tile::PiecesAttr ChunkTiles::getPieces() {
@@ -130,6 +138,9 @@ tile::FragmentType ChunkTiles::getSums() {
   if (sum.isF64())
     atom = machine.hasWideDMMA ? tile::AtomKind::MmaF64
                                : tile::AtomKind::MmaF64Small;
+  else if (plan.usesWgmma)
+    atom = plan.is16BitFloat() ? tile::AtomKind::WgmmaHalf
+                               : tile::AtomKind::WgmmaTF32;
   else if (plan.is16BitFloat())
     atom = tile::AtomKind::MmaM16N8K16;
   return tile::FragmentType::get(b.getContext(), shape, sum, atom);
@@ -142,19 +153,35 @@ int64_t ChunkTiles::getPitch(bool isFactor) const {
   return bytes / (isFactor ? plan.factorBytes : plan.dataBytes);
 }
 
+/// The shape of a piece of the factor.
+static SmallVector<int64_t> getFactorPiece(const SparsePlan &plan,
+                                           int64_t pitch) {
+  if (plan.swapsOperands)
+    return {plan.stepK, plan.getResults()};
+  if (plan.usesWgmma && plan.keepsFactor)
+    return {plan.getPreparedBytes() / plan.factorBytes};
+  return {plan.getResults(), pitch};
+}
+
 Value ChunkTiles::allocateRing(bool isFactor, int64_t parts) {
   SmallVector<int64_t> piece{parts * plan.getPackedRows(), getPitch(false)};
   if (isFactor)
-    piece = {plan.getResults(), getPitch(true)};
+    piece = getFactorPiece(plan, getPitch(true));
   else if (plan.alongRows)
     piece = {parts * plan.stepK, plan.getRows()};
-  Value array = isFactor ? product.getFactor() : product.getInput();
+  bool isKept = isFactor && plan.keepsFactor;
+  if (isKept)
+    piece.insert(piece.begin(), plan.stepsK);
+  // Where the two have changed places, so have their elements.
+  bool isOfFactor = isFactor != plan.swapsOperands;
+  Value array = isOfFactor ? product.getFactor() : product.getInput();
   auto slot = tile::BufferType::get(b.getContext(), piece,
                                     getElementType(array), nullptr);
-  return tile::AllocOp::create(
-      b, kernel.loc,
-      tile::RingType::get(b.getContext(), plan.stages, slot, std::nullopt),
-      Value());
+  return tile::AllocOp::create(b, kernel.loc,
+                               tile::RingType::get(b.getContext(),
+                                                   isKept ? 1 : plan.stages,
+                                                   slot, std::nullopt),
+                               Value());
 }
 
 void ChunkTiles::store(const BoxArguments &arguments, Value sums, Value part,

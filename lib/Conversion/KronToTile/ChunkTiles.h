@@ -1,5 +1,4 @@
-//===- ChunkTiles.h - Tiles of chunks of a sparse factor -------- -*- C++
-//-*-===//
+//===- ChunkTiles.h - Tiles of chunks of a sparse factor --------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -29,11 +28,13 @@ public:
         machine(machine), b(kernel.builder) {}
 
   /// Enters a view of `array`, whose axes have `sizes`, with `last` positions
-  /// of the axis that is contracted.
+  /// of the axis that is contracted, the results' axis of what is written.
   unsigned enterArray(const StepArray &array, ArrayRef<Int> sizes, int64_t last,
                       Type element);
-  /// Enters a view of groups, lanes, results and K.
+  /// Enters a view of groups, lanes, results and K: of the factor, or of an
+  /// `array` that has changed places with it.
   void enterFactor();
+  void enterFactor(const StepFactor &array, Type element);
   /// Enters what is done to the results, whose axes have `sizes`.
   void enterTargets(const FusedOperands &operands, ArrayRef<Int> sizes,
                     BoxArguments &arguments);
@@ -44,7 +45,8 @@ public:
   }
   tile::PiecesAttr getPieces();
   tile::FragmentType getSums();
-  /// A ring of pieces of data, of as many parts at a time, or of the factor.
+  /// A ring of pieces of data, of as many parts at a time, or of the factor; of
+  /// one slot for all pieces of a part that stays.
   Value allocateRing(bool isFactor, int64_t parts = 1);
   /// Elements from one row of a piece to the next.
   int64_t getPitch(bool isFactor) const;

@@ -134,7 +134,8 @@ void DmmaTiles::copy(Value tile, int64_t ahead, int64_t first, int64_t end) {
                        next, part, /*order=*/DenseI64ArrayAttr(), plan.warps,
                        plan.getCopies(), /*rows=*/IntegerAttr(), kDmmaPairBytes,
                        /*split=*/plan.cluster == 2, /*fill=*/false,
-                       /*axes=*/DenseI64ArrayAttr());
+                       /*axes=*/DenseI64ArrayAttr(),
+                       /*pieces=*/tile::PiecesAttr());
 }
 
 /// Waits for the warps that the fibres of a step lie with.
@@ -249,12 +250,11 @@ void DmmaTiles::build(gpu::GPUModuleOp gpuModule) {
 LogicalResult kron::tileDmma(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                              FusedOp fused, GPUPlanAttr plan,
                              const GPUMachine &machine) {
-  std::variant<DmmaPlan, std::string> read = readDmmaPlan(fused, plan);
-  if (auto *found = std::get_if<DmmaPlan>(&read))
-    if (auto reason = getDmmaMachineReason(*found, machine))
-      read = *reason;
   FailureOr<DmmaPlan> complete =
-      getTilePlan(fused, "a dmma", std::move(read), machine);
+      getTilePlan(fused, "a dmma", readDmmaPlan(fused, plan), machine,
+                  [&](const DmmaPlan &read) {
+                    return getDmmaMachineReason(read, machine);
+                  });
   if (failed(complete))
     return failure();
   DmmaTiles(builder, fused, *complete).build(gpuModule);

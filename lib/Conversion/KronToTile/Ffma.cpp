@@ -134,7 +134,8 @@ void FfmaTiles::copy(Value tile, int64_t first, int64_t end) {
       /*ahead=*/tile ? 1 : 0, resize(next, plan.groups.front().before), part,
       inputOrder, plan.slotThreads ? plan.slots : 1, plan.copies,
       /*rows=*/IntegerAttr(), plan.copyWidth * plan.elementBytes,
-      /*split=*/false, /*fill=*/false, /*axes=*/DenseI64ArrayAttr());
+      /*split=*/false, /*fill=*/false, /*axes=*/DenseI64ArrayAttr(),
+      /*pieces=*/tile::PiecesAttr());
 }
 
 /// Waits for all threads, or for those of this one's slot.

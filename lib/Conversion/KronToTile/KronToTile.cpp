@@ -47,7 +47,7 @@ static decltype(&tileBatched) getFamily(GPUPlanAttr plan) {
   case GPUKernel::Chain:
     return tileChain;
   case GPUKernel::Sparse:
-    return plan.get("keeps_factor") || plan.get("wgmma") ? nullptr : tileSparse;
+    return tileSparse;
   default:
     return nullptr;
   }

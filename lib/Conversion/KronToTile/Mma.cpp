@@ -308,7 +308,8 @@ void MmaTiles::copy(Value tile, int64_t ahead) {
       b, loc, kernel.getArgument(input), tile, ahead, slot,
       /*part=*/DenseI64ArrayAttr(), getCopyOrder(), /*groups=*/1,
       /*together=*/8, /*rows=*/IntegerAttr(), getCopyElements() * bytes,
-      /*split=*/false, /*fill=*/true, b.getDenseI64ArrayAttr(axes), wholeLines);
+      /*split=*/false, /*fill=*/true, b.getDenseI64ArrayAttr(axes),
+      /*pieces=*/tile::PiecesAttr(), wholeLines);
 }
 
 tile::PiecesAttr MmaTiles::getPieces() {
@@ -620,12 +621,9 @@ void MmaTiles::build(gpu::GPUModuleOp gpuModule) {
 LogicalResult kron::tileMma(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                             FusedOp fused, GPUPlanAttr plan,
                             const GPUMachine &machine) {
-  std::variant<MmaPlan, std::string> read = readMmaPlan(fused, plan);
-  if (auto *found = std::get_if<MmaPlan>(&read))
-    if (auto reason = getMmaMachineReason(*found, machine))
-      read = *reason;
-  FailureOr<MmaPlan> complete =
-      getTilePlan(fused, "a mma", std::move(read), machine);
+  FailureOr<MmaPlan> complete = getTilePlan(
+      fused, "a mma", readMmaPlan(fused, plan), machine,
+      [&](const MmaPlan &read) { return getMmaMachineReason(read, machine); });
   if (failed(complete))
     return failure();
   MmaTiles(builder, fused, *complete, machine).build(gpuModule);

@@ -14,6 +14,7 @@
 
 #include "Families.h"
 #include "PackedRows.h"
+#include "PackedValues.h"
 #include "TileKernel.h"
 #include "kron/CodeGen/GPU/Dispatch.h"
 #include "kron/Dialect/Kron/Utils/PairScalars.h"
@@ -49,6 +50,7 @@ private:
   void enterRows();
   Value allocateRing(int64_t rows);
   Value allocateProductRing(int64_t rows);
+  Value allocateValueRing();
   tile::MultiplyRowsOp multiplyRows(Value place, Value block);
   SmallVector<Value> loadParams(Value place);
   Value buildPairs(Value place, Value block, Value rows, ValueRange params);
@@ -61,7 +63,8 @@ private:
   tile::FragmentType getFragment(int64_t columns) const {
     auto atom = tile::AtomKind::Fma;
     if (plan.products)
-      atom = !sum.isF64()          ? tile::AtomKind::MmaM16N8K16
+      atom = plan.usesWgmma        ? tile::AtomKind::WgmmaHalf
+             : !sum.isF64()        ? tile::AtomKind::MmaM16N8K16
              : machine.hasWideDMMA ? tile::AtomKind::MmaF64
                                    : tile::AtomKind::MmaF64Small;
     return tile::FragmentType::get(loc.getContext(), {1, plan.rows, columns},
@@ -99,7 +102,7 @@ private:
   std::array<SmallVector<unsigned>, 2> packedParts, norms, scales;
   SmallVector<Value> packed;
   /// In the kernel.
-  Value left, right, leftProducts, rightProducts;
+  Value left, right, leftProducts, rightProducts, valueRing;
 };
 
 } // namespace
@@ -212,7 +215,9 @@ void PairTiles::enterOperands() {
   if (plan.products)
     enterRows();
   if (apply)
-    values = enterArray(arrays[2]);
+    values = enterArray(plan.valueProducts
+                            ? packValues(host, apply, arrays[2], plan, packed)
+                            : arrays[2]);
   for (Value param : op.getParams())
     params.push_back(isa<MemRefType>(param.getType())
                          ? enterArray({"", param, {}})
@@ -246,6 +251,18 @@ Value PairTiles::allocateProductRing(int64_t rows) {
       b, loc,
       tile::RingType::get(b.getContext(), plan.stages, buffer, std::nullopt),
       Value());
+}
+
+/// Values of blocks, as matrix instructions take them.
+Value PairTiles::allocateValueRing() {
+  auto buffer = tile::BufferType::get(
+      b.getContext(), {plan.getTileColumns() / 8, plan.getValueRow()}, sum,
+      tile::LayoutAttr());
+  return tile::AllocOp::create(b, loc,
+                               tile::RingType::get(b.getContext(),
+                                                   PairwisePlan::kValueStages,
+                                                   buffer, std::nullopt),
+                               Value());
 }
 
 SmallVector<Value> PairTiles::loadParams(Value place) {
@@ -377,8 +394,9 @@ void PairTiles::buildTile(Value tile) {
                                       kernel.getArgument(results.front()), box);
   SmallVector<Value> scalars = loadParams(place);
   auto store = [&](Value fragment, unsigned number) {
+    bool areSums = apply && !plan.valueProducts;
     tile::StorePairsOp::create(b, loc, fragment, kernel.getArgument(number),
-                               place, plan.lanes, bool(apply));
+                               place, plan.lanes, areSums);
   };
   if (!apply)
     return store(buildPairs(place, Value(), Value(), scalars), results.front());
@@ -391,10 +409,13 @@ void PairTiles::buildTile(Value tile) {
     rows = tile::KeepRowsOp::create(b, loc, getFragment(sizeK), view, place,
                                     plan.lanes);
   }
-  SmallVector<Type> types(results.size(), getFragment(plan.valueColumns));
+  // Matrix instructions leave a lane what it has of the matrix.
+  int64_t columns = plan.valueColumns / (plan.valueProducts ? plan.lanes : 1);
+  SmallVector<Type> types(results.size(), getFragment(columns));
   auto loop = tile::ForPairsOp::create(
       b, loc, types, kernel.getArgument(blocks), plan.getTileColumns(), place,
-      kernel.getArgument(values), getKind(getAccumulation()), plan.lanes);
+      kernel.getArgument(values), valueRing, getKind(getAccumulation()),
+      plan.lanes);
   {
     OpBuilder::InsertionGuard guard(b);
     kernel.beginBody(loop);
@@ -506,6 +527,8 @@ void PairTiles::build(gpu::GPUModuleOp gpuModule) {
   if (!plan.keepsRows)
     left = allocateRing(plan.getTileRows());
   right = allocateRing(plan.getTileColumns());
+  if (plan.valueProducts)
+    valueRing = allocateValueRing();
   kernel.forTiles(kernel.getArgument(tileCount),
                   [&](Value tile) { buildTile(tile); });
   kernel.launch(host.materialize(tiles, 64));

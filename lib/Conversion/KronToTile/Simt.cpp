@@ -212,7 +212,7 @@ void SimtTiles::buildTile(Value tile) {
                        inputOrder, /*groups=*/1, kCopies,
                        /*rows=*/IntegerAttr(), inputBytes, /*split=*/false,
                        /*fill=*/false, /*axes=*/DenseI64ArrayAttr(),
-                       /*lines=*/false);
+                       /*pieces=*/tile::PiecesAttr(), /*lines=*/false);
   for (unsigned index = 0; index < launch.steps.size(); ++index) {
     tile::BarrierOp::create(b, loc, /*groups=*/1);
     buildStep(index, tile);

@@ -157,12 +157,15 @@ void TileKernel::begin(gpu::GPUModuleOp gpuModule, StringRef name,
 }
 
 void TileKernel::beginBody(Operation *loop) {
-  // Behind the number are fragments that a tile.for carries, or a piece.
+  // Behind the number are fragments that a tile.for carries, a piece, or the
+  // number of tiles of a segment.
   SmallVector<Type> types{builder.getIndexType()};
   if (auto tiles = dyn_cast<tile::ForOp>(loop))
     llvm::append_range(types, tiles.getInits().getTypes());
   if (auto pieces = dyn_cast<tile::ForPiecesOp>(loop))
     types.push_back(pieces.getRing().getType().getBuffer());
+  if (auto segments = dyn_cast<tile::ForSegmentsOp>(loop))
+    types.push_back(segments.getBlocks().getType());
   builder.createBlock(&loop->getRegion(0), {}, types,
                       SmallVector<Location>(types.size(), loc));
   tile::YieldOp::create(builder, loc);

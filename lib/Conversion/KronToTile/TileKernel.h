@@ -110,22 +110,34 @@ private:
 /// the host.
 Value makeWorkspace(Emitter &host, ModuleOp module, Int elements, Type element);
 
-/// Whether a plan could be read, and what it takes of shared memory is there;
-/// says of `fused` why it cannot become a kernel of this kind if not.
-template <typename Plan>
+/// Whether a plan could be read, `getReason` has nothing against it, and what
+/// it takes of shared memory is there; says of `fused` why it cannot become a
+/// kernel of this kind if not.
+template <typename Plan, typename Check>
 FailureOr<Plan> getTilePlan(FusedOp fused, StringRef kind,
                             std::variant<Plan, std::string> read,
-                            const GPUMachine &machine) {
+                            const GPUMachine &machine, Check getReason) {
   auto refuse = [&](const std::string &reason) {
     return fused.emitOpError("cannot become ") << kind << " kernel: " << reason;
   };
   if (auto *reason = std::get_if<std::string>(&read))
     return refuse(*reason);
   auto &plan = std::get<Plan>(read);
+  if (std::optional<std::string> reason = getReason(plan))
+    return refuse(*reason);
   if (auto reason =
           getSharedMemoryReason(plan.getSharedBytes(), plan.ctasPerSM, machine))
     return refuse(*reason);
   return std::move(plan);
+}
+
+template <typename Plan>
+FailureOr<Plan> getTilePlan(FusedOp fused, StringRef kind,
+                            std::variant<Plan, std::string> read,
+                            const GPUMachine &machine) {
+  return getTilePlan(
+      fused, kind, std::move(read), machine,
+      [](const Plan &) -> std::optional<std::string> { return std::nullopt; });
 }
 
 } // namespace mlir::kron

@@ -123,7 +123,7 @@ void WholeTiles::copy(Value tile, int64_t ahead) {
       /*groups=*/1, /*together=*/8, /*rows=*/IntegerAttr(),
       canLoad ? kWgmmaVectorBytes : getElementBytes(inputType),
       /*split=*/false, /*fill=*/true, b.getDenseI64ArrayAttr(axes),
-      /*lines=*/false, /*rounded=*/true);
+      /*pieces=*/tile::PiecesAttr(), /*lines=*/false, /*rounded=*/true);
 }
 
 Value WholeTiles::wait(int64_t pending) {

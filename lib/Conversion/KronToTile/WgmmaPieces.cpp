@@ -90,7 +90,7 @@ void WgmmaPieces::build(gpu::GPUModuleOp gpuModule) {
   kernel.forTiles(kernel.getArgument(arguments.tileCount), [&](Value tile) {
     Value sums = tile::ContractPiecesOp::create(
         b, loc, type, input, tile, operand, ring, /*factorRing=*/Value(),
-        /*sumsOf=*/Value(), along, pieces);
+        /*kept=*/Value(), /*sumsOf=*/Value(), along, pieces);
     store(sums, /*block=*/Value(), tile, along, box);
   });
   kernel.launch(kernel.host.materialize(arguments.tiles, 64));

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Chunks.h"
 #include "kron/Dialect/Tile/IR/TileSteps.h"
 
 using namespace mlir;
@@ -17,13 +17,16 @@ static int64_t getAlignment(BufferType type) {
   return type.getTileLayout().swizzles.empty() ? 16 : 128;
 }
 
-/// The same of a ring: what warpgroups read of steps of a batch is swizzled in
-/// eight lines of 128 bytes.
+/// The same of a ring: what warpgroups read of steps of a batch, or of rows, is
+/// swizzled in eight lines of up to 128 bytes.
 static int64_t getAlignment(Value ring, RingType type) {
-  bool isOfBatch = llvm::any_of(ring.getUsers(), [](Operation *user) {
-    return isa<ContractBatchOp>(user);
+  bool isSwizzled = llvm::any_of(ring.getUsers(), [](Operation *user) {
+    auto rows = dyn_cast<MultiplyRowsOp>(user);
+    return isa<ContractBatchOp>(user) ||
+           (rows &&
+            rows.getProducts().getType().getAtom() == AtomKind::WgmmaHalf);
   });
-  return isOfBatch ? 1024 : getAlignment(type.getBuffer());
+  return isSwizzled ? 1024 : getAlignment(type.getBuffer());
 }
 
 void tile::lowerAlloc(Lowering &lowering, AllocOp op) {
@@ -41,8 +44,15 @@ void tile::lowerAlloc(Lowering &lowering, AllocOp op) {
     LoweredRing ring;
     ring.slotBytes = type.getSlotBytes();
     ring.stages = type.getStages();
-    ring.begin = lowering.k.allocateShared(lowering.groups * type.getBytes(),
-                                           getAlignment(op.getMemory(), type));
+    ring.isShared =
+        llvm::any_of(op.getMemory().getUsers(), [](Operation *user) {
+          return isa<AcquireOp>(user) &&
+                 isa<ForSegmentsOp>(user->getParentOp());
+        });
+    int64_t groups = ring.isShared ? 1 : lowering.groups;
+    ring.begin = lowering.k.allocateShared(
+        std::max(groups * type.getBytes(), getPassingBytes(op.getMemory())),
+        getAlignment(op.getMemory(), type));
     ring.full = ring.begin;
     if (type.getAlong()) {
       ring.along = *type.getAlong();
@@ -61,6 +71,7 @@ void tile::lowerAlloc(Lowering &lowering, AllocOp op) {
   int64_t first = lowering.k.allocateShared(
       lowering.groups * bytes,
       getAlignment(cast<BufferType>(op.getMemory().getType())));
+  lowering.firstBuffers[op.getMemory()] = first;
   lowering.buffers[op.getMemory()] =
       lowering.k.add(lowering.k.mul(lowering.getGroup(), bytes), first);
 }

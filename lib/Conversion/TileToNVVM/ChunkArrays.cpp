@@ -28,8 +28,12 @@ SparsePlan tile::describeChunks(PiecesAttr pieces, ViewType data,
               : chunks.getSplit() ? MmaMath::SplitTF32
                                   : MmaMath::TF32;
   plan.hasPartialSums = chunks.getPartial();
-  plan.residuals =
-      chunks.getNarrow() ? SparseResiduals::BF16 : SparseResiduals::TF32;
+  plan.residuals = chunks.getMixed()    ? SparseResiduals::FactorBF16
+                   : chunks.getNarrow() ? SparseResiduals::BF16
+                                        : SparseResiduals::TF32;
+  plan.usesWgmma = chunks.getWarpgroups();
+  plan.swapsOperands = chunks.getSwapped();
+  plan.pairsFactor = chunks.getPaired();
   ArrayRef<int64_t> shape = factor.getShape();
   plan.sizeK = shape.back();
   plan.sizeN = shape[shape.size() - 2];

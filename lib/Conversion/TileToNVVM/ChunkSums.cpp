@@ -11,52 +11,74 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
-/// Where data and factor of K step `indexK` of `tile` are, that arrived in slot
-/// `slot`: in chunks, which are made of them if copies are whole.
-SparseStepPlace ChunkPieces::order(const SparseTile &tile, Int indexK,
-                                   Int slot) {
-  SparseStepPlace place;
-  place.data = k.add(k.mul(slot, plan.getDataSlotBytes()), dataOffset);
-  place.factor = k.add(k.mul(slot, plan.getFactorSlotBytes()), factorOffset);
-  place.indexK = indexK;
-  if (!plan.wholeCopies)
-    return place;
-  Int startK = k.mul(indexK, plan.stepK);
-  int64_t to = lowering.buffers.at(op.getSumsOf()).getConstant() +
-               plan.getExchangeBytes() + plan.getStoredBytes();
-  int64_t factorTo = to + plan.getDataBytes();
-  auto make = [&](bool isFactor) {
-    choose(isFactor ? factor.isFactorAligned : factor.isAligned,
-           [&](bool aligned) {
-             copies.makeChunks(getCopy(tile, startK, slot, isFactor, aligned),
-                               isFactor ? factorTo : to, aligned);
-           });
-  };
-  make(/*isFactor=*/false);
+/// A barrier of the threads that share tiles.
+void ChunkPieces::meet() {
+  if (plan.warpGroups == 1)
+    return k.barrier();
+  k.namedBarrier(k.add(thread.warpGroup, 1), plan.getWarpGroupThreads());
+}
+
+/// Makes chunks of data and factor at `place`, of a piece of `tile`, if copies
+/// are whole; these are there then.
+void ChunkPieces::order(const SparseTile &tile, SparseStepPlace &place) {
+  Int startK = k.mul(place.indexK, plan.stepK);
+  // Behind what all groups have for their results.
+  int64_t first = lowering.firstBuffers.at(op.getSumsOf()) +
+                  plan.getExchangeBytes() + plan.getStoredBytes();
+  Int to = k.add(k.mul(thread.warpGroup, plan.getOrderedBytes()), first);
+  Int factorTo = k.add(to, plan.getDataBytes());
+  choose(factor.isAligned, [&](bool aligned) {
+    copies.makeChunks(copies.getCopy(data, tile, startK, place.data,
+                                     /*isFactor=*/false, targets.rows),
+                      to, aligned);
+  });
   place.data = to;
   if (plan.copiesWhole(/*isFactor=*/true)) {
-    make(/*isFactor=*/true);
+    choose(factor.isFactorAligned, [&](bool aligned) {
+      copies.makeChunks(getFactorCopy(tile, startK, place.factor, aligned),
+                        factorTo, aligned);
+    });
     place.factor = factorTo;
   }
-  k.barrier();
-  return place;
+  meet();
+}
+
+/// The number of piece `indexK` of tile `number` among those of the segment, or
+/// of this CTA but for multiples of the number of slots.
+Int ChunkPieces::getStep(Int number, Int indexK) {
+  Int first = plan.keepsFactor ? k.mul(number, plan.stepsK)
+                               : lowering.rings[op.getRing()].full;
+  return k.add(first, indexK);
 }
 
 void ChunkPieces::multiply(Int number) {
-  LoweredRing &ring = lowering.rings[op.getRing()];
   SmallVector<Value> values = math.sumSteps(
       plan.stepsK, plan.getSums(), plan.hasPartialSums,
       [&](Int indexK, MutableArrayRef<MmaC> stepSums) {
-        k.waitCopies(plan.stages - 2);
-        k.barrier();
-        auto getSlot = [&](Int behind) {
-          return k.rem(k.add(k.add(ring.full, indexK), behind), plan.stages);
-        };
-        copy(number, k.add(indexK, plan.stages - 1), getSlot(plan.stages - 1));
-        multiplier.multiplyStep(stepSums,
-                                order(locate(number), indexK, getSlot(0)));
+        k.waitCopies(std::max<int64_t>(plan.stages - 2, 0));
+        meet();
+        Int step = getStep(number, indexK);
+        Int ahead = plan.stages - 1;
+        if (plan.stages > 1)
+          copy(number, k.add(indexK, ahead),
+               k.rem(k.add(step, ahead), plan.stages));
+        if (plan.usesWgmma)
+          return multiplyByWarpgroups(number, indexK, step, stepSums);
+        Int slot = k.rem(step, plan.stages);
+        SparseStepPlace place;
+        place.data = locateData(slot);
+        place.factor = locateFactor(plan.keepsFactor ? indexK : slot);
+        place.indexK = indexK;
+        if (plan.wholeCopies)
+          order(locate(number), place);
+        multiplier.multiplyStep(stepSums, place);
       });
-  ring.full = k.rem(k.add(ring.full, plan.stepsK), plan.stages);
+  if (!plan.keepsFactor) {
+    // Packed operands alternate, whatever the number of slots.
+    int64_t turns = plan.preparesAhead() ? 2 * plan.stages : plan.stages;
+    Int &full = lowering.rings[op.getRing()].full;
+    full = k.rem(k.add(full, plan.stepsK), turns);
+  }
   sums.assign(plan.getSums(), {});
   for (auto [index, value] : llvm::enumerate(values))
     sums[index / 4][index % 4] = value;

@@ -17,17 +17,35 @@ static unsigned countFree(ContractPiecesOp op) {
   return op.getView().getType().getRank() - factor.getRank();
 }
 
+static StoreOp getStore(ContractPiecesOp op) {
+  return cast<StoreOp>(*op.getSums().user_begin());
+}
+
+/// What the operations say, as those know it who multiply chunks.
+static SparsePlan describe(ContractPiecesOp op) {
+  SparsePlan plan =
+      describeChunks(op.getPieces(), op.getView().getType(),
+                     cast<ViewType>(op.getOperand().getType()),
+                     getStore(op).getView().getType().getElementType(),
+                     op.getSums().getType().getElementType());
+  plan.warpGroups = getKernel(op).getGroups();
+  plan.keepsFactor = bool(op.getKept());
+  return plan;
+}
+
 static Type getViewElement(Value view) {
   return cast<ViewType>(view.getType()).getElementType();
 }
 
-ChunkPieces::ChunkPieces(Lowering &lowering, ContractPiecesOp op, StoreOp store)
-    : lowering(lowering), k(lowering.k), op(op), target(store),
-      plan(describeChunks(op.getPieces(), op.getView().getType(),
-                          cast<ViewType>(op.getOperand().getType()),
-                          store.getView().getType().getElementType(),
-                          op.getSums().getType().getElementType())),
-      ops(k, op.getSums().getType().getElementType()),
+/// The ring that pieces of the factor of `op` are in, or all of them.
+static Value getFactorRing(ContractPiecesOp op) {
+  return op.getKept() ? op.getKept().getDefiningOp<WaitOp>().getRing()
+                      : op.getFactorRing();
+}
+
+ChunkPieces::ChunkPieces(Lowering &lowering, ContractPiecesOp op)
+    : lowering(lowering), k(lowering.k), op(op), target(getStore(op)),
+      plan(describe(op)), ops(k, op.getSums().getType().getElementType()),
       products(k, plan.math,
                op.getSums().getType().getAtom() == AtomKind::MmaF64),
       math(k, products, plan.isOf8() ? k.builder.getF16Type() : plan.element,
@@ -38,18 +56,26 @@ ChunkPieces::ChunkPieces(Lowering &lowering, ContractPiecesOp op, StoreOp store)
       targets(k, ops), stores(k, ops, plan, thread, multiplier, targets),
       data(getArray(op.getView())),
       dataOffset(lowering.rings[op.getRing()].begin),
-      factorOffset(lowering.rings[op.getFactorRing()].begin),
-      count(lowering.numbers.at(cast<ForOp>(op->getParentOp()).getTiles())) {
+      factorOffset(lowering.rings[::getFactorRing(op)].begin) {
   ArrayRef<Int> sizes = lowering.views.at(op.getView()).sizes;
   targets.rows = sizes.front();
   for (Int size : sizes.slice(1, countFree(op)))
     freeSizes.push_back(k.truncate(size));
+  packedOffset = factorOffset;
+  if (plan.preparesAhead())
+    packedOffset = lowering.firstBuffers.at(op.getSumsOf());
   if (plan.sharedStore)
-    stores.sharedOffset = lowering.buffers.at(op.getSumsOf()).getConstant() +
-                          plan.getExchangeBytes();
+    stores.sharedOffset = lowering.firstBuffers.at(op.getSumsOf()) +
+                          plan.getExchangeBytes() +
+                          (plan.preparesAhead() ? plan.getKeptBytes() : 0);
   enterArrays();
+  // A segment's pieces are counted by themselves.
+  if (plan.keepsFactor) {
+    lowering.rings.erase(op.getRing());
+    return;
+  }
+  count = lowering.numbers.at(cast<ForOp>(op->getParentOp()).getTiles());
   // Both rings are at the same slot: its number.
-  lowering.rings[op.getRing()].full = 0;
   lowering.rings.erase(op.getFactorRing());
 }
 
@@ -75,30 +101,53 @@ void ChunkPieces::enterArrays() {
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// What is large is read by tiles that follow each other: parts of the factor
-/// are counted fastest.
-SparseTile ChunkPieces::locate(Int number) {
-  int64_t parts = plan.getTilesPerRows();
-  SparseTile tile = getSparseTile(k, plan, freeSizes, k.rem(number, parts),
-                                  k.floorDiv(number, parts));
+/// The tile of part number `part` of the factor and block number `block` of the
+/// rows.
+SparseTile ChunkPieces::locate(Int part, Int block) {
+  SparseTile tile = getSparseTile(k, plan, freeSizes, part, block);
   if (plan.shiftsResults())
     tile.result = k.sub(tile.result, stores.getShift(tile));
   return tile;
 }
 
-/// The copy of the data's or the factor's positions K from `startK` on to slot
-/// `slot`.
-SparseCopy ChunkPieces::getCopy(const SparseTile &tile, Int startK, Int slot,
-                                bool isFactor, bool aligned) {
-  if (!isFactor)
-    return copies.getCopy(
-        data, tile, startK,
-        k.add(k.mul(slot, plan.getDataSlotBytes()), dataOffset), isFactor,
-        targets.rows);
-  return copies.getCopy(
-      aligned ? factor.dense : factor.given, tile, startK,
-      k.add(k.mul(slot, plan.getFactorSlotBytes()), factorOffset), isFactor,
-      targets.rows);
+/// What is large is read by tiles that follow each other: parts of the factor
+/// are counted fastest, unless it has changed places with the data. Of a
+/// segment, each group has a block of rows in turn.
+SparseTile ChunkPieces::locate(Int number) {
+  if (plan.keepsFactor)
+    return locate(segmentPart, k.add(k.add(segmentStart, thread.warpGroup),
+                                     k.mul(number, plan.warpGroups)));
+  if (plan.swapsOperands) {
+    Int blocks = k.ceilDiv(targets.rows, plan.getRows());
+    return locate(k.floorDiv(number, blocks), k.rem(number, blocks));
+  }
+  int64_t parts = plan.getTilesPerRows();
+  return locate(k.rem(number, parts), k.floorDiv(number, parts));
+}
+
+/// Where slot number `slot` of this group is.
+Int ChunkPieces::locateData(Int slot) {
+  Int own = k.add(slot, k.mul(thread.warpGroup, plan.stages));
+  return k.add(k.mul(own, plan.getDataSlotBytes()), dataOffset);
+}
+
+/// Where the factor of slot number `slot` is.
+Int ChunkPieces::locateFactor(Int slot) {
+  return k.add(k.mul(slot, plan.getFactorSlotBytes()), factorOffset);
+}
+
+/// The copy of the piece of the factor that `tile` needs from `startK` on.
+SparseCopy ChunkPieces::getFactorCopy(const SparseTile &tile, Int startK,
+                                      Int to, bool aligned) {
+  return copies.getCopy(aligned ? factor.dense : factor.given, tile, startK, to,
+                        /*isFactor=*/true, targets.rows);
+}
+
+/// Starts to copy that.
+void ChunkPieces::copyFactor(const SparseTile &tile, Int startK, Int to,
+                             bool aligned) {
+  copies.copyFactor(getFactorCopy(tile, startK, to, aligned), tile.groups,
+                    aligned);
 }
 
 /// Builds `body` for both answers to `condition`.
@@ -107,45 +156,74 @@ void ChunkPieces::choose(Value condition, function_ref<void(bool)> body) {
       condition, [&] { body(true); }, [&] { body(false); });
 }
 
-/// Starts to copy piece `number` behind the first one of tile `first`, of that
-/// or a later one of this CTA's, if there is that, to slot `slot`.
-void ChunkPieces::copy(Int first, Int number, Int slot) {
+/// Builds `body` for piece `number` behind the first one of tile `first`, of
+/// that or a later one of this CTA's, if there is that.
+void ChunkPieces::ifPiece(
+    Int first, Int number,
+    function_ref<void(const SparseTile &, Int startK)> body) {
   Int turn = k.floorDiv(number, plan.stepsK);
-  Int own = k.add(first, k.mul(turn, lowering.getTileStep()));
+  Int step = plan.keepsFactor ? Int(1) : lowering.getTileStep();
+  Int own = k.add(first, k.mul(turn, step));
   k.ifThen(k.less(own, count), [&] {
-    SparseTile tile = locate(own);
-    Int startK = k.mul(k.rem(number, plan.stepsK), plan.stepK);
-    auto copyData = [&](bool aligned) {
-      copies.copyData(getCopy(tile, startK, slot, /*isFactor=*/false, aligned),
-                      aligned);
-    };
-    auto copyFactor = [&](bool aligned) {
-      copies.copyFactor(getCopy(tile, startK, slot, /*isFactor=*/true, aligned),
-                        tile.groups, aligned);
-    };
-    if (factor.isAligned == factor.isFactorAligned)
-      return choose(factor.isAligned, [&](bool aligned) {
-        copyData(aligned);
-        copyFactor(aligned);
-      });
-    choose(factor.isAligned, copyData);
-    choose(factor.isFactorAligned, copyFactor);
+    body(locate(own), k.mul(k.rem(number, plan.stepsK), plan.stepK));
   });
+}
+
+/// Starts to copy piece `number` to slot `slot`. Of a factor that warpgroups
+/// read, the next one comes with the data, and is prepared while these are
+/// multiplied.
+void ChunkPieces::copy(Int first, Int number, Int slot) {
+  Int beside = locateFactor(slot);
+  bool isOneTest =
+      factor.isAligned == factor.isFactorAligned && !plan.preparesAhead();
+  ifPiece(first, number, [&](const SparseTile &tile, Int startK) {
+    bool isWithData = !plan.keepsFactor && isOneTest;
+    choose(factor.isAligned, [&](bool aligned) {
+      copies.copyData(copies.getCopy(data, tile, startK, locateData(slot),
+                                     /*isFactor=*/false, targets.rows),
+                      aligned);
+      if (isWithData)
+        copyFactor(tile, startK, beside, aligned);
+    });
+    if (!plan.keepsFactor && !isOneTest && !plan.preparesAhead())
+      choose(factor.isFactorAligned,
+             [&](bool aligned) { copyFactor(tile, startK, beside, aligned); });
+  });
+  if (plan.preparesAhead())
+    copyNextFactor(first, k.add(number, 1), beside);
   k.commitCopies();
 }
 
+/// Starts to copy piece `number` of the factor to byte `to`.
+void ChunkPieces::copyNextFactor(Int first, Int number, Int to) {
+  ifPiece(first, number, [&](const SparseTile &tile, Int startK) {
+    choose(factor.isFactorAligned,
+           [&](bool aligned) { copyFactor(tile, startK, to, aligned); });
+  });
+}
+
 void ChunkPieces::start() {
-  Int first = lowering.getFirstTile();
-  k.rolledLoop(0, plan.stages - 1, 1,
+  Int first = plan.keepsFactor ? Int(0) : lowering.getFirstTile();
+  if (!plan.keepsFactor)
+    lowering.rings[op.getRing()].full = 0;
+  if (plan.preparesAhead()) {
+    // A slot that comes free once this is prepared.
+    copyNextFactor(first, 0,
+                   (plan.stages - 1) * plan.getFactorBytes() + factorOffset);
+    k.commitCopies();
+  }
+  k.rolledLoop(0, std::max<int64_t>(plan.stages - 1, 1), 1,
                [&](Int number) { copy(first, number, number); });
+  if (plan.preparesAhead())
+    prepareFirst();
 }
 
 void tile::startChunks(Lowering &lowering, CopyPiecesOp op) {
-  for (Operation *user : op.getRing().getUsers())
-    if (auto product = dyn_cast<ContractPiecesOp>(user)) {
-      auto store = cast<StoreOp>(*product.getSums().user_begin());
-      auto pieces = std::make_shared<ChunkPieces>(lowering, product, store);
-      lowering.chunks[op.getRing()] = pieces;
-      pieces->start();
-    }
+  std::shared_ptr<ChunkPieces> &pieces = lowering.chunks[op.getRing()];
+  // A segment has made those of a factor that stays.
+  if (!pieces)
+    for (Operation *user : op.getRing().getUsers())
+      if (auto product = dyn_cast<ContractPiecesOp>(user))
+        pieces = std::make_shared<ChunkPieces>(lowering, product);
+  pieces->start();
 }

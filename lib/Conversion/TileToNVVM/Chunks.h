@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // What tile.copy_pieces, tile.contract_pieces and the tile.store of its sums
-// share: where data and factor come from, how they lie in two rings, and what
-// lanes have of the sums.
+// share: where data and factor come from, how they lie in two rings, or in one
+// beside a part of the factor that stays for a segment, and what lanes have of
+// the sums.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,10 +21,17 @@ namespace mlir::kron::tile {
 
 class ChunkPieces {
 public:
-  /// Those of `op`, whose sums `store` stores, in front of the loop over tiles.
-  ChunkPieces(Lowering &lowering, ContractPiecesOp op, StoreOp store);
+  /// Those of `op`, in front of the loop over tiles.
+  ChunkPieces(Lowering &lowering, ContractPiecesOp op);
 
-  /// Starts to copy the first pieces of this CTA.
+  /// Goes to the segment of `length` blocks of rows from `start` on that need
+  /// part `part` of the factor; how many of them this group of threads takes.
+  Int enterSegment(Int part, Int start, Int length);
+  /// Starts to copy the part of the factor that it needs.
+  void keep();
+  /// Puts values of that in pairs.
+  void pair();
+  /// Starts to copy the first pieces of this CTA, or of the segment.
   void start();
   /// Multiplies the pieces of `tile`, and starts to copy later ones.
   void multiply(Int tile);
@@ -33,12 +41,26 @@ public:
 private:
   SparseArray getArray(Value view);
   void enterArrays();
+  void ifPiece(Int first, Int number,
+               function_ref<void(const SparseTile &, Int startK)> body);
+  Int locatePacked(Int number);
+  void packAll();
+  void prepareFirst();
+  void multiplyByWarpgroups(Int tile, Int indexK, Int step,
+                            MutableArrayRef<MmaC> sums);
+  Int getStep(Int number, Int indexK);
+  SparseTile locate(Int part, Int block);
   SparseTile locate(Int tile);
-  SparseCopy getCopy(const SparseTile &tile, Int startK, Int slot,
-                     bool isFactor, bool aligned);
+  Int locateData(Int slot);
+  Int locateFactor(Int slot);
+  SparseCopy getFactorCopy(const SparseTile &tile, Int startK, Int to,
+                           bool aligned);
   void choose(Value condition, function_ref<void(bool)> body);
+  void order(const SparseTile &tile, SparseStepPlace &place);
   void copy(Int tile, Int number, Int slot);
-  SparseStepPlace order(const SparseTile &tile, Int indexK, Int slot);
+  void copyNextFactor(Int first, Int number, Int to);
+  void copyFactor(const SparseTile &tile, Int startK, Int to, bool aligned);
+  void meet();
   Value locateSums(Int from, int64_t index);
   void giveSums();
   void takeSums();
@@ -60,13 +82,17 @@ private:
   SparseArray data;
   ChunkFactor factor;
   SmallVector<Int> freeSizes;
-  /// Where the rings begin.
-  int64_t dataOffset, factorOffset;
-  /// Tiles of the loop.
-  Int count;
+  /// Where the rings begin, and what warpgroups read of the factor.
+  int64_t dataOffset, factorOffset, packedOffset;
+  /// Tiles of the loop; in a segment, this group's, and what these are.
+  Int count, segmentPart, segmentStart;
   SparseTile tile;
   SmallVector<MmaC> sums;
 };
+
+/// Bytes of a piece of a factor that warpgroups read and that stays: it comes
+/// by way of `ring`, that of the data, which has room for it; 0 of other rings.
+int64_t getPassingBytes(Value ring);
 
 } // namespace mlir::kron::tile
 

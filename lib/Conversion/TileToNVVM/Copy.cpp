@@ -208,6 +208,8 @@ static void fillBuffer(Lowering &lowering, CopyOp op) {
 }
 
 void tile::lowerCopy(Lowering &lowering, CopyOp op) {
+  if (op.getPieces())
+    return copyPart(lowering, op);
   if (!op.getFill() && op.getBuffer().getDefiningOp<AllocOp>())
     return fillBuffer(lowering, op);
   KernelBuilder &k = lowering.k;

@@ -64,6 +64,10 @@ void tile::lowerFor(Lowering &lowering, ForOp op) {
     first = columns.firstTile;
     lowering.step = columns.tileStep;
     count = k.truncate(count);
+  } else if (isa<ForSegmentsOp>(op->getParentOp())) {
+    lowering.countBits = 32;
+    first = 0;
+    lowering.step = 1;
   } else {
     // Few tiles are counted in 32 bits.
     if (count.isConstant() && count.getConstant() <= (int64_t(1) << 30))

@@ -138,9 +138,17 @@ void PairProducts::addBlock(Int block, Sums &sums) {
   bool mayEnd = !sizeN.isConstant() ||
                 sizeN.getConstant() % static_cast<int64_t>(op.getBy()) != 0;
   if (kind == Accumulation::Sum) {
+    // Of matrix instructions, which leave room for that, sums of a block start
+    // from zero: most roundings are of small sums then.
+    bool startsFromZero = grid.ofAtom;
     auto addAll = [&](bool mayEnd) {
       Sums next(sums);
+      if (startsFromZero)
+        next.assign(sums.size(), constant(0));
       addProducts(matrix, first, mayEnd, next);
+      for (size_t number = 0; startsFromZero && number < sums.size(); ++number)
+        next[number] =
+            arith::AddFOp::create(k.builder, k.loc, sums[number], next[number]);
       return next;
     };
     Value isWhole =
@@ -218,6 +226,9 @@ std::pair<Int, Int> tile::getBlocks(Lowering &lowering, ForPairsOp op) {
   KernelBuilder &k = lowering.k;
   const LoweredView &values = lowering.views.at(op.getValues());
   Int sizeN = values.sizes[values.sizes.size() - 2];
+  // Rows of packed values are of eight columns.
+  if (op.getRing())
+    sizeN = k.mul(k.extend(sizeN), 8);
   Int part = lowering.places.at(op.getPlace()).starts.front();
   Int perPart = lowering.numbers.at(op.getBlocks());
   Int first = k.mul(k.extend(part), perPart);
@@ -243,6 +254,8 @@ void PairProducts::lower() {
 }
 
 void tile::lowerForPairs(Lowering &lowering, ForPairsOp op) {
+  if (op.getRing())
+    return lowerValueProducts(lowering, op);
   PairProducts(lowering, op).lower();
 }
 

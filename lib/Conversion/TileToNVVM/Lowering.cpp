@@ -110,6 +110,8 @@ void Lowering::lower(Block &block) {
         .Case(
             [&](ContractStepOp product) { lowerContractStep(*this, product); })
         .Case([&](LeaveRowsOp rows) { storeStep(*this, rows.getSource()); })
+        .Case([&](ForSegmentsOp loop) { lowerForSegments(*this, loop); })
+        .Case([&](PairChunksOp pair) { lowerPairChunks(*this, pair); })
         .Case([&](ForFibresOp loop) { lowerForFibres(*this, loop); })
         .Case([&](ContractFibresOp product) {
           lowerContractFibres(*this, product);

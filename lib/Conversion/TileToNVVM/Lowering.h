@@ -48,6 +48,8 @@ struct LoweredRing {
   /// Slots of a buffer, along that axis.
   std::optional<unsigned> along;
   int64_t slotsPerBuffer = 1, ahead = 0;
+  /// Whether all groups of threads have the same one.
+  bool isShared = false;
 };
 
 /// A buffer of a ring along an axis: its first slot.
@@ -216,8 +218,10 @@ public:
 
   DenseMap<Value, LoweredView> views;
   llvm::MapVector<Value, LoweredRing> rings;
-  /// Byte offsets.
+  /// Byte offsets; of a buffer that each group has, this group's.
   DenseMap<Value, Int> buffers, operands;
+  /// That of the first group's.
+  DenseMap<Value, int64_t> firstBuffers;
   /// What a lane has of operands in registers.
   DenseMap<Value, SmallVector<Value>> registers;
   DenseMap<Value, LoweredWindow> windows;
@@ -244,7 +248,8 @@ public:
   /// Of warpgroups: operands, and sums of a tile.
   DenseMap<Value, std::shared_ptr<PackedFactor>> packed;
   DenseMap<Value, std::shared_ptr<WarpgroupSums>> warpgroupSums;
-  /// Of pieces of chunks: what multiplies them, by the ring of the data.
+  /// Of pieces of chunks: what multiplies them, by the ring of the data, and by
+  /// that of a factor that stays.
   DenseMap<Value, std::shared_ptr<ChunkPieces>> chunks;
   /// Steps of a chain, by their tile.contract_step.
   llvm::MapVector<Operation *, std::shared_ptr<ChainStep>> steps;
@@ -374,6 +379,9 @@ void meetOfBlock(Lowering &lowering, BarrierOp op);
 void startChunks(Lowering &lowering, CopyPiecesOp op);
 void multiplyChunks(Lowering &lowering, ContractPiecesOp op);
 void storeChunks(Lowering &lowering, StoreOp op);
+void lowerForSegments(Lowering &lowering, ForSegmentsOp op);
+void copyPart(Lowering &lowering, CopyOp op);
+void lowerPairChunks(Lowering &lowering, PairChunksOp op);
 /// Whether `value` is of sums of such pieces.
 bool areChunkSums(Value value);
 

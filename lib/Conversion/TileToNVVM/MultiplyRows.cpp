@@ -20,7 +20,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Pairs.h"
+#include "RowProducts.h"
 #include "kron/CodeGen/GPU/MmaProducts.h"
 
 using namespace mlir;
@@ -39,33 +39,15 @@ namespace {
 /// operands of one instruction behind those of another.
 using RowParts = SmallVector<SmallVector<Value>, 2>;
 
-class RowProducts {
+class MmaRows : RowProducts {
 public:
-  RowProducts(Lowering &lowering, MultiplyRowsOp op)
-      : lowering(lowering), k(lowering.k), op(op),
-        type(op.getProducts().getType()), grid(lowering, op.getLanes(), type),
-        element(op.getLeft().getType().getBuffer().getElementType()),
-        stepK(op.getLeft().getType().getBuffer().getShape()[1]),
-        rows(type.getShape()[1]), columns(type.getShape()[2]),
-        parts(op.getLhs().size()),
-        math(k, MmaMath::F64, type.getAtom() == AtomKind::MmaF64) {
-    sizeK = k.truncate(lowering.views.at(op.getLhs().front()).sizes.back());
-  }
+  MmaRows(Lowering &lowering, MultiplyRowsOp op)
+      : RowProducts(lowering, op),
+        math(k, MmaMath::F64, type.getAtom() == AtomKind::MmaF64) {}
 
   void lower();
 
 private:
-  using Products = SmallVector<Value, 4>;
-
-  Value constant(double value) {
-    return k.constant(type.getElementType(), value);
-  }
-  Value mul(Value lhs, Value rhs) {
-    return arith::MulFOp::create(k.builder, k.loc, lhs, rhs);
-  }
-  Value add(Value lhs, Value rhs) {
-    return arith::AddFOp::create(k.builder, k.loc, lhs, rhs);
-  }
   SmallVector<Value> load(const PairSide &side, Int start, int64_t part,
                           int64_t row);
   SmallVector<Value> loadMatrices(const PairSide &side, Int start, int64_t part,
@@ -76,19 +58,8 @@ private:
   void multiply(const RowParts &left, ArrayRef<RowParts> right,
                 MutableArrayRef<MmaC> sums);
   SmallVector<Value> reduceStep(Int slot, ValueRange sums);
-  Value loadOfRow(ValueRange views, bool ofColumn, int64_t behind);
-  Value finish(MutableArrayRef<Value> products);
-  Value isOfAll(Value condition);
 
-  Lowering &lowering;
-  KernelBuilder &k;
-  MultiplyRowsOp op;
-  FragmentType type;
-  ThreadGrid grid;
-  Type element;
-  const int64_t stepK, rows, columns, parts;
   MmaProducts math;
-  Int sizeK, firstRow, firstColumn;
   /// Of each part.
   SmallVector<PairSide> left, right;
   /// Where this lane loads rows, for either instruction, and columns of a step.
@@ -98,8 +69,8 @@ private:
 } // namespace
 
 /// Of f64: what this lane has of row `row` and part `part`.
-SmallVector<Value> RowProducts::load(const PairSide &side, Int start,
-                                     int64_t part, int64_t row) {
+SmallVector<Value> MmaRows::load(const PairSide &side, Int start, int64_t part,
+                                 int64_t row) {
   int64_t behind = (part * side.rows + row) * side.pitch;
   return k.unpack(k.load(VectorType::get({2}, element),
                          k.offsetBytes(k.shared(start), behind)));
@@ -107,8 +78,8 @@ SmallVector<Value> RowProducts::load(const PairSide &side, Int start,
 
 /// Of 16 bits: four matrices of eight rows and 16 bytes, from row `row` of part
 /// `part` on.
-SmallVector<Value> RowProducts::loadMatrices(const PairSide &side, Int start,
-                                             int64_t part, int64_t row) {
+SmallVector<Value> MmaRows::loadMatrices(const PairSide &side, Int start,
+                                         int64_t part, int64_t row) {
   int64_t behind = (part * side.rows + row) * side.pitch;
   return k.inlinePTX(
       SmallVector<Type>(4, k.builder.getI32Type()),
@@ -117,7 +88,7 @@ SmallVector<Value> RowProducts::loadMatrices(const PairSide &side, Int start,
 }
 
 /// The operands of 16 rows from `row` on.
-RowParts RowProducts::loadRows(int64_t row) {
+RowParts MmaRows::loadRows(int64_t row) {
   const PairSide &side = left.front();
   RowParts loaded;
   for (int64_t part = 0; part < parts; ++part) {
@@ -135,7 +106,7 @@ RowParts RowProducts::loadRows(int64_t row) {
 }
 
 /// The operands of eight columns from `column` on.
-RowParts RowProducts::loadColumn(int64_t column) {
+RowParts MmaRows::loadColumn(int64_t column) {
   const PairSide &side = right.front();
   RowParts loaded;
   for (int64_t part = 0; part < parts; ++part)
@@ -146,7 +117,7 @@ RowParts RowProducts::loadColumn(int64_t column) {
 }
 
 /// Finds where this lane loads what is in slot number `slot`.
-void RowProducts::findStarts(Int slot) {
+void MmaRows::findStarts(Int slot) {
   Int lane = k.laneId();
   // Group g of f64 has row g of eight. Of 16 bits each lane names a row of one
   // of four matrices: of rows those of an instruction, eight rows behind each
@@ -173,8 +144,8 @@ void RowProducts::findStarts(Int slot) {
 }
 
 /// Adds products of 16 rows with several columns.
-void RowProducts::multiply(const RowParts &left, ArrayRef<RowParts> right,
-                           MutableArrayRef<MmaC> sums) {
+void MmaRows::multiply(const RowParts &left, ArrayRef<RowParts> right,
+                       MutableArrayRef<MmaC> sums) {
   // Small products first.
   SmallVector<std::pair<unsigned, unsigned>> pairs{{0, 0}};
   if (parts == 2)
@@ -200,7 +171,7 @@ void RowProducts::multiply(const RowParts &left, ArrayRef<RowParts> right,
   }
 }
 
-SmallVector<Value> RowProducts::reduceStep(Int slot, ValueRange sums) {
+SmallVector<Value> MmaRows::reduceStep(Int slot, ValueRange sums) {
   SmallVector<Value> next(sums);
   findStarts(slot);
   // What takes fewer registers is loaded once.
@@ -245,135 +216,25 @@ SmallVector<Value> RowProducts::reduceStep(Int slot, ValueRange sums) {
   return next;
 }
 
-/// The value that `views` have of a row, or a column, of this thread that is
-/// `behind` its first one; of one that does not exist, that of the last one.
-/// Null, if there are no views.
-Value RowProducts::loadOfRow(ValueRange views, bool ofColumn, int64_t behind) {
-  if (views.empty())
-    return nullptr;
-  Value view = views[ofColumn ? 1 : 0];
-  const LoweredView &array = lowering.views.at(view);
-  Int first = ofColumn ? k.add(k.extend(firstColumn), k.extend(grid.column))
-                       : k.add(k.extend(firstRow), k.extend(grid.row));
-  Int row = k.min(k.add(first, behind), k.sub(array.sizes.back(), 1));
-  Int offset = k.mul(k.extend(row), k.extend(array.array.strides.back()));
-  Value batch = getBatch(lowering, view, op.getPlace(), /*innerRank=*/1);
-  return k.load(array.element, k.offsetElements(batch, array.element, offset),
-                CacheHint::ReadOnly);
-}
-
-/// Makes results of `products`, and returns whether they are exact.
-Value RowProducts::finish(MutableArrayRef<Value> products) {
-  Type sum = type.getElementType();
-  SmallVector<Value> rowNorms, rowScales;
-  for (int64_t row = 0; row < rows; ++row) {
-    rowNorms.push_back(loadOfRow(op.getNorms(), false, grid.rowOffset(row)));
-    rowScales.push_back(loadOfRow(op.getScales(), false, grid.rowOffset(row)));
-  }
-  double largest =
-      llvm::APFloat::getLargest(cast<FloatType>(sum).getFloatSemantics())
-          .convertToDouble();
-  Value held, limit;
-  auto require = [&](Value lhs, Value rhs) {
-    held = k.both(held,
-                  arith::CmpFOp::create(k.builder, k.loc,
-                                        arith::CmpFPredicate::OLE, lhs, rhs));
-  };
-  bool isSquare = !op.getNorms().empty(), isScaled = !op.getScales().empty();
-  if (isSquare) {
-    for (Value norm : rowNorms)
-      require(norm, constant(largest / 8));
-    Value count = arith::UIToFPOp::create(k.builder, k.loc, sum,
-                                          k.materialize(sizeK, 32));
-    Value roundings = constant(op.getRoundings().convertToDouble());
-    if (sum.isF64())
-      roundings = add(roundings, arith::DivFOp::create(k.builder, k.loc, count,
-                                                       constant(8)));
-    limit = arith::DivFOp::create(k.builder, k.loc, roundings,
-                                  add(count, constant(24)));
-  }
-  for (int64_t column = 0; column < columns; ++column) {
-    int64_t behind = grid.columnOffset(column);
-    Value columnNorm = loadOfRow(op.getNorms(), true, behind);
-    Value factor = loadOfRow(op.getScales(), true, behind);
-    if (isSquare) {
-      require(columnNorm, constant(largest / 8));
-      factor = isScaled ? mul(factor, constant(-2)) : constant(-2);
-    }
-    for (int64_t row = 0; row < rows; ++row) {
-      Value &value = products[row * columns + column];
-      if (isScaled)
-        value = mul(value, rowScales[row]);
-      if (isSquare) {
-        Value norms = add(rowNorms[row], columnNorm);
-        value = k.fma(value, factor, norms);
-        require(mul(norms, limit), value);
-        continue;
-      }
-      if (isScaled)
-        value = mul(value, factor);
-      require(LLVM::FAbsOp::create(k.builder, k.loc, value), constant(largest));
-    }
-  }
-  return held;
-}
-
-/// Whether `condition` holds in all threads.
-Value RowProducts::isOfAll(Value condition) {
-  Type i32 = k.builder.getI32Type();
-  Value holds = NVVM::VoteSyncOp::create(
-      k.builder, k.loc, k.builder.getI1Type(), k.materialize(-1, 32), condition,
-      NVVM::VoteSyncKind::all);
-  int64_t warps = lowering.threads / 32, votes = k.allocateShared(4 * warps);
-  k.ifThen(k.equal(k.laneId(), 0), [&] {
-    k.store(k.select(holds, k.materialize(1, 32), k.materialize(0, 32)),
-            k.shared(k.add(k.mul(k.warpId(), 4), votes)));
-  });
-  k.barrier();
-  Int all = 1;
-  for (int64_t warp = 0; warp < warps; ++warp)
-    all = k.bitAnd(all, Int(k.load(i32, k.shared(votes + 4 * warp))));
-  return k.equal(all, 1);
-}
-
-void RowProducts::lower() {
-  ArrayRef<Int> starts =
-      ArrayRef(lowering.places.at(op.getPlace()).starts).take_back(2);
+void MmaRows::lower() {
   int64_t tileRows = rows * grid.groups, tileColumns = columns * grid.lanes;
-  firstRow = starts[0];
-  firstColumn =
-      getFirstColumn(lowering, op.getPlace(), op.getBlock(), tileColumns);
-  for (int64_t part = 0; part < parts; ++part) {
-    left.push_back(getPairSide(lowering, op.getLhs()[part], op.getPlace(),
-                               op.getLeft(), firstRow, tileRows));
-    right.push_back(getPairSide(lowering, op.getRhs()[part], op.getPlace(),
-                                op.getRight(), firstColumn, tileColumns));
-  }
+  left = getSides(op.getLhs(), op.getLeft(), firstRow, tileRows);
+  right = getSides(op.getRhs(), op.getRight(), firstColumn, tileColumns);
   Int steps = k.ceilDiv(sizeK, stepK);
-  int64_t stages = op.getLeft().getType().getStages();
   Value copiesRows =
       needsRows(lowering, op.getPlace(), op.getBlock(), steps, stages);
   auto copy = [&](Int step, Int slot) {
     Int thread = readThreadId(k), position = k.mul(step, stepK);
-    auto copySides = [&](ArrayRef<PairSide> sides) {
-      for (auto [part, side] : llvm::enumerate(sides)) {
-        int64_t behind = static_cast<int64_t>(part) * side.rows * side.pitch;
-        Int place = k.add(k.mul(slot, side.slotBytes), side.begin + behind);
-        copyRowChunks(lowering, side, thread, position, place, sizeK, stepK,
-                      /*exchanges=*/!element.isF64());
-      }
-    };
-    k.ifThen(copiesRows, [&] { copySides(left); });
-    copySides(right);
+    k.ifThen(copiesRows, [&] { copySides(left, thread, position, slot); });
+    copySides(right, thread, position, slot);
   };
-  SmallVector<Value> products = reduceThroughRing(
+  setResults(reduceThroughRing(
       k, steps, stages, SmallVector<Value>(rows * columns, constant(0)), copy,
-      [&](Int, Int slot, ValueRange sums) { return reduceStep(slot, sums); });
-  Value held = isOfAll(finish(products));
-  setBox(lowering, op.getProducts(), products);
-  lowering.scalars[op.getHeld()] = held;
+      [&](Int, Int slot, ValueRange sums) { return reduceStep(slot, sums); }));
 }
 
 void tile::lowerMultiplyRows(Lowering &lowering, MultiplyRowsOp op) {
-  RowProducts(lowering, op).lower();
+  if (op.getProducts().getType().getAtom() == AtomKind::WgmmaHalf)
+    return multiplyByWarpgroups(lowering, op);
+  MmaRows(lowering, op).lower();
 }

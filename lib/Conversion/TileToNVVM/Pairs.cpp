@@ -54,7 +54,8 @@ void tile::lowerLoadScalar(Lowering &lowering, LoadScalarOp op) {
 
 ThreadGrid::ThreadGrid(Lowering &lowering, int64_t lanes, FragmentType fragment)
     : lanes(lanes), groups(lowering.threads / lanes),
-      ofAtom(fragment.getAtom() != AtomKind::Fma) {
+      ofAtom(fragment.getAtom() != AtomKind::Fma),
+      ofWarpgroup(fragment.getAtom() == AtomKind::WgmmaHalf) {
   KernelBuilder &k = lowering.k;
   if (!ofAtom) {
     row = k.floorDiv(k.threadId(), lanes);
@@ -62,6 +63,13 @@ ThreadGrid::ThreadGrid(Lowering &lowering, int64_t lanes, FragmentType fragment)
     return;
   }
   Int warp = k.warpId(), lane = k.laneId();
+  if (ofWarpgroup) {
+    row = k.add(k.add(k.mul(k.floorDiv(warp, 4), 32 * fragment.getShape()[1]),
+                      k.mul(k.rem(warp, 4), 16)),
+                k.floorDiv(lane, 4));
+    column = k.mul(k.rem(lane, 4), 2);
+    return;
+  }
   int64_t across = lanes / 4;
   row = k.add(k.mul(k.floorDiv(warp, across), 8 * fragment.getShape()[1]),
               k.floorDiv(lane, 4));

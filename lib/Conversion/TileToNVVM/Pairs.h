@@ -17,14 +17,17 @@ namespace mlir::kron::tile {
 struct ThreadGrid {
   ThreadGrid(Lowering &lowering, int64_t lanes, FragmentType fragment);
   int64_t rowOffset(int64_t number) const {
+    // A warpgroup has 64 rows in an instruction, each warp 16 of them.
+    if (ofWarpgroup)
+      return number / 2 * 64 + number % 2 * 8;
     return number * (ofAtom ? 8 : groups);
   }
   int64_t columnOffset(int64_t number) const {
     return ofAtom ? number / 2 * 8 + number % 2 : number * lanes;
   }
   int64_t lanes, groups;
-  /// Whether lanes have results of matrix instructions.
-  bool ofAtom;
+  /// Whether lanes have results of matrix instructions; of warpgroups.
+  bool ofAtom, ofWarpgroup;
   Int row, column;
 };
 
@@ -117,6 +120,9 @@ SmallVector<Value> reduceThroughRing(
 
 /// The first block of `op` that is this CTA's, and the one behind its last one.
 std::pair<Int, Int> getBlocks(Lowering &lowering, ForPairsOp op);
+
+/// A tile.for_pairs whose values come through a ring.
+void lowerValueProducts(Lowering &lowering, ForPairsOp op);
 
 /// The element of `view` at the batch of `place`, the first one along its
 /// `innerRank` last axes.

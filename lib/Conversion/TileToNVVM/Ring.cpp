@@ -59,6 +59,8 @@ static Int getSlotBefore(KernelBuilder &k, const LoweredRing &ring) {
 /// The slot at byte offset `slot` of the first group's ring, in that of this
 /// thread's group.
 static Int getOwnSlot(Lowering &lowering, const LoweredRing &ring, Int slot) {
+  if (ring.isShared)
+    return slot;
   return lowering.k.add(
       slot, lowering.k.mul(lowering.getGroup(), ring.stages * ring.slotBytes));
 }

@@ -28,9 +28,15 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Instructions of a thread for a block of columns that rows in registers wait
-/// for, and for each element of it that is copied.
+/// Instructions of a thread for what it waits for, a block of columns or a step
+/// along K, and for each element of it, or each 16 bytes, that are copied.
 static constexpr double kBlockInstructions = 40, kCopyInstructions = 20;
+/// Columns of the values that a matrix instruction takes, and lanes that have a
+/// row of it; rows and threads of an instruction of a warpgroup.
+static constexpr int64_t kMultipliedColumns = 8, kProductLanes = 4,
+                         kWarpgroupRows = 64, kWarpgroupThreads = 128;
+/// Those that split an element of the matrix.
+static constexpr double kSplitInstructions = 3;
 
 namespace {
 
@@ -50,8 +56,9 @@ struct PairProblem {
   bool hasKnownK = false;
   int64_t accumulations = 1;
   int64_t elementBytes = 0;
-  /// Matrix products that it can be made of; 0 if it cannot.
-  int64_t products = 0;
+  /// Matrix products that it can be made of, and its product with values; 0 if
+  /// it cannot.
+  int64_t products = 0, valueProducts = 0;
 };
 
 struct PairTime {
@@ -167,8 +174,101 @@ static PairProblem describe(PairOpInterface op, const GPUMachine &machine) {
         cast<ShapedType>(op.getInit().getType()).isDynamicDim(rank - 1);
     if (apply.getAccumulation() == PairAccumulation::LogSumExp)
       problem.accumulations = 2;
+    if (problem.products && apply.getAccumulation() == PairAccumulation::Sum)
+      problem.valueProducts = getValueProducts(problem.elementBytes);
   }
   return problem;
+}
+
+/// What an instruction of other arithmetic does.
+static Multiplication getInstruction(const PairProblem &problem) {
+  return {problem.elementBytes == 8 ? MathUnit::F64 : MathUnit::F32};
+}
+
+/// Instructions of other arithmetic that take as long as `multiplyAdds` of
+/// matrix instructions.
+static double countOfMatrices(const PairProblem &problem,
+                              const GPUMachine &machine, double multiplyAdds,
+                              Multiplication ofMatrices) {
+  GPUResources resources(machine);
+  return resources.getMultiplySeconds(multiplyAdds, ofMatrices) /
+         resources.getMultiplySeconds(1, getInstruction(problem));
+}
+
+/// Instructions of a thread, for a block of columns, to multiply by values.
+static double countValueInstructions(const PairProblem &problem,
+                                     const PairwisePlan &plan,
+                                     const GPUMachine &machine) {
+  const PairwiseTiles &tiles = getGPUTiles(machine).pairwise;
+  auto elements = static_cast<double>(plan.rows * plan.columns);
+  auto columns = static_cast<double>(plan.valueColumns);
+  if (plan.valueProducts) {
+    bool isWide = problem.elementBytes == 8;
+    // Those of f32 are of TF32.
+    double perElement = countOfMatrices(
+        problem, machine, columns * static_cast<double>(plan.valueProducts),
+        getMatrixMultiplication(isWide ? 8 : 4, F32Products::Single,
+                                /*usesWarpgroups=*/false));
+    auto loads = static_cast<double>(plan.columns / 2 * plan.valueColumns / 8);
+    return elements * (perElement + (isWide ? 0 : kSplitInstructions)) +
+           loads * static_cast<double>(tiles.productLoadInstructions);
+  }
+  double perTerm = problem.accumulations > 1
+                       ? static_cast<double>(tiles.unitInstructions)
+                       : 1;
+  return columns *
+         (elements * perTerm +
+          static_cast<double>(plan.columns * tiles.valueInstructions));
+}
+
+namespace {
+
+/// What matrix products of a tile take, in instructions of a thread that take
+/// as long: of the matrix unit, of copies and of other instructions.
+struct ProductTime {
+  double units = 0, copies = 0, others = 0;
+};
+
+} // namespace
+
+static ProductTime countProductInstructions(const PairProblem &problem,
+                                            const PairwisePlan &plan,
+                                            const GPUMachine &machine) {
+  const PairwiseTiles &tiles = getGPUTiles(machine).pairwise;
+  auto elements = static_cast<double>(plan.rows * plan.columns);
+  auto threads = static_cast<double>(plan.threads);
+  double steps = std::ceil(problem.sizeK / static_cast<double>(plan.stepK));
+  // f32 values are made of several of 16 bits.
+  double perElement = countOfMatrices(
+      problem, machine, static_cast<double>(plan.stepK * plan.products),
+      getMatrixMultiplication(problem.elementBytes == 8 ? 8 : 2,
+                              F32Products::Single, plan.usesWgmma));
+  // Rows for which there is room stay through all blocks of a product.
+  bool keepsRows = problem.results > 0 && problem.hasKnownK &&
+                   steps <= static_cast<double>(plan.stages);
+  auto copied = static_cast<double>(
+      (plan.getTileColumns() + (keepsRows ? 0 : plan.getTileRows())) *
+      plan.getParts() * PairwisePlan::kPartBytes);
+  double copies = steps * copied / 16 / threads * kCopyInstructions;
+  // Sums of a step are added to the others.
+  double perStep = kBlockInstructions + elements;
+  double finish = kBlockInstructions +
+                  elements * static_cast<double>(tiles.productInstructions) +
+                  static_cast<double>(2 * (plan.rows + plan.columns) *
+                                      tiles.valueInstructions);
+  if (!plan.usesWgmma) {
+    auto loaded =
+        static_cast<double>((plan.rows + plan.columns / 2) * plan.getParts());
+    perStep += loaded * static_cast<double>(tiles.productLoadInstructions);
+    return {steps * elements * perElement, copies, steps * perStep + finish};
+  }
+  // Shared memory is read in as many bytes of a clock as an SM has lanes of
+  // arithmetic: the columns anew for each 64 rows and product.
+  auto read = static_cast<double>((kWarpgroupRows + plan.getTileColumns()) *
+                                  PairwisePlan::kPartBytes * plan.products *
+                                  plan.getTileRows() / kWarpgroupRows);
+  double units = std::max(elements * perElement, (read + copied) / threads);
+  return {steps * units, copies, steps * perStep + finish};
 }
 
 static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
@@ -183,25 +283,11 @@ static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
   if (!plan.keepsRows)
     loads += static_cast<double>(plan.rows);
   double perTile = elements * problem.outer;
-  Multiplication instruction{problem.elementBytes == 8 ? MathUnit::F64
-                                                       : MathUnit::F32};
+  Multiplication instruction = getInstruction(problem);
+  ProductTime products;
   if (plan.products) {
-    double steps = divide(problem.sizeK, plan.stepK);
-    // f32 values are made of several of 16 bits. In instructions of other
-    // arithmetic that take as long.
-    Multiplication ofMatrices = getMatrixMultiplication(
-        problem.elementBytes == 8 ? 8 : 2, F32Products::Single,
-        /*usesWarpgroups=*/false);
-    double perElement =
-        resources.getMultiplySeconds(
-            static_cast<double>(plan.stepK * plan.products), ofMatrices) /
-        resources.getMultiplySeconds(1, instruction);
-    auto loaded =
-        static_cast<double>((plan.rows + plan.columns / 2) * plan.getParts());
-    perTile +=
-        elements * static_cast<double>(tiles.productInstructions) +
-        steps * (elements * perElement +
-                 loaded * static_cast<double>(tiles.productLoadInstructions));
+    products = countProductInstructions(problem, plan, machine);
+    perTile += products.others;
   } else {
     perTile +=
         problem.sizeK * (elements * problem.inner +
@@ -215,14 +301,14 @@ static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
   double passes = 1;
   if (problem.results > 0) {
     passes = divide(problem.results, plan.valueColumns);
-    auto columns = static_cast<double>(plan.valueColumns);
-    double perTerm = problem.accumulations > 1
-                         ? static_cast<double>(tiles.unitInstructions)
-                         : 1;
-    perTile +=
-        columns * (elements * perTerm +
-                   static_cast<double>(plan.columns * tiles.valueInstructions));
+    perTile += countValueInstructions(problem, plan, machine);
   }
+  // CTAs of an SM fill each other's gaps: while one waits for the matrix unit,
+  // others compute. All of them wait for what they copy.
+  perTile =
+      std::max(perTile, products.units) +
+      std::min(perTile, products.units) / static_cast<double>(plan.ctasPerSM) +
+      products.copies;
   double count = problem.batch * passes *
                  divide(problem.rows, plan.getTileRows()) *
                  divide(problem.columns, plan.getTileColumns());
@@ -268,7 +354,12 @@ public:
         mostResults(
             std::clamp<int64_t>(static_cast<int64_t>(problem.results), 1,
                                 problem.hasOpenResults ? tiles.openValueColumns
-                                                       : tiles.valueColumns)) {}
+                                                       : tiles.valueColumns)),
+        mostMultiplied(llvm::alignTo(
+            std::min<int64_t>(static_cast<int64_t>(problem.results),
+                              problem.hasOpenResults ? kMultipliedColumns
+                                                     : tiles.multipliedColumns),
+            kMultipliedColumns)) {}
 
   PairwisePlan choose();
 
@@ -277,6 +368,8 @@ private:
   void considerFunction();
   void considerKeptRows();
   void considerProducts();
+  void considerProductTiles(PairwisePlan plan);
+  void considerProduct(PairwisePlan plan, int64_t results);
   void chooseStep();
 
   const PairProblem &problem;
@@ -284,7 +377,7 @@ private:
   const PairwiseTiles &tiles;
   Take take;
   bool isProduct;
-  int64_t mostResults;
+  int64_t mostResults, mostMultiplied;
   PairwisePlan best;
   /// Of the best one: where memory bounds all of them, the least arithmetic.
   std::pair<double, double> least{std::numeric_limits<double>::infinity(), 0};
@@ -329,10 +422,24 @@ void PlanSearch::considerFunction() {
   if (isLong)
     mostWords = (isProduct ? tiles.longProductWords : tiles.longWords) *
                 (problem.elementBytes == 8 ? 2 : 1);
+  // Sums of eight bytes take as many registers more.
+  int64_t threads = take("threads", plan.threads), ctas = plan.ctasPerSM;
+  auto getCTAs = [&] {
+    if (!isLong || problem.elementBytes != 8)
+      return ctas;
+    int64_t registers = machine.getRegistersPerThread(threads, ctas) +
+                        countWords(problem, plan) / 2;
+    int64_t fewer = ctas;
+    while (fewer > 1 &&
+           machine.getRegistersPerThread(threads, fewer) < registers)
+      --fewer;
+    return fewer;
+  };
   auto considerTile = [&](int64_t rows, int64_t columns, int64_t results) {
     plan.rows = rows;
     plan.columns = columns;
     plan.valueColumns = results;
+    plan.ctasPerSM = getCTAs();
     // The smallest tile is one of any function.
     if (best.rows == 0 || countWords(problem, plan) <= mostWords)
       consider(plan);
@@ -375,46 +482,98 @@ void PlanSearch::considerKeptRows() {
 static int64_t countProductWords(const PairProblem &problem,
                                  const PairwisePlan &plan) {
   int64_t sums = plan.rows * plan.columns;
-  // Rows of the values have addresses beside what is loaded of them.
-  if (problem.results > 0)
-    sums += plan.rows * plan.valueColumns * problem.accumulations +
-            2 * plan.columns;
   int64_t rowParts = 4 * plan.getParts();
-  int64_t operands =
-      std::min((plan.rows + 4) * rowParts, (plan.columns / 2 + 2) * rowParts);
+  int64_t operands = plan.usesWgmma
+                         ? 2 * plan.columns
+                         : std::min((plan.rows + 4) * rowParts,
+                                    (plan.columns / 2 + 2) * rowParts);
+  if (plan.valueProducts) {
+    // Of a block, sums of large and of small products, when there are no
+    // operands any more.
+    int64_t results = plan.rows * plan.valueColumns / 4;
+    sums += results;
+    operands = std::max(operands, 2 * results);
+  } else if (problem.results > 0) {
+    // Sums of a block beside those of all; where operands are in registers,
+    // rows of the values have addresses beside what is loaded of them.
+    sums += 2 * plan.rows * plan.valueColumns * problem.accumulations +
+            (plan.usesWgmma ? 0 : 2 * plan.columns);
+  }
   return sums * (problem.elementBytes == 8 ? 2 : 1) + operands;
 }
 
+/// Tiles of matrix products: of all CTAs, threads and lanes that an SM has
+/// registers and shared memory for.
 void PlanSearch::considerProducts() {
-  auto shapes = isProduct
-                    ? ArrayRef<PairwiseTiles::Products>(tiles.valueProducts)
-                    : ArrayRef<PairwiseTiles::Products>(tiles.matrices);
-  for (const PairwiseTiles::Products &shape : shapes)
-    for (int64_t results = mostResults; results > 0; results /= 2) {
-      PairwisePlan plan;
-      plan.elementBytes = problem.elementBytes;
-      plan.products = take("products", problem.products);
-      plan.threads = shape.threads;
-      plan.ctasPerSM = shape.ctasPerSM;
-      plan.rows = shape.rows;
-      plan.columns = shape.columns;
-      plan.lanes = shape.lanes;
-      plan.stages = tiles.productStages;
-      plan.valueColumns = results;
-      plan.stepK =
-          take("k_step", PairwisePlan::kPartBytes / plan.getPackedBytes());
-      int64_t registers =
-          machine.getRegistersPerThread(plan.threads, plan.ctasPerSM);
-      auto fits = [&] {
-        return plan.getSharedBytes() <= machine.getSharedBytes(plan.ctasPerSM);
-      };
-      while (plan.stages > 2 && !fits())
-        --plan.stages;
-      registers -=
-          isProduct ? tiles.otherProductRegisters : tiles.otherRegisters;
-      if (fits() && countProductWords(problem, plan) <= registers)
-        consider(plan);
+  for (int64_t usesWgmma : {0, 1}) {
+    int64_t isPossible = machine.hasWgmma && problem.elementBytes != 8;
+    if (take("wgmma", usesWgmma * isPossible) != usesWgmma)
+      continue;
+    int64_t mostLanes =
+        isProduct || usesWgmma ? kProductLanes : 2 * kProductLanes;
+    for (int64_t threads = tiles.mostProductThreads;
+         threads >= kWarpgroupThreads; threads /= 2)
+      for (int64_t ctas = 1; threads * ctas <= tiles.productThreadsPerSM;
+           ++ctas)
+        for (int64_t lanes = mostLanes; lanes >= kProductLanes; lanes /= 2) {
+          PairwisePlan plan;
+          plan.usesWgmma = usesWgmma;
+          plan.threads = threads;
+          plan.ctasPerSM = ctas;
+          plan.lanes = lanes;
+          considerProductTiles(plan);
+        }
+  }
+}
+
+/// Tiles of threads as `plan` has them.
+void PlanSearch::considerProductTiles(PairwisePlan plan) {
+  plan.elementBytes = problem.elementBytes;
+  plan.products = take("products", problem.products);
+  plan.stepK = take("k_step", PairwisePlan::kPartBytes / plan.getPackedBytes());
+  int64_t some = take("value_products", problem.valueProducts);
+  int64_t none = take("value_products", 0);
+  for (plan.rows = tiles.most; plan.rows >= tiles.least; plan.rows /= 2)
+    for (plan.columns = tiles.mostProductColumns; plan.columns >= kProductLanes;
+         plan.columns -= kProductLanes) {
+      plan.valueProducts = some;
+      for (int64_t results = mostMultiplied; some && results > 0;
+           results -= kMultipliedColumns)
+        considerProduct(plan, results);
+      plan.valueProducts = 0;
+      for (int64_t results = mostResults; none == 0 && results > 0;
+           results /= 2)
+        considerProduct(plan, results);
     }
+}
+
+/// A tile whose values are taken `results` columns at a time.
+void PlanSearch::considerProduct(PairwisePlan plan, int64_t results) {
+  plan.valueColumns = results;
+  plan.stages = tiles.productStages;
+  // With what is given, there may be no such plan.
+  int64_t threads = take("threads", plan.threads);
+  bool isWarpgroup = take("column_threads", plan.lanes) == kProductLanes &&
+                     threads % kWarpgroupThreads == 0 &&
+                     take("thread_columns", plan.columns) % (threads / 16) == 0;
+  if (plan.rows * plan.columns > PairwisePlan::kMostElements ||
+      (plan.usesWgmma && !isWarpgroup) ||
+      (plan.valueProducts &&
+       take("value_columns", results) % kMultipliedColumns))
+    return;
+  auto fits = [&] {
+    return plan.getSharedBytes() <= machine.getSharedBytes(plan.ctasPerSM);
+  };
+  while (plan.stages > 2 && !fits())
+    --plan.stages;
+  int64_t registers =
+      machine.getRegistersPerThread(plan.threads, plan.ctasPerSM) -
+      (isProduct        ? tiles.otherProductRegisters
+       : plan.usesWgmma ? tiles.otherWarpgroupRegisters
+                        : tiles.otherRegisters) *
+          (problem.elementBytes == 8 ? 2 : 1);
+  if (fits() && countProductWords(problem, plan) <= registers)
+    consider(plan);
 }
 
 /// As long a part of K as there is, and shared memory for.
@@ -452,6 +611,11 @@ PairwisePlan PlanSearch::choose() {
   if (best.rows == 0) {
     considerFunction();
     best.products = some;
+    if (some)
+      best.stepK =
+          take("k_step", PairwisePlan::kPartBytes / best.getPackedBytes());
+    best.valueProducts = take("value_products", 0);
+    best.usesWgmma = take("wgmma", 0) != 0;
   }
   best.keepsRows = take("keeps_rows", best.keepsRows);
   chooseStep();
@@ -506,8 +670,9 @@ int64_t PairPlanner::take(StringRef field, int64_t chosen) const {
   if (given && given.has(field))
     return given.get(field);
   // A complete plan that says nothing of these has none.
-  bool isOption =
-      field == "products" || field == "keeps_rows" || field == "polynomials";
+  bool isOption = field == "products" || field == "value_products" ||
+                  field == "wgmma" || field == "keeps_rows" ||
+                  field == "polynomials";
   return given && given.isComplete() && isOption ? 0 : chosen;
 }
 
@@ -567,6 +732,15 @@ LogicalResult PairPlanner::plan() {
                                   : DispatchAttr::get(op.getContext(), plans));
     return success();
   };
+  // Rows in registers are multiplied by no matrix instructions.
+  if (getGiven("keeps_rows", 0) && isFree("products")) {
+    problem.products = 0;
+    maxK = getGiven("max_k", 0);
+    if (isOpen && maxK) {
+      problem.sizeK = static_cast<double>(maxK);
+      problem.hasKnownK = true;
+    }
+  }
   // Squares are products where rows are long, unless a plan says what to do.
   if (isFree("products") && problem.products &&
       op.getInner() == PairFunction::SquareDiff) {
@@ -613,5 +787,8 @@ LogicalResult kron::planForGPU(PairOpInterface op, const GPUMachine &machine) {
            << stringifyGPUKernel(given.getKernel());
   if (std::string reason = getRegionsReason(given); !reason.empty())
     return op->emitOpError("has no GPU kernel; pairwise: ") << reason;
+  if (given)
+    if (std::optional<std::string> reason = getFieldsReason(given))
+      return op->emitOpError("has no GPU kernel; pairwise: ") << *reason;
   return PairPlanner(op, given, machine).plan();
 }

@@ -158,6 +158,18 @@ chooseGroups(FusedOp fused, const SparseCandidate &described,
   return chooseSparseWgmma(swapped, constraints, machine);
 }
 
+/// Whether full tiles, which are too few for all SMs, are faster than split-K
+/// ones all the same: those of more rows than a tile has read the factor again
+/// for each 16 of them, which takes long where copies are narrow.
+static bool isFaster(const SparseCandidate &full, const SparseCandidate &splitK,
+                     const SparseConstraints &constraints,
+                     const GPUMachine &machine) {
+  return splitK.nominalRows > kSparseSkinnyM && hasNarrowAccesses(full) &&
+         hasNarrowAccesses(splitK) &&
+         getNarrowSeconds(full, constraints, machine) <
+             getNarrowSeconds(splitK, constraints, machine);
+}
+
 /// The best plan of `fused`; `skinnyM`: for so many rows of an unknown number
 /// of them, 0: for many.
 static std::variant<SparseCandidate, std::string>
@@ -204,7 +216,8 @@ search(FusedOp fused, int64_t skinnyM, const SparseConstraints &constraints,
                      getSparseTiles(*best) < machine.numSMs;
     if (maySplitK)
       if (std::optional<SparseCandidate> splitK =
-              chooseSplitKSparseTile(described, constraints, machine))
+              chooseSplitKSparseTile(described, constraints, machine);
+          splitK && (!best || !isFaster(*best, *splitK, constraints, machine)))
         best = splitK;
   }
   if (!best)

@@ -165,6 +165,6 @@ double kron::getNarrowSeconds(const SparseCandidate &described,
                   results;
   GPUResources resources(machine);
   return std::max({resources.getMemorySeconds(memory),
-                   resources.getMemorySeconds(cached, rates.cacheRate),
+                   resources.getCacheSeconds(cached, rates.cacheShare),
                    resources.getSMSeconds(getBusyClocks(plan, machine))});
 }

@@ -14,6 +14,7 @@
 #include "SparseSearch.h"
 #include "kron/Machine/GPURates.h"
 #include "kron/Machine/GPUTiles.h"
+#include "kron/Mapping/GPU/Resources.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -129,19 +130,21 @@ static double getWaste(const SparseCandidate &plan, const SparseRates &rates) {
                            (plan.getLanes() * plan.dataBytes));
 }
 
-/// What ranks plans: bytes that go through memory or the second-level cache per
-/// row, whichever takes longer. Two warp groups per SM overlap better than one
-/// with larger tiles; where both operands stream, that makes no difference.
-/// Pairs of 16-bit values along rows take so many instructions that larger
-/// tiles of one CTA are better if it keeps a factor of large K as a whole, and
-/// small ones of warp groups only where there are few. The weights were fitted
-/// to measurements.
+/// What ranks plans: seconds of the elements of a row that go through memory or
+/// the second-level cache, if they had a byte, whichever takes longer. Two warp
+/// groups per SM overlap better than one with larger tiles; where both operands
+/// stream, that makes no difference. Pairs of 16-bit values along rows take so
+/// many instructions that larger tiles of one CTA are better if it keeps a
+/// factor of large K as a whole, and small ones of warp groups only where there
+/// are few. The weights were fitted to measurements.
 static double getCost(const SparseCandidate &plan, const GPUMachine &machine) {
   const SparseRates &rates = getGPURates(machine).sparse;
   double sizeN = double(plan.sizeN) * plan.getLanes();
   double memory = double(plan.sizeK) * plan.getLanes() + sizeN;
   double cached = (getTraffic(plan) + sizeN) * getWaste(plan, rates);
-  double cost = std::max(memory, cached / rates.cacheRate);
+  GPUResources resources(machine);
+  double cost = std::max(resources.getMemorySeconds(memory),
+                         resources.getCacheSeconds(cached, rates.cacheShare));
   cost /= plan.getLanes();
   if (plan.is16BitFloat() && plan.alongRows && plan.warpGroups > 1 &&
       !plan.isWide)

@@ -24,10 +24,6 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Warps of a warpgroup.
-static constexpr int64_t kGroupWarps = 4;
-/// K that one instruction of bf16 takes.
-static constexpr int64_t kMacroK = 16;
 /// Sums of 16 x 8 that a warp has registers for.
 static constexpr int64_t kMostTiles = 32;
 
@@ -146,7 +142,7 @@ static bool isWorthwhile(const SparseCandidate &plan,
   const SparseWgmmaRates &rates = getGPURates(machine).sparseWgmma;
   if (!areEnough(plan, machine) || getWait(plan, machine) > getGain(machine) ||
       plan.stepK * plan.stepsK * 4 >
-          5 * int64_t(llvm::alignTo(plan.sizeK, kMacroK)))
+          5 * int64_t(llvm::alignTo(plan.sizeK, tile::kWarpgroupChunkK)))
     return false;
   if (plan.swapsOperands &&
       int64_t(llvm::alignTo(plan.swappedRows, plan.getRows())) * 4 >
@@ -221,7 +217,8 @@ kron::chooseSparseWgmma(const SparseCandidate &described,
   auto attempt = [&](bool keeps, int64_t rowWarps, int64_t warpGroups,
                      bool hasFewPackedOperands = false,
                      int64_t leastStages = 2) {
-    for (int64_t step : {4 * kMacroK, 2 * kMacroK, kMacroK}) {
+    for (int64_t step : {4 * tile::kWarpgroupChunkK, 2 * tile::kWarpgroupChunkK,
+                         tile::kWarpgroupChunkK}) {
       SparseCandidate candidate = described;
       candidate.usesWgmma = true;
       candidate.residuals = described.is16BitFloat() ? SparseResiduals::TF32
@@ -251,24 +248,24 @@ kron::chooseSparseWgmma(const SparseCandidate &described,
   };
   bool swaps = described.swapsOperands;
   if (described.is16BitFloat()) {
-    for (int64_t rowWarps : {warps, kGroupWarps})
+    for (int64_t rowWarps : {warps, tile::kWarpgroupWarps})
       attempt(/*keeps=*/true, rowWarps, /*warp groups=*/1);
     return best;
   }
-  for (int64_t rowWarps : {kGroupWarps, warps})
+  for (int64_t rowWarps : {tile::kWarpgroupWarps, warps})
     for (bool keeps : {true, false})
       if (!keeps || !swaps)
         attempt(keeps, rowWarps, /*warp groups=*/1);
   if (swaps)
     return best;
-  attempt(/*keeps=*/true, kGroupWarps, /*warp groups=*/2);
+  attempt(/*keeps=*/true, tile::kWarpgroupWarps, /*warp groups=*/2);
   // Few packed operands take a product of TF32 instead of bf16, but leave room
   // for more results, or for any.
   if ((!best || (best->keepsFactor && best->hasPartialSums)))
-    attempt(/*keeps=*/true, kGroupWarps, /*warp groups=*/2,
+    attempt(/*keeps=*/true, tile::kWarpgroupWarps, /*warp groups=*/2,
             /*hasFewPackedOperands=*/true,
             /*leastStages=*/1);
-  for (int64_t rowWarps : {warps, kGroupWarps})
+  for (int64_t rowWarps : {warps, tile::kWarpgroupWarps})
     attempt(/*keeps=*/true, rowWarps, /*warp groups=*/1,
             /*hasFewPackedOperands=*/true,
             /*leastStages=*/1);

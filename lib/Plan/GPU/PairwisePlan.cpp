@@ -9,6 +9,7 @@
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/Reasons.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -52,6 +53,11 @@ double kron::getExactPart(double sizeK, bool isF64) {
   return roundings / (sizeK + 24);
 }
 
+int64_t kron::getValueProducts(int64_t elementBytes) {
+  // Values of 16 bits are TF32.
+  return elementBytes == 4 ? 3 : elementBytes == 2 ? 2 : 1;
+}
+
 /// Why `op` has no matrix products as `plan` says, or nothing.
 static std::optional<std::string> getProductsReason(PairOpInterface op,
                                                     const PairwisePlan &plan) {
@@ -75,6 +81,46 @@ static std::optional<std::string> getProductsReason(PairOpInterface op,
                              : "column_threads to be 4 to 32, an eighth of a "
                                "divisor of threads, with products",
                    plan.lanes);
+  return std::nullopt;
+}
+
+/// Why warpgroups cannot make products as `plan` says, or nothing.
+static std::optional<std::string>
+getWarpgroupReason(const PairwisePlan &plan, const GPUMachine &machine) {
+  constexpr int64_t kGroupThreads = 128;
+  if (!machine.hasWgmma)
+    return std::string("the machine has no wgmma");
+  if (!plan.products || plan.elementBytes == 8)
+    return expects("wgmma to be 0 without products, or of f64", 1);
+  if (plan.lanes != 4)
+    return expects("column_threads to be 4 with wgmma", plan.lanes);
+  if (plan.threads % kGroupThreads)
+    return expects("threads to be a multiple of 128 with wgmma", plan.threads);
+  // All threads copy 16 bytes of rows of 64, and go on together.
+  if (plan.getTileColumns() * 4 % plan.threads)
+    return expects("thread_columns to be a multiple of " +
+                       Twine(plan.threads / 16) + " with wgmma",
+                   plan.columns);
+  return std::nullopt;
+}
+
+/// Why matrix instructions cannot multiply by the values as `plan` says, or
+/// nothing.
+static std::optional<std::string>
+getValueProductsReason(PairOpInterface op, const PairwisePlan &plan) {
+  auto apply = dyn_cast<PairwiseApplyOp>(op.getOperation());
+  if (!apply || apply.getAccumulation() != PairAccumulation::Sum ||
+      !plan.products)
+    return expects("value_products to be 0 for what is no sum, or without "
+                   "products",
+                   plan.valueProducts);
+  int64_t products = getValueProducts(plan.elementBytes);
+  if (plan.valueProducts != products)
+    return expects("value_products to be 0 or " + Twine(products),
+                   plan.valueProducts);
+  if (plan.valueColumns % 8)
+    return expects("value_columns to be a multiple of 8 with value_products",
+                   plan.valueColumns);
   return std::nullopt;
 }
 
@@ -102,11 +148,26 @@ static std::optional<std::string> getKeptRowsReason(PairOpInterface op,
   return std::nullopt;
 }
 
+/// Whether `op` computes roots or powers that polynomials can take the place
+/// of.
+static bool hasPowers(PairOpInterface op) {
+  if (!op.getAccumulatorType().isF32())
+    return false;
+  if (op.getInner())
+    return *op.getInner() == PairFunction::PowDiff;
+  return llvm::any_of(op.getInnerBody().front(), [](Operation &inner) {
+    return isa<math::SqrtOp, math::PowFOp>(inner);
+  });
+}
+
 /// Why no kernel of `op` is as `plan` says, or nothing.
 static std::optional<std::string> getReason(PairOpInterface op,
                                             const PairwisePlan &plan,
                                             const GPUMachine &machine) {
-  constexpr int64_t kMostElements = 128, kStepBytes = 32;
+  constexpr int64_t kStepBytes = 32;
+  if (plan.polynomials && !hasPowers(op))
+    return expects("polynomials to be 0 without roots or powers in f32",
+                   plan.polynomials);
   int64_t mostCTAs = machine.maxThreadsPerSM / plan.threads;
   if (plan.ctasPerSM > mostCTAs)
     return expects("ctas_per_sm to be at most " + Twine(mostCTAs),
@@ -115,8 +176,14 @@ static std::optional<std::string> getReason(PairOpInterface op,
     return expects("stages to be in [2, 8]", plan.stages);
   if (!llvm::isPowerOf2_64(plan.lanes) || plan.lanes > 32)
     return expects("column_threads to be a power of two up to 32", plan.lanes);
+  if (plan.usesWgmma)
+    if (std::optional<std::string> reason = getWarpgroupReason(plan, machine))
+      return reason;
   if (plan.products)
     if (std::optional<std::string> reason = getProductsReason(op, plan))
+      return reason;
+  if (plan.valueProducts)
+    if (std::optional<std::string> reason = getValueProductsReason(op, plan))
       return reason;
   if (plan.keepsRows)
     if (std::optional<std::string> reason = getKeptRowsReason(op, plan))
@@ -126,7 +193,7 @@ static std::optional<std::string> getReason(PairOpInterface op,
     return expects("k_step to be a multiple of " +
                        Twine(kStepBytes / plan.elementBytes),
                    plan.stepK);
-  if (plan.rows * plan.columns > kMostElements)
+  if (plan.rows * plan.columns > PairwisePlan::kMostElements)
     return expects("thread_rows * thread_columns to be at most 128",
                    plan.rows * plan.columns);
   if (isa<PairwiseOp>(op.getOperation()) &&
@@ -136,6 +203,13 @@ static std::optional<std::string> getReason(PairOpInterface op,
   return getSharedMemoryReason(plan.getSharedBytes(), plan.ctasPerSM, machine);
 }
 
+std::optional<std::string> kron::getFieldsReason(GPUPlanAttr given) {
+  for (StringRef name : {"threads", "ctas_per_sm", "stages"})
+    if (given.has(name) && given.get(name) < 1)
+      return expects(name + " to be positive", given.get(name));
+  return std::nullopt;
+}
+
 std::variant<PairwisePlan, std::string>
 kron::readPairwisePlan(PairOpInterface op, GPUPlanAttr attr,
                        const GPUMachine &machine) {
@@ -143,6 +217,8 @@ kron::readPairwisePlan(PairOpInterface op, GPUPlanAttr attr,
     return "only kernel pairwise takes functions of pairs, but got " +
            stringifyGPUKernel(attr.getKernel()).str();
   if (std::optional<std::string> reason = getPairwiseReason(op))
+    return *reason;
+  if (std::optional<std::string> reason = getFieldsReason(attr))
     return *reason;
   PairwisePlan plan;
   plan.elementBytes = getElementBytes(getElementType(op.getInit()));

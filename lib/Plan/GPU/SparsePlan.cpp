@@ -20,29 +20,29 @@ using namespace mlir::kron;
 
 static int64_t getPowerOfTwo(int64_t number) { return number & -number; }
 
-int64_t SparsePlan::getLaneBlocks() const {
+int64_t SparseTiling::getLaneBlocks() const {
   return llvm::divideCeil(lanes, getLanes());
 }
 
-int64_t SparsePlan::getResultBlocks() const {
+int64_t SparseTiling::getResultBlocks() const {
   return llvm::divideCeil(getPlaces(), getResults());
 }
 
-int64_t SparsePlan::getTilesPerRows() const {
+int64_t SparseTiling::getTilesPerRows() const {
   int64_t tiles = getLaneBlocks() * getResultBlocks();
   for (int64_t size : groupSizes)
     tiles *= size;
   return tiles;
 }
 
-int64_t SparsePlan::getDataFeatures() const {
+int64_t SparseTiling::getDataFeatures() const {
   int64_t features = lanes * sizeK;
   for (int64_t size : groupSizes)
     features *= size;
   return features;
 }
 
-int64_t SparsePlan::getResultFeatures() const {
+int64_t SparseTiling::getResultFeatures() const {
   return getDataFeatures() / sizeK * sizeN;
 }
 
@@ -451,18 +451,17 @@ std::optional<std::string> kron::getSparseTileReason(const SparsePlan &plan) {
 
 /// Why warpgroups cannot multiply by `plan`.
 static std::optional<std::string> getWgmmaReason(const SparsePlan &plan) {
-  constexpr int64_t kGroupWarps = 4, kMostColumnTiles = 32;
   if (plan.isOf8())
     return "an array is of 8 bits, which wgmma does not take";
   if (plan.alongRows || plan.copiesSingly)
     return "rows are innermost, and operands do not change places";
   if (!plan.is16BitFloat() && plan.math != MmaMath::SplitTF32)
     return "elements are not f32 of full precision, f16 or bf16";
-  if (plan.rowWarps % kGroupWarps != 0)
+  if (plan.rowWarps % tile::kWarpgroupWarps != 0)
     return expects("row_warps to be a multiple of 4", plan.rowWarps);
   if (plan.rowTiles != 1)
     return expects("row_tiles to be 1", plan.rowTiles);
-  if (plan.resultTiles > kMostColumnTiles)
+  if (plan.resultTiles > tile::kMostWarpgroupTiles)
     return expects("result_tiles to be at most 32", plan.resultTiles);
   if (plan.warpsK != 1)
     return expects("k_warps to be 1", plan.warpsK);

@@ -2,7 +2,7 @@
 
 // Verify gelu of f16 in the kernel of its product: sums and bias are f32, the function is
 // built on exp2, and one rounding follows. The bias comes in 16 bytes.
-// CHECK-LABEL: llvm.func @gelu_f16_1(
+// CHECK-LABEL: llvm.func @gelu_f16_0(
 // CHECK:         mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 // CHECK:         ld.global.v4.b32 {$0, $1, $2, $3}, [$4];
 // CHECK:         arith.extf {{.*}} : f16 to f32
@@ -30,7 +30,7 @@ func.func @gelu_f16(%x: memref<?x2x192x2xf16>, %k: memref<2x64x192x2xf16>, %b: m
 
 // Verify that f32 keeps the function that the GPU has, with a scale and a residual,
 // also where sums are computed again.
-// CHECK-LABEL: llvm.func @silu_f32_1(
+// CHECK-LABEL: llvm.func @silu_f32_0(
 // CHECK:         nvvm.vote.sync any
 // CHECK:         math.exp
 // CHECK:         arith.divf

@@ -54,9 +54,9 @@ func.func @idle_f32(%x: memref<256x2x196xf32>, %k: memref<64x256x2xf32>, %y: mem
 // CHECK:         arith.cmpi slt, %[[FEW]], %{{.*}} : i64
 // CHECK:         scf.if
 // CHECK-LABEL: llvm.func @some_rows_0(
-// CHECK:         cp.async.cg.shared.global.L2::128B [$0], [$1], 16
-// CHECK-LABEL: llvm.func @some_rows_1(
 // CHECK:         nvvm.cp.async.shared.global {{.*}}, 16, cache =  cg
+// CHECK-LABEL: llvm.func @some_rows_1(
+// CHECK:         cp.async.cg.shared.global.L2::128B [$0], [$1], 16
 func.func @some_rows(%x: memref<128x16x?xf32>, %k: memref<64x128x16xf32>, %y: memref<64x16x?xf32>) {
   kron.fused ins(%x, %k : memref<128x16x?xf32>, memref<64x128x16xf32>) outs(%y : memref<64x16x?xf32>)
       attributes {plan = #kron.gpu_plan<kernel = sparse>} {

@@ -62,7 +62,7 @@ func.func @inner_8_bits(%x: memref<25088x1x40x12xf8E4M3FN>, %k: memref<24x40x12x
 // CHECK-COUNT-4: llvm.store {{.*}} : f64, !llvm.ptr<1>
 func.func @inner_6(%x: memref<997x25x11x6xf64>, %k: memref<25x256x11x6xf64>, %y: memref<997x25x256x6xf64>) {
   kron.fused ins(%x, %k : memref<997x25x11x6xf64>, memref<25x256x11x6xf64>) outs(%y : memref<997x25x256x6xf64>)
-      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse, keeps_factor = 1>} {
   ^bb0(%tx: tensor<997x25x11x6xf64>, %tk: tensor<25x256x11x6xf64>, %ty: tensor<997x25x256x6xf64>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<997x25x11x6xf64>) factor(%tk [1, q, p, 3] : tensor<25x256x11x6xf64>)
          outs(%ty : tensor<997x25x256x6xf64>) -> tensor<997x25x256x6xf64>

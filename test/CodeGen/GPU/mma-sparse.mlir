@@ -24,7 +24,7 @@ func.func @inner_f16(%x: memref<?x1x64x16xf16>, %k: memref<64x64x16xf16>, %y: me
 
 // Verify f32, batch last: two products with residuals in bf16, one of TF32, and plain
 // multiply-adds where a sum is not finite.
-// CHECK-LABEL: llvm.func @batch_last_f32_1(
+// CHECK-LABEL: llvm.func @batch_last_f32_0(
 // CHECK-COUNT-2: cvt.rn.bf16x2.f32
 // CHECK:         mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
 // CHECK:         mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
@@ -153,6 +153,8 @@ func.func @dense_f32(%x: memref<25088x1024xf32>, %k: memref<1024x1024xf32>, %y: 
 // the next step is prefetched once all of this one is in registers.
 // CHECK-LABEL: llvm.func @few_images_f32_0(
 // CHECK:         fence.proxy.async
+// CHECK:         nvvm.cp.async.wait.group 0
+// CHECK-NEXT:    nvvm.barrier0
 // CHECK:         nvvm.cp.async.wait.group 0
 // CHECK-NEXT:    nvvm.barrier0
 // CHECK-NOT:     cp.async.shared.global

@@ -214,3 +214,36 @@ func.func @kept_rows(%a: memref<?x3xf32, strided<[?, ?]>>, %v: memref<?x1xf32>, 
     } {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 3, k_step = 8, thread_rows = 1, thread_columns = 4, column_threads = 2, keeps_rows = 1>}
   return
 }
+
+// -----
+
+// Verify values of f32 as matrix instructions take them: a TF32 and what it leaves, for rows of eight; those of 16 bits are a TF32
+// each. Sums are stored as the matrix would be.
+// CHECK-LABEL: func.func @packed_values(
+// CHECK:         %[[V:.*]] = memref.alloc({{.*}}) : memref<?x256xf32>
+// CHECK:         linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]} outs(%[[V]] : memref<?x256xf32>) {
+// CHECK:           memref.load
+// CHECK:           arith.andi
+// CHECK:           arith.subf
+// CHECK:           linalg.yield
+// CHECK:         tile.launch
+// CHECK:         memref.dealloc %[[V]]
+// CHECK:         memref.alloc({{.*}}) : memref<?x64xf32>
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : memref<?x64xf32>) {
+// CHECK:           arith.extf {{.*}} : f16 to f32
+// CHECK-NOT:       arith.andi
+// CHECK:           linalg.yield
+// CHECK-LABEL: gpu.func @packed_values_0(
+// CHECK:         %[[W:.*]] = tile.alloc : !tile.ring<2 of <8x256xf32>>
+// CHECK:         %[[S:.*]] = tile.for_pairs %{{.*}} by 64 [%{{.*}}] times %{{.*}} through %[[W]] accumulate sum lanes 4 : !tile.view<?x256xf32, [256, 1]>, !tile.ring<2 of <8x256xf32>> -> !tile.fragment<1x2x4xf32, wgmma.m64k16> {
+// CHECK:           tile.multiply_rows({{.*}} -> <1x2x16xf32, wgmma.m64k16>
+// CHECK:         tile.store_pairs %[[S]] to %{{.*}}[%{{.*}}] lanes 4 : <1x2x4xf32, wgmma.m64k16>
+// CHECK-LABEL: gpu.func @packed_values_1(
+// CHECK:         tile.for_pairs {{.*}} through %{{.*}} accumulate sum lanes 4 : !tile.view<?x64xf32, [64, 1]>, !tile.ring<2 of <2x64xf32>> -> !tile.fragment<1x2x2xf32, mma.m16n8k16> {
+func.func @packed_values(%a: memref<?x64xf32>, %v: memref<?x13xf32>, %y: memref<?x13xf32>, %b: memref<?x64xf16>, %w: memref<?x3xf16>, %z: memref<?x3xf16>) {
+  kron.pairwise_apply square_diff ins(%a, %a : memref<?x64xf32>, memref<?x64xf32>) values(%v : memref<?x13xf32>) outs(%y : memref<?x13xf32>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 128, ctas_per_sm = 1, stages = 3, k_step = 32, thread_rows = 2, thread_columns = 16, column_threads = 4, products = 3, wgmma = 1, value_columns = 16, value_products = 3>}
+  kron.pairwise_apply dot ins(%b, %b : memref<?x64xf16>, memref<?x64xf16>) values(%w : memref<?x3xf16>) outs(%z : memref<?x3xf16>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 3, k_step = 32, thread_rows = 2, thread_columns = 4, column_threads = 4, products = 1, value_columns = 8, value_products = 2>}
+  return
+}

@@ -9,9 +9,9 @@
 // CHECK:           tile.launch @kron_gpu::@threads_0
 // CHECK:         } else {
 // CHECK:           scf.if
-// CHECK:             kron.fused {{.*}}plan = #kron.gpu_plan<kernel = sparse, {{.*}}keeps_factor = 1>
-// CHECK:           } else {
 // CHECK:             tile.launch @kron_gpu::@threads_1
+// CHECK:           } else {
+// CHECK:             tile.launch @kron_gpu::@threads_2
 // CHECK:       gpu.func @threads_0(
 // CHECK-SAME:    %[[X:[^:]*]]: !tile.view<?x8x512x56xf16, [?, 1, 8, 0]>,
 // CHECK-SAME:    %[[Y:[^:]*]]: !tile.view<?x1x512x56xf16, [?, 1, 56, 1]>,
@@ -81,12 +81,12 @@ func.func @warps(%x: memref<25088x64x12xbf16>, %k: memref<64x40x12xbf16>, %y: me
 // requirement holds.
 // CHECK-LABEL: func.func @behind
 // CHECK:         scf.if
-// CHECK:           kron.fused {{.*}}plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 5, row_tiles = 2,
+// CHECK:           tile.launch @kron_gpu::@behind_0
 // CHECK:         } else {
 // CHECK:           scf.if
-// CHECK:             tile.launch @kron_gpu::@behind_0
-// CHECK:           } else {
 // CHECK:             tile.launch @kron_gpu::@behind_1
+// CHECK:           } else {
+// CHECK:             tile.launch @kron_gpu::@behind_2
 func.func @behind(%x: memref<?x64x16xbf16>, %k: memref<64x24x16xbf16>, %y: memref<?x64x24xbf16>) {
   kron.fused ins(%x, %k : memref<?x64x16xbf16>, memref<64x24x16xbf16>) outs(%y : memref<?x64x24xbf16>)
       attributes {plan = #kron.dispatch<[
@@ -111,7 +111,6 @@ func.func @behind(%x: memref<?x64x16xbf16>, %k: memref<64x24x16xbf16>, %y: memre
 // CHECK:           tile.launch @kron_gpu::@quantized_0
 // CHECK:         } else {
 // CHECK:           tile.launch @kron_gpu::@quantized_1
-// CHECK:           kron.fused {{.*}}plan = #kron.gpu_plan<kernel = sparse, {{.*}}keeps_factor = 1>
 // CHECK:           tile.launch @kron_gpu::@quantized_2
 // CHECK:           tile.launch @kron_gpu::@quantize_0
 // CHECK:           memref.dealloc

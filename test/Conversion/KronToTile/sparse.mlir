@@ -120,10 +120,28 @@ func.func @whole(%x: memref<100x2x64x3xf32>, %k: memref<2x40x64x3xf32>, %y: memr
 
 // -----
 
-// Verify that a factor that stays is left to the emitter of such kernels.
-// CHECK-LABEL: func.func @kept(
-// CHECK:         kron.fused {{.*}}keeps_factor = 1
-// CHECK-NOT:     gpu.func
+// Verify a factor that stays: the tiles of a segment, which two groups of warps take in turn, need one of 64 parts of it.
+// Copies of data are started before it has arrived, four of which may be under way when it has.
+// CHECK-LABEL: gpu.func @kept_0(
+// CHECK-SAME:    %[[X:[^:]*]]: !tile.view<512x64x1x16xbf16, [1024, 16, 0, 1]>, %[[F:[^:]*]]: !tile.view<64x1x24x16xbf16, [384, 0, 16, 1]>,
+// CHECK-SAME:    %[[Y:[^:]*]]: !tile.view<512x64x1x24xbf16, [1536, 24, 0, 1]>, %[[N:[^:]*]]: i32)
+// CHECK-SAME:    tile.kernel = #tile.kernel<threads = 256, ctas_per_sm = 1, groups = 2>
+// CHECK-NEXT:    %[[KEPT:.*]] = tile.alloc : !tile.ring<1 of <1x32x32xbf16>>
+// CHECK-NEXT:    %[[RING:.*]] = tile.alloc : !tile.ring<5 of <128x32xbf16>>
+// CHECK-NEXT:    tile.for_segments %[[SEGMENT:.*]], %[[TILES:.*]] of %[[N]] parts 64 {
+// CHECK-NEXT:      tile.barrier
+// CHECK-NEXT:      %[[FREE:.*]] = tile.acquire %[[KEPT]]
+// CHECK-NEXT:      tile.copy %[[F]][%[[SEGMENT]] + 0] to %[[FREE]] bytes 16 pieces <sizes = [128, 1, 1, 32], {{.*}}, warps = 4, {{.*}}, ahead = 4,
+// CHECK-NEXT:      tile.copy_pieces %[[X]] to %[[RING]] pieces <
+// CHECK-NEXT:      %[[SLOT:.*]] = tile.wait %[[KEPT]] pending 4
+// CHECK-NEXT:      tile.barrier
+// CHECK-NEXT:      tile.for %[[TILE:.*]] to %[[TILES]] : i32 {
+// CHECK-NEXT:        %[[SUMS:.*]] = tile.contract_pieces %[[X]][%[[TILE]]], %[[F]] in %[[RING]] kept %[[SLOT]] along 3
+// CHECK-NEXT:        tile.store %[[SUMS]] to %[[Y]][%[[TILE]]] along [3]
+// CHECK-NEXT:      }
+// CHECK-NEXT:      tile.release %[[SLOT]]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    gpu.return
 func.func @kept(%x: memref<512x64x16xbf16>, %k: memref<64x24x16xbf16>, %y: memref<512x64x24xbf16>) {
   kron.fused ins(%x, %k : memref<512x64x16xbf16>, memref<64x24x16xbf16>) outs(%y : memref<512x64x24xbf16>)
       attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 5, row_tiles = 2, row_warps = 4, result_tiles = 4, result_warps = 1, k_step = 32, warp_groups = 2, keeps_factor = 1>} {
@@ -131,6 +149,72 @@ func.func @kept(%x: memref<512x64x16xbf16>, %k: memref<64x24x16xbf16>, %y: memre
     %0 = kron.mode_product axis(2) ins(%tx : tensor<512x64x16xbf16>) factor(%tk [1, q, p] : tensor<64x24x16xbf16>)
          outs(%ty : tensor<512x64x24xbf16>) -> tensor<512x64x24xbf16>
     kron.yield %0 : tensor<512x64x24xbf16>
+  }
+  return
+}
+
+// -----
+
+// Verify a factor of lanes whose 16-bit values are put in pairs, for up to three blocks of rows at a time.
+// CHECK-LABEL: gpu.func @pairs_0(
+// CHECK:         tile.for_segments %{{.*}}, %{{.*}} of %{{.*}} parts 4 most 3 {
+// CHECK:           %[[SLOT:.*]] = tile.wait %{{.*}} pending 0
+// CHECK-NEXT:      tile.barrier
+// CHECK-NEXT:      tile.pair_chunks %[[SLOT]] pieces <{{.*}}, paired = true>>
+// CHECK-NEXT:      tile.barrier
+// CHECK-NEXT:      tile.copy_pieces
+// CHECK-NEXT:      tile.for
+func.func @pairs(%x: memref<512x2x80x4xf16>, %k: memref<2x40x80x4xf16>, %y: memref<512x2x40x4xf16>) {
+  kron.fused ins(%x, %k : memref<512x2x80x4xf16>, memref<2x40x80x4xf16>) outs(%y : memref<512x2x40x4xf16>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 3, row_warps = 4, result_tiles = 2, result_warps = 2, k_step = 32, keeps_factor = 1, kept_tiles = 3, pairs_factor = 1>} {
+  ^bb0(%tx: tensor<512x2x80x4xf16>, %tk: tensor<2x40x80x4xf16>, %ty: tensor<512x2x40x4xf16>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<512x2x80x4xf16>) factor(%tk [1, q, p, 3] : tensor<2x40x80x4xf16>)
+         outs(%ty : tensor<512x2x40x4xf16>) -> tensor<512x2x40x4xf16>
+    kron.yield %0 : tensor<512x2x40x4xf16>
+  }
+  return
+}
+
+// -----
+
+// Verify a factor that stays as warpgroups read it: values in TF32 and residuals in bf16, 6 bytes for each.
+// CHECK-LABEL: gpu.func @packed_0(
+// CHECK-NEXT:    %[[KEPT:.*]] = tile.alloc : !tile.ring<1 of <2x3072xf32>>
+// CHECK-NEXT:    tile.alloc : !tile.ring<1 of <64x32xf32>>
+// CHECK-NEXT:    tile.for_segments
+// CHECK:           tile.wait %[[KEPT]] pending 0
+// CHECK:           tile.copy_pieces {{.*}} chunks = <{{.*}}, split = true, warpgroups = true, mixed = true>>
+// CHECK:           tile.contract_pieces {{.*}} -> <1x64x1x1x64xf32, wgmma.m64k8.tf32>
+func.func @packed(%x: memref<512x2x64xf32>, %k: memref<2x64x64xf32>, %y: memref<512x2x64xf32>) {
+  kron.fused ins(%x, %k : memref<512x2x64xf32>, memref<2x64x64xf32>) outs(%y : memref<512x2x64xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 1, row_warps = 4, result_tiles = 8, result_warps = 1, k_step = 32, keeps_factor = 1, wgmma = 1, bf16_residuals = 2>} {
+  ^bb0(%tx: tensor<512x2x64xf32>, %tk: tensor<2x64x64xf32>, %ty: tensor<512x2x64xf32>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<512x2x64xf32>) factor(%tk [1, q, p] : tensor<2x64x64xf32>)
+         outs(%ty : tensor<512x2x64xf32>) -> tensor<512x2x64xf32>
+    kron.yield %0 : tensor<512x2x64xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify a dense factor and rows that are innermost, which have changed places: results are rows of the kernel, and pieces
+// of the array are packed ahead of the products.
+// CHECK-LABEL: gpu.func @swapped_0(
+// CHECK-SAME:    %[[X:[^:]*]]: !tile.view<200x1x140xf32, [140, 0, 1]>, %[[F:[^:]*]]: !tile.view<1x160x140xf32, [0, 1, 160]>,
+// CHECK-SAME:    %[[Y:[^:]*]]: !tile.view<200x1x160xf32, [160, 0, 1]>,
+// CHECK-NEXT:    %[[RING:.*]] = tile.alloc : !tile.ring<2 of <64x32xf32>>
+// CHECK-NEXT:    %[[BESIDE:.*]] = tile.alloc : !tile.ring<2 of <32x32xf32>>
+// CHECK-NEXT:    %[[PACKED:.*]] = tile.alloc : !tile.buffer<4096xf32>
+// CHECK-NEXT:    tile.copy_pieces %[[X]] to %[[RING]] and %[[F]] to %[[BESIDE]] pieces <{{.*}} swapped = true>>
+// CHECK:           tile.contract_pieces %[[X]][%{{.*}}], %[[F]] in %[[RING]] and %[[BESIDE]] sums %[[PACKED]] along 2
+func.func @swapped(%x: memref<140x160xf32>, %k: memref<200x140xf32>, %y: memref<200x160xf32>) {
+  kron.fused ins(%x, %k : memref<140x160xf32>, memref<200x140xf32>) outs(%y : memref<200x160xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, row_warps = 4, result_tiles = 4, result_warps = 1, k_step = 32, wgmma = 1, bf16_residuals = 1, swaps_operands = 1>} {
+  ^bb0(%tx: tensor<140x160xf32>, %tk: tensor<200x140xf32>, %ty: tensor<200x160xf32>):
+    %0 = kron.mode_product axis(0) ins(%tx : tensor<140x160xf32>) factor(%tk [q, p] : tensor<200x140xf32>)
+         outs(%ty : tensor<200x160xf32>) -> tensor<200x160xf32>
+    kron.yield %0 : tensor<200x160xf32>
   }
   return
 }

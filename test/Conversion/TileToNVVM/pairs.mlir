@@ -134,8 +134,8 @@ func.func @launch(%p: !llvm.ptr, %n: i64) {
 // CHECK-COUNT-8:     ldmatrix.sync.aligned.m8n8.x4.shared.b16
 // CHECK-COUNT-12:    mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 // CHECK-COUNT-8:     arith.addf
-// CHECK:         arith.divf
 // CHECK:         llvm.load {{.*}} !llvm.ptr<1> -> f32
+// CHECK:         arith.divf
 // CHECK:         llvm.intr.fma
 // CHECK:         arith.cmpf ole
 // CHECK:         nvvm.vote.sync all
@@ -305,5 +305,76 @@ func.func @launch(%p: !llvm.ptr, %n: i64) {
   %v = tile.view %p sizes(%n) strides() : !llvm.ptr -> !tile.view<?x1xf32, [1, 1]>
   %y = tile.view %p sizes(%n, %n) strides(%n) : !llvm.ptr -> !tile.view<?x?x1xf32, [?, 1, 1]>
   tile.launch @kron_gpu::@kept_rows tiles(%n) args(%a, %v, %y, %n, %n : !tile.view<?x3xf32, [3, 1]>, !tile.view<?x1xf32, [1, 1]>, !tile.view<?x?x1xf32, [?, 1, 1]>, i64, i64)
+  return
+}
+
+// -----
+
+// Verify rows that warpgroups multiply, small products first, from zero on in each step: copies of a later step, of the next block
+// if this one has none, start while they are under way. Values are copied in front of their block, are waited for behind its
+// function, and are multiplied by elements split in TF32; sums that are not finite are computed by multiply-adds.
+// CHECK-LABEL: llvm.func @packed_values(
+// CHECK:         nvvm.barrier0
+// CHECK:         scf.for {{.*}} iter_args({{.*}}) -> (f32, f32, f32, f32)
+// CHECK:           nvvm.cp.async.shared.global {{.*}}, 16, cache = cg, %{{.*}}
+// CHECK-NEXT:      nvvm.cp.async.commit.group
+// CHECK:           scf.if
+// CHECK-NEXT:        nvvm.barrier0
+// CHECK:           scf.for {{.*}} -> (f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)
+// CHECK-NEXT:        nvvm.cp.async.wait.group 0
+// CHECK-NEXT:        "fence.proxy.async;"
+// CHECK-NEXT:        nvvm.barrier0
+// CHECK:             wgmma.fence.sync.aligned;{{.*}}wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 {{.*}},a,b,0,1,1,0,0;{{.*}}wgmma.mma_async{{.*}},a,b,1,1,1,0,0;{{.*}}wgmma.commit_group.sync.aligned;
+// CHECK:             nvvm.cp.async.shared.global
+// CHECK:             nvvm.cp.async.commit.group
+// CHECK:             "wgmma.wait_group.sync.aligned 0;"
+// CHECK-COUNT-16:    arith.addf
+// CHECK:           nvvm.vote.sync all
+// CHECK:           scf.if {{.*}} -> (f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)
+// CHECK:           nvvm.cp.async.wait.group 0
+// CHECK-NEXT:      nvvm.barrier0
+// CHECK:           llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
+// CHECK:           arith.addi
+// CHECK:           arith.andi
+// CHECK:           arith.subf
+// CHECK-COUNT-12:  mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+// CHECK:           nvvm.vote.sync any
+// CHECK:           scf.if
+// CHECK:             nvvm.shfl.sync bfly
+// CHECK:         st.global.cs.f32
+gpu.module @kron_gpu {
+  llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  gpu.func @packed_values(%a: !tile.view<?x?xf16, [?, 1]>, %e: !tile.view<?xf32, [1]>, %x: !tile.view<?x?xf32, [?, 1]>, %y: !tile.view<?x?x?xf32, [?, ?, 1]>, %blocks: i64, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 2>} {
+    %l = tile.alloc : !tile.ring<2 of <128x32xf16>>
+    %r = tile.alloc : !tile.ring<2 of <64x32xf16>>
+    %o = tile.alloc : !tile.ring<2 of <64x8xf32, #tile.layout<[12, 1]>>>
+    %q = tile.alloc : !tile.ring<2 of <32x8xf32, #tile.layout<[12, 1]>>>
+    %w = tile.alloc : !tile.ring<2 of <4x128xf32>>
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [1, 64, 8] : !tile.view<?x?x?xf32, [?, ?, 1]>
+      %s = tile.for_pairs %m of %blocks by 32 [%u] times %x through %w accumulate sum lanes 4 : !tile.view<?x?xf32, [?, 1]>, !tile.ring<2 of <4x128xf32>> -> !tile.fragment<1x2x2xf32, wgmma.m64k16> {
+        %p, %h = tile.multiply_rows(%a, %a : !tile.view<?x?xf16, [?, 1]>, !tile.view<?x?xf16, [?, 1]>) by(%a, %a : !tile.view<?x?xf16, [?, 1]>, !tile.view<?x?xf16, [?, 1]>) [%u, %m] through %l, %r lanes 4
+            norms(%e, %e : !tile.view<?xf32, [1]>, !tile.view<?xf32, [1]>) scales(%e, %e : !tile.view<?xf32, [1]>, !tile.view<?xf32, [1]>) roundings 16.0 : !tile.ring<2 of <128x32xf16>>, !tile.ring<2 of <64x32xf16>> -> !tile.fragment<1x2x8xf32, wgmma.m64k16>
+        %d = tile.pairs %x, %x[%u, %m] through %o, %q lanes 4 from 0.0 zero_tail products(%p held %h : !tile.fragment<1x2x8xf32, wgmma.m64k16>)
+            : !tile.view<?x?xf32, [?, 1]>, !tile.view<?x?xf32, [?, 1]>, !tile.ring<2 of <64x8xf32, #tile.layout<[12, 1]>>>, !tile.ring<2 of <32x8xf32, #tile.layout<[12, 1]>>> -> !tile.fragment<1x2x8xf32, wgmma.m64k16> {
+        ^bb0(%f: f32, %g: f32, %i: f32):
+          %j = arith.subf %f, %g : f32
+          %z = math.fma %j, %j, %i : f32
+          tile.yield %z : f32
+        }
+        tile.yield %d : !tile.fragment<1x2x8xf32, wgmma.m64k16>
+      }
+      tile.store_pairs %s to %y[%u] lanes 4 : !tile.fragment<1x2x2xf32, wgmma.m64k16>, !tile.view<?x?x?xf32, [?, ?, 1]>
+    }
+    gpu.return
+  }
+}
+func.func @launch(%p: !llvm.ptr, %n: i64) {
+  %a = tile.view %p sizes(%n, %n) strides(%n) : !llvm.ptr -> !tile.view<?x?xf16, [?, 1]>
+  %e = tile.view %p sizes(%n) : !llvm.ptr -> !tile.view<?xf32, [1]>
+  %x = tile.view %p sizes(%n, %n) strides(%n) : !llvm.ptr -> !tile.view<?x?xf32, [?, 1]>
+  %y = tile.view %p sizes(%n, %n, %n) strides(%n, %n) : !llvm.ptr -> !tile.view<?x?x?xf32, [?, ?, 1]>
+  tile.launch @kron_gpu::@packed_values tiles(%n) args(%a, %e, %x, %y, %n, %n : !tile.view<?x?xf16, [?, 1]>, !tile.view<?xf32, [1]>, !tile.view<?x?xf32, [?, 1]>, !tile.view<?x?x?xf32, [?, ?, 1]>, i64, i64)
   return
 }

@@ -25,7 +25,7 @@ func.func private @attribute() attributes {c = #tile.chunks<bytes = 16, k = 4, l
 
 // -----
 
-// expected-error @+1 {{expects narrow values to be split}}
+// expected-error @+1 {{expects narrow and mixed values to be split}}
 func.func private @attribute() attributes {c = #tile.chunks<bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], results = chunks, narrow = true>}
 
 // -----
@@ -35,12 +35,12 @@ func.func private @attribute() attributes {c = #tile.chunks<bytes = 16, k = 4, l
 
 // -----
 
-// expected-error @+1 {{expects whole copies of data (1) and the factor (2), neither along_rows nor of 48 bytes, but got 3}}
+// expected-error @+1 {{expects whole copies of data (1) and the factor (2), neither along_rows, of 48 bytes nor of warpgroups, but got 3}}
 func.func private @attribute() attributes {c = #tile.chunks<bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], results = chunks, whole = 3>}
 
 // -----
 
-// expected-error @+1 {{expects whole copies of data (1) and the factor (2), neither along_rows nor of 48 bytes, but got 1}}
+// expected-error @+1 {{expects whole copies of data (1) and the factor (2), neither along_rows, of 48 bytes nor of warpgroups, but got 1}}
 func.func private @attribute() attributes {c = #tile.chunks<bytes = 48, k = 4, lanes = 3, tiles = [1, 2], warps = [1, 2, 1], results = chunks, whole = 1>}
 
 // -----
@@ -65,7 +65,7 @@ gpu.module @kron_gpu {
       attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
     %r = tile.alloc : !tile.ring<3 of <16x32xf32>>
     %q = tile.alloc : !tile.ring<3 of <32x32xf32>>
-    // expected-error @+1 {{expects a factor and a ring of its pieces with chunks, and neither without these}}
+    // expected-error @+1 {{expects a factor and a ring of its pieces with chunks, unless it stays, and neither without these}}
     tile.copy_pieces %x to %r pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 32], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 2, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], results = chunks, split = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.ring<3 of <16x32xf32>>
     tile.for %t to %n : i32 {
       %s = tile.contract_pieces %x[%t], %f in %r and %q along 3 pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 32], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 2, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], results = chunks, split = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<3 of <16x32xf32>> and !tile.ring<3 of <32x32xf32>> -> !tile.fragment<1x16x1x1x32xf32, mma.m16n8k8.tf32>
@@ -99,7 +99,7 @@ gpu.module @kron_gpu {
       attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
     %r = tile.alloc : !tile.ring<3 of <16x32xf32>>
     %q = tile.alloc : !tile.ring<3 of <32x32xf16>>
-    // expected-error @+1 {{expects pieces of f32, which alone are split, f64, f16 or bf16, or of 8 bits beside f16, but got 'f32' and 'f16'}}
+    // expected-error @+1 {{expects pieces of f32, which alone are split, f64, f16 or bf16, or of 8 bits beside f16, of which warpgroups multiply f16, bf16 and split f32, but got 'f32' and 'f16'}}
     tile.copy_pieces %x to %r and %f to %q pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 32], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 2, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], results = chunks, split = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.ring<3 of <16x32xf32>> and !tile.view<2x1x24x40xf16, [960, 0, 40, 1]>, !tile.ring<3 of <32x32xf16>>
     tile.for %t to %n : i32 {
       %s = tile.contract_pieces %x[%t], %f in %r and %q along 3 pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 32], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 2, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], results = chunks, split = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.view<2x1x24x40xf16, [960, 0, 40, 1]>, !tile.ring<3 of <16x32xf32>> and !tile.ring<3 of <32x32xf16>> -> !tile.fragment<1x16x1x1x32xf32, mma.m16n8k8.tf32>
@@ -338,7 +338,7 @@ gpu.module @kron_gpu {
       attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
     %r = tile.alloc : !tile.ring<3 of <16x36xf32>>
     %q = tile.alloc : !tile.ring<3 of <32x32xf32>>
-    // expected-error @+1 {{expects rings of 3 pieces of 16, 32 and 32, 32 elements, but got}}
+    // expected-error @+1 {{expects rings of 3 pieces of 16, 32 and 32, 32 elements, or all of the latter in a slot, but got}}
     tile.copy_pieces %x to %r and %f to %q pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 32], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 2, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], results = chunks, split = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.ring<3 of <16x36xf32>> and !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<3 of <32x32xf32>>
     tile.for %t to %n : i32 {
       %s = tile.contract_pieces %x[%t], %f in %r and %q along 3 pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 32], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 2, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], results = chunks, split = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<3 of <16x36xf32>> and !tile.ring<3 of <32x32xf32>> -> !tile.fragment<1x16x1x1x32xf32, mma.m16n8k8.tf32>
@@ -355,7 +355,7 @@ gpu.module @kron_gpu {
       attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
     %r = tile.alloc : !tile.ring<2 of <16x32xf32>>
     %q = tile.alloc : !tile.ring<3 of <32x32xf32>>
-    // expected-error @+1 {{expects rings of 3 pieces of 16, 32 and 32, 32 elements, but got}}
+    // expected-error @+1 {{expects rings of 3 pieces of 16, 32 and 32, 32 elements, or all of the latter in a slot, but got}}
     tile.copy_pieces %x to %r and %f to %q pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 32], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 2, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], results = chunks, split = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.ring<2 of <16x32xf32>> and !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<3 of <32x32xf32>>
     tile.for %t to %n : i32 {
       %s = tile.contract_pieces %x[%t], %f in %r and %q along 3 pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 32], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 2, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], results = chunks, split = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<2 of <16x32xf32>> and !tile.ring<3 of <32x32xf32>> -> !tile.fragment<1x16x1x1x32xf32, mma.m16n8k8.tf32>
@@ -426,7 +426,7 @@ gpu.module @kron_gpu {
     %g = tile.alloc : !tile.buffer<128xf32>
     tile.copy_pieces %x to %r and %f to %q pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 64], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 1, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 1, 2], rows = 5, split = true, narrow = true, partial = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.ring<2 of <5x64xf32>> and !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<2 of <16x64xf32>>
     tile.for %t to %n : i32 {
-      // expected-error @+1 {{expects a buffer of its own for 256 sums of warps that share K, results that are staged and chunks of whole copies, if there are some, but got '!tile.buffer<128xf32>'}}
+      // expected-error @+1 {{expects a buffer of its own for 256 sums of warps that share K, results that are staged, chunks of whole copies and operands of warpgroups, if there are some, but got '!tile.buffer<128xf32>'}}
       %s = tile.contract_pieces %x[%t], %f in %r and %q sums %g along 3 pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 64], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 1, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 1, 2], rows = 5, split = true, narrow = true, partial = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<2 of <5x64xf32>> and !tile.ring<2 of <16x64xf32>> sums !tile.buffer<128xf32> -> !tile.fragment<1x16x1x1x16xf32, mma.m16n8k8.tf32>
       tile.store %s to %y[%t] along [3] box [16, 1, 1, 16] bytes 16 axes [0, 1, 2, 3] : !tile.fragment<1x16x1x1x16xf32, mma.m16n8k8.tf32>, !tile.view<?x2x1x24xf32, [48, 24, 0, 1]>
     }
@@ -444,7 +444,7 @@ gpu.module @kron_gpu {
     %g = tile.alloc : !tile.buffer<256xf32>
     tile.copy_pieces %x to %r and %f to %q pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 32], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 2, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], results = chunks, split = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.ring<3 of <16x32xf32>> and !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<3 of <32x32xf32>>
     tile.for %t to %n : i32 {
-      // expected-error @+1 {{expects a buffer of its own for 0 sums of warps that share K, results that are staged and chunks of whole copies, if there are some, but got '!tile.buffer<256xf32>'}}
+      // expected-error @+1 {{expects a buffer of its own for 0 sums of warps that share K, results that are staged, chunks of whole copies and operands of warpgroups, if there are some, but got '!tile.buffer<256xf32>'}}
       %s = tile.contract_pieces %x[%t], %f in %r and %q sums %g along 3 pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 32], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 2, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], results = chunks, split = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<3 of <16x32xf32>> and !tile.ring<3 of <32x32xf32>> sums !tile.buffer<256xf32> -> !tile.fragment<1x16x1x1x32xf32, mma.m16n8k8.tf32>
       tile.store %s to %y[%t] along [3] box [16, 1, 1, 32] bytes 16 axes [0, 1, 2, 3] : !tile.fragment<1x16x1x1x32xf32, mma.m16n8k8.tf32>, !tile.view<?x2x1x24xf32, [48, 24, 0, 1]>
     }

@@ -294,3 +294,169 @@ gpu.module @kron_gpu {
     gpu.return
   }
 }
+
+// -----
+
+!part = !tile.view<?x?xf16, [?, 1]>
+!rows = !tile.view<?x?xf32, [?, 1]>
+!norms = !tile.view<?xf32, [1]>
+!left = !tile.ring<2 of <128x32xf16>>
+!right = !tile.ring<2 of <64x32xf16>>
+!own = !tile.ring<2 of <64x8xf32, #tile.layout<[12, 1]>>>
+!other = !tile.ring<2 of <32x8xf32, #tile.layout<[12, 1]>>>
+!values = !tile.ring<2 of <4x128xf32>>
+!matrix = !tile.fragment<1x2x8xf32, wgmma.m64k16>
+!sums = !tile.fragment<1x2x2xf32, wgmma.m64k16>
+!packed = !tile.view<?x?xf32, [?, 1]>
+gpu.module @kron_gpu {
+  gpu.func @for_pairs_c6_kind(%a: !part, %e: !norms, %x: !rows, %v: !packed, %y: !tile.view<?x?x?xf32, [?, ?, 1]>, %blocks: i64, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 2>} {
+    %l = tile.alloc : !left
+    %r = tile.alloc : !right
+    %o = tile.alloc : !own
+    %q = tile.alloc : !other
+    %w = tile.alloc : !values
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [1, 64, 8] : !tile.view<?x?x?xf32, [?, ?, 1]>
+      // expected-error @+1 {{expects a sum of products of matrix instructions with one tile.pairs for values through a ring, but got}}
+      %s = tile.for_pairs %m of %blocks by 32 [%u] times %v through %w accumulate max lanes 4 : !packed, !values -> !sums {
+        %p, %h = tile.multiply_rows(%a, %a : !part, !part) by(%a, %a : !part, !part) [%u, %m] through %l, %r lanes 4
+            norms(%e, %e : !norms, !norms) scales(%e, %e : !norms, !norms) roundings 16.0 : !left, !right -> !matrix
+        %d = tile.pairs %x, %x[%u, %m] through %o, %q lanes 4 from 0.0 zero_tail products(%p held %h : !matrix) : !rows, !rows, !own, !other -> !matrix {
+        ^bb0(%f: f32, %g: f32, %i: f32):
+          tile.yield %i : f32
+        }
+        tile.yield %d : !matrix
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!part = !tile.view<?x?xf16, [?, 1]>
+!rows = !tile.view<?x?xf32, [?, 1]>
+!norms = !tile.view<?xf32, [1]>
+!left = !tile.ring<2 of <128x32xf16>>
+!right = !tile.ring<2 of <64x32xf16>>
+!own = !tile.ring<2 of <64x8xf32, #tile.layout<[12, 1]>>>
+!other = !tile.ring<2 of <32x8xf32, #tile.layout<[12, 1]>>>
+!values = !tile.ring<2 of <4x128xf32>>
+!matrix = !tile.fragment<1x2x8xf32, wgmma.m64k16>
+!sums = !tile.fragment<1x2x2xf32, wgmma.m64k16>
+!packed = !tile.view<?x?xf16, [?, 1]>
+gpu.module @kron_gpu {
+  gpu.func @for_pairs_c6_elements(%a: !part, %e: !norms, %x: !rows, %v: !packed, %y: !tile.view<?x?x?xf32, [?, ?, 1]>, %blocks: i64, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 2>} {
+    %l = tile.alloc : !left
+    %r = tile.alloc : !right
+    %o = tile.alloc : !own
+    %q = tile.alloc : !other
+    %w = tile.alloc : !values
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [1, 64, 8] : !tile.view<?x?x?xf32, [?, ?, 1]>
+      // expected-error @+1 {{expects packed values of 'f32', but got}}
+      %s = tile.for_pairs %m of %blocks by 32 [%u] times %v through %w accumulate sum lanes 4 : !packed, !values -> !sums {
+        %p, %h = tile.multiply_rows(%a, %a : !part, !part) by(%a, %a : !part, !part) [%u, %m] through %l, %r lanes 4
+            norms(%e, %e : !norms, !norms) scales(%e, %e : !norms, !norms) roundings 16.0 : !left, !right -> !matrix
+        %d = tile.pairs %x, %x[%u, %m] through %o, %q lanes 4 from 0.0 zero_tail products(%p held %h : !matrix) : !rows, !rows, !own, !other -> !matrix {
+        ^bb0(%f: f32, %g: f32, %i: f32):
+          tile.yield %i : f32
+        }
+        tile.yield %d : !matrix
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!part = !tile.view<?x?xf16, [?, 1]>
+!rows = !tile.view<?x?xf32, [?, 1]>
+!norms = !tile.view<?xf32, [1]>
+!left = !tile.ring<2 of <128x32xf16>>
+!right = !tile.ring<2 of <64x32xf16>>
+!own = !tile.ring<2 of <64x8xf32, #tile.layout<[12, 1]>>>
+!other = !tile.ring<2 of <32x8xf32, #tile.layout<[12, 1]>>>
+!values = !tile.ring<2 of <4x96xf32>>
+!matrix = !tile.fragment<1x2x8xf32, wgmma.m64k16>
+!sums = !tile.fragment<1x2x2xf32, wgmma.m64k16>
+!packed = !tile.view<?x?xf32, [?, 1]>
+gpu.module @kron_gpu {
+  gpu.func @for_pairs_c6_words(%a: !part, %e: !norms, %x: !rows, %v: !packed, %y: !tile.view<?x?x?xf32, [?, ?, 1]>, %blocks: i64, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 2>} {
+    %l = tile.alloc : !left
+    %r = tile.alloc : !right
+    %o = tile.alloc : !own
+    %q = tile.alloc : !other
+    %w = tile.alloc : !values
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [1, 64, 8] : !tile.view<?x?x?xf32, [?, ?, 1]>
+      // expected-error @+1 {{expects a ring of its own of two buffers of 4 rows of 8 or 16 'f32' for each of a multiple of eight columns, 8, but got}}
+      %s = tile.for_pairs %m of %blocks by 32 [%u] times %v through %w accumulate sum lanes 4 : !packed, !values -> !sums {
+        %p, %h = tile.multiply_rows(%a, %a : !part, !part) by(%a, %a : !part, !part) [%u, %m] through %l, %r lanes 4
+            norms(%e, %e : !norms, !norms) scales(%e, %e : !norms, !norms) roundings 16.0 : !left, !right -> !matrix
+        %d = tile.pairs %x, %x[%u, %m] through %o, %q lanes 4 from 0.0 zero_tail products(%p held %h : !matrix) : !rows, !rows, !own, !other -> !matrix {
+        ^bb0(%f: f32, %g: f32, %i: f32):
+          tile.yield %i : f32
+        }
+        tile.yield %d : !matrix
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!part = !tile.view<?x?xf16, [?, 1]>
+!rows = !tile.view<?x?xf32, [?, 1]>
+!norms = !tile.view<?xf32, [1]>
+!left = !tile.ring<2 of <128x32xf16>>
+!right = !tile.ring<2 of <64x32xf16>>
+!own = !tile.ring<2 of <64x8xf32, #tile.layout<[12, 1]>>>
+!other = !tile.ring<2 of <32x8xf32, #tile.layout<[12, 1]>>>
+!values = !tile.ring<3 of <4x128xf32>>
+!matrix = !tile.fragment<1x2x8xf32, wgmma.m64k16>
+!sums = !tile.fragment<1x2x2xf32, wgmma.m64k16>
+!packed = !tile.view<?x?xf32, [?, 1]>
+gpu.module @kron_gpu {
+  gpu.func @for_pairs_c6_slots(%a: !part, %e: !norms, %x: !rows, %v: !packed, %y: !tile.view<?x?x?xf32, [?, ?, 1]>, %blocks: i64, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 2>} {
+    %l = tile.alloc : !left
+    %r = tile.alloc : !right
+    %o = tile.alloc : !own
+    %q = tile.alloc : !other
+    %w = tile.alloc : !values
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [1, 64, 8] : !tile.view<?x?x?xf32, [?, ?, 1]>
+      // expected-error @+1 {{expects a ring of its own of two buffers of 4 rows of 8 or 16 'f32' for each of a multiple of eight columns, 8, but got}}
+      %s = tile.for_pairs %m of %blocks by 32 [%u] times %v through %w accumulate sum lanes 4 : !packed, !values -> !sums {
+        %p, %h = tile.multiply_rows(%a, %a : !part, !part) by(%a, %a : !part, !part) [%u, %m] through %l, %r lanes 4
+            norms(%e, %e : !norms, !norms) scales(%e, %e : !norms, !norms) roundings 16.0 : !left, !right -> !matrix
+        %d = tile.pairs %x, %x[%u, %m] through %o, %q lanes 4 from 0.0 zero_tail products(%p held %h : !matrix) : !rows, !rows, !own, !other -> !matrix {
+        ^bb0(%f: f32, %g: f32, %i: f32):
+          tile.yield %i : f32
+        }
+        tile.yield %d : !matrix
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!part = !tile.view<?x?xf16, [?, 1]>
+!left = !tile.ring<2 of <32x32xf16>>
+!right = !tile.ring<2 of <16x32xf16>>
+gpu.module @kron_gpu {
+  gpu.func @multiply_rows_c7(%a: !part, %y: !tile.view<?x?xf32, [?, 1]>, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %l = tile.alloc : !left
+    %r = tile.alloc : !right
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [32, 16] : !tile.view<?x?xf32, [?, 1]>
+      // expected-error @+1 {{expects 4 lanes, whole warpgroups and up to 256 columns for}}
+      %p, %h = tile.multiply_rows(%a : !part) by(%a : !part) [%u] through %l, %r lanes 4 roundings 16.0 : !left, !right -> !tile.fragment<1x2x4xf32, wgmma.m64k16>
+    }
+    gpu.return
+  }
+}

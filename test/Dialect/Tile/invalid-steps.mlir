@@ -348,7 +348,7 @@ gpu.module @kron_gpu {
     tile.for %t to %n : i32 {
       tile.barrier
       tile.for_step %p of 2 {
-        // expected-error @+1 {{expects pieces of chunks of 16 bytes of f32, f16 or bf16, of groups, lanes and K, without rows, shift, staged results and warps that share K, but got}}
+        // expected-error @+1 {{expects pieces of chunks of 16 bytes of f32, f16 or bf16, of groups, lanes and K, without rows, shift, staged results, warpgroups and warps that share K, but got}}
         %s = tile.contract_step %x[%t, %p] from %ring, %f in %k pieces <sizes = [16, 1, 1, 32], block = [16, 1, 1, 32], axes = [0, 1, 2, 3], warps = 1, bytes = 16, ahead = 1, chunks = <bytes = 16, k = 8, lanes = 1, tiles = [1, 2], warps = [1, 1, 1], rows = 8>> : !tile.view<?x2x1x32xf16, [64, 32, 0, 1]> from !tile.ring<2 of <16x32xf16>>, !tile.view<2x1x15x32xf16, [480, 0, 32, 1]> in !tile.buffer<32x32xf16> -> !tile.fragment<1x16x1x1x16xf32, mma.m16n8k16>
         tile.exchange %s to %rows[%p] along [1] : !tile.fragment<1x16x1x1x16xf32, mma.m16n8k16>, !tile.buffer<16x40xf16>
       }

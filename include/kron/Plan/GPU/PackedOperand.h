@@ -17,7 +17,7 @@
 #ifndef KRON_PLAN_GPU_PACKEDOPERAND_H
 #define KRON_PLAN_GPU_PACKEDOPERAND_H
 
-#include "mlir/IR/Types.h"
+#include "kron/Dialect/Tile/IR/TileChunks.h"
 
 namespace mlir::kron {
 
@@ -35,7 +35,8 @@ struct PackedOperand {
   /// Bytes between core matrices along K.
   int64_t getCoreStride() const { return columns / 8 * kCoreBytes; }
   int64_t getBytes() const {
-    return columns * sizeK * (is16BitFloat() ? 2 : hasTF32Residuals ? 6 : 8);
+    return columns * sizeK *
+           tile::getPackedElementBytes(is16BitFloat(), hasTF32Residuals);
   }
 };
 

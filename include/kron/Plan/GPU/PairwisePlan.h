@@ -29,6 +29,9 @@ struct PairwiseChoices {
   /// Of products: columns of the values at a time, and CTAs that there shall
   /// be.
   int64_t valueColumns = 1, splitCTAs = 1;
+  /// Products of parts that matrix instructions multiply by the values; 0: they
+  /// do not.
+  int64_t valueProducts = 0;
   /// Positions of K that the kernel is launched for at least, and at most (0:
   /// any).
   int64_t minK = 0, maxK = 0;
@@ -39,6 +42,8 @@ struct PairwiseChoices {
   /// By matrix instructions: products of parts of the elements. Tiles whose
   /// results are not exact then are computed as without.
   int64_t products = 0;
+  /// Whether these are made by warpgroups.
+  bool usesWgmma = false;
 
   template <typename Visitor>
   static void visitFields(Visitor &visit, PairwiseChoices &choices) {
@@ -54,8 +59,10 @@ struct PairwiseChoices {
     visit("keeps_rows", choices.keepsRows);
     visit("polynomials", choices.polynomials);
     visit("value_columns", choices.valueColumns);
+    visit("value_products", choices.valueProducts);
     visit("split_ctas", choices.splitCTAs);
     visit("products", choices.products);
+    visit("wgmma", choices.usesWgmma);
   }
 };
 
@@ -74,6 +81,17 @@ struct PairwisePlan : PairwiseChoices {
                           kPartBytes
                     : 0;
   }
+  /// Of values that matrix instructions multiply: what a lane has of two
+  /// columns of the matrix and a column of theirs, elements of a row of eight
+  /// columns of the matrix, and bytes in shared memory.
+  int64_t getValueWords() const { return valueProducts == 3 ? 4 : 2; }
+  int64_t getValueRow() const { return valueColumns * 4 * getValueWords(); }
+  int64_t getValueBytes() const {
+    int64_t bytes = elementBytes == 8 ? 8 : 4;
+    return valueProducts
+               ? kValueStages * (getTileColumns() / 8) * getValueRow() * bytes
+               : 0;
+  }
   /// Where the function is computed: pipeline stages, positions of K in each,
   /// and elements from one row of a tile in shared memory to the next.
   int64_t getFunctionStages() const { return products ? 2 : stages; }
@@ -84,7 +102,7 @@ struct PairwisePlan : PairwiseChoices {
   int64_t getSharedBytes() const {
     // A word of each warp says whether its products are exact.
     int64_t votes = products ? threads / 32 * 4 : 0;
-    return getProductBytes() + votes +
+    return getProductBytes() + votes + getValueBytes() +
            getFunctionStages() *
                ((keepsRows ? 0 : getTileRows()) + getTileColumns()) *
                getPitch() * elementBytes;
@@ -93,6 +111,11 @@ struct PairwisePlan : PairwiseChoices {
   /// Bytes of a row and part that matrix instructions take at a time, and of a
   /// row of the function beside these.
   static constexpr int64_t kPartBytes = 64, kFunctionBytes = 32;
+  /// Elements of a thread at most.
+  static constexpr int64_t kMostElements = 128;
+  /// Blocks whose values are in shared memory: one arrives while threads read
+  /// the other.
+  static constexpr int64_t kValueStages = 2;
 };
 
 /// Roundings of `|x|^2 + |y|^2` that squares made of products of split f32 are
@@ -113,6 +136,13 @@ std::optional<std::string> getPairwiseReason(PairOpInterface op);
 
 /// Whether `op` can be made of matrix products.
 bool hasMatrixProducts(PairOpInterface op);
+
+/// Matrix products that a product of values of `elementBytes` is made of.
+int64_t getValueProducts(int64_t elementBytes);
+
+/// Why fields of `given` can have no such values in any plan of pairs, or
+/// nothing.
+std::optional<std::string> getFieldsReason(GPUPlanAttr given);
 
 /// What `plan`, which is complete, says of `op`; or why that is no plan for it
 /// on `machine`.

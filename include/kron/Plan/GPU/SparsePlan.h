@@ -47,7 +47,7 @@ inline constexpr int64_t kSparseChunkBytes = tile::kChunkBytes,
 inline constexpr int64_t kSparseSkinnyM = tile::kMostSkinnyM;
 /// What the results of a tile are a multiple of where the data and the factor
 /// change places: chunks of a row of K are exchanged among eight neighbours.
-inline constexpr int64_t kSwappedResults = 32;
+inline constexpr int64_t kSwappedResults = tile::kSwappedChunkResults;
 
 /// Rows that are copied one by one where they are innermost.
 inline constexpr int64_t kSparseFewRows = 32;
@@ -211,7 +211,8 @@ struct SparseChoices {
   }
 };
 
-struct SparsePlan : SparseProblem, SparseChoices {
+/// What follows for tiles.
+struct SparseTiling : SparseProblem, SparseChoices {
   /// Products and positions of the contracted axis of a chunk of the factor,
   /// and of the data unless they are `alongRows`.
   int64_t lanesPerChunk = 1, chunkK = 1;
@@ -232,8 +233,8 @@ struct SparsePlan : SparseProblem, SparseChoices {
   /// which rows are innermost: a thread's rows follow each other.
   bool turnsRows = false;
 
-  SparsePlan() = default;
-  explicit SparsePlan(SparseProblem problem)
+  SparseTiling() = default;
+  explicit SparseTiling(SparseProblem problem)
       : SparseProblem(std::move(problem)) {}
 
   bool has16BitResiduals() const { return residuals != SparseResiduals::TF32; }
@@ -244,9 +245,6 @@ struct SparsePlan : SparseProblem, SparseChoices {
   /// Whether a K step's factor is prepared, by warpgroups, while the K step
   /// before it is multiplied.
   bool preparesAhead() const { return usesWgmma && !keepsFactor; }
-  /// Whether the factor comes in pieces, as the data do, and warps multiply:
-  /// such kernels are made of tile operations.
-  bool streamsByWarps() const { return !usesWgmma && !keepsFactor; }
   /// Elements of a chunk, and the bytes that it has in a packed operand.
   int64_t getChunk() const { return chunkBytes / elementBytes; }
   bool isWideChunk() const { return chunkBytes > kSparseChunkBytes; }
@@ -292,6 +290,27 @@ struct SparsePlan : SparseProblem, SparseChoices {
   int64_t getSums() const {
     return getParts() * (alongRows ? 1 : laneChunks) * rowTiles * resultTiles;
   }
+
+  /// Results of a group and the places that may be before them in a tile.
+  int64_t getPlaces() const {
+    return sizeN + std::max<int64_t>(shiftUnit - 1, 0);
+  }
+  /// Tiles of results that make whole chunks.
+  int64_t getResultUnit() const {
+    return tile::getResultUnit(order == SparseOrder::Chunks, chunkK);
+  }
+  int64_t getLaneBlocks() const;
+  int64_t getResultBlocks() const;
+  /// Tiles that have the same rows: parts of the factor.
+  int64_t getTilesPerRows() const;
+  /// Of a row of the data and one of the results: elements.
+  int64_t getDataFeatures() const;
+  int64_t getResultFeatures() const;
+};
+
+/// And for what they take of shared memory.
+struct SparsePlan : SparseTiling {
+  using SparseTiling::SparseTiling;
 
   /// Of a K step's packed operand of the factor, or of data that are not
   /// `alongRows`: from one row of `stepK` positions times the tile's lanes to
@@ -390,22 +409,6 @@ struct SparsePlan : SparseProblem, SparseChoices {
     return getRingBytes() + getExchangeBytes() + getKeptBytes() +
            getStoredBytes() + warpGroups * getOrderedBytes();
   }
-
-  /// Results of a group and the places that may be before them in a tile.
-  int64_t getPlaces() const {
-    return sizeN + std::max<int64_t>(shiftUnit - 1, 0);
-  }
-  /// Tiles of results that make whole chunks.
-  int64_t getResultUnit() const {
-    return tile::getResultUnit(order == SparseOrder::Chunks, chunkK);
-  }
-  int64_t getLaneBlocks() const;
-  int64_t getResultBlocks() const;
-  /// Tiles that have the same rows: parts of the factor.
-  int64_t getTilesPerRows() const;
-  /// Of a row of the data and one of the results: elements.
-  int64_t getDataFeatures() const;
-  int64_t getResultFeatures() const;
 };
 
 /// Types and axes of `fused`; why there is no kernel of one sparse factor for

@@ -232,7 +232,7 @@ static constexpr PlanField kFields[] = {
               "power of two"),
     defaulted("sum_loads", 1, 64, 1, kGradient,
               "sums that such a thread loads before it adds them up"),
-    defaulted("wgmma", 0, 1, 0, kGradient | kSparse,
+    defaulted("wgmma", 0, 1, 0, kGradient | kSparse | kPairwise,
               "1: warpgroups multiply, and read operands from shared memory"),
     defaulted("packed_operands", 0, 1, 0, kGradient,
               "1: warpgroups multiply f32 that threads split in shared memory"),
@@ -319,9 +319,13 @@ static constexpr PlanField kFields[] = {
     defaulted("polynomials", 0, 16, 0, kPairwise,
               "of 16 elements, those whose roots and powers are polynomials on "
               "the FMA pipe instead of the special-function unit's"),
-    defaulted("value_columns", 1, 16, 1, kPairwise,
+    defaulted("value_columns", 1, 32, 1, kPairwise,
               "columns of the values that a product takes at a time; the "
               "function is computed anew for the next ones"),
+    defaulted("value_products", 0, 3, 0, kPairwise,
+              "matrix products that the product with values is made of: 3 of "
+              "f32, 2 of 16-bit types, 1 of f64; 0: none, threads multiply and "
+              "add"),
     defaulted("split_ctas", 1, kMost, 1, kPairwise,
               "CTAs that a product shall have: columns of the matrix are "
               "divided among so many, whose sums a second kernel adds up"),

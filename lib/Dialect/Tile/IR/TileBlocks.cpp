@@ -180,26 +180,30 @@ LogicalResult PiecesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
           ArrayRef(llvm::to_vector(llvm::seq<int64_t>(0, sizes.size()))))
     return emitError() << "expects an order of " << sizes.size()
                        << " dimensions, each once, but got " << order;
-  if (chunks && (ahead < 1 || lines || split >= 0 || !order.empty()))
+  bool goAhead = ahead > 0 || (chunks && chunks.getWarpgroups());
+  if (chunks && (!goAhead || lines || split >= 0 || !order.empty()))
     return emitError() << "expects pieces of chunks to go ahead, without "
                           "lines, split and order";
   return success();
 }
 
 /// Whether `op` has pieces of `view` in `ring` and, of chunks, those of a
-/// factor; else an error.
+/// factor, or a part of it that is `kept`; else an error.
 static LogicalResult verifyPieces(Operation *op, ViewType view, RingType ring,
-                                  Value factor, Value factorRing,
+                                  Value factor, Value factorRing, Value kept,
                                   PiecesAttr pieces) {
   auto ofFactor = factor ? dyn_cast<ViewType>(factor.getType()) : ViewType();
+  bool hasChunks(pieces.getChunks());
   // copy_pieces_c7
-  if (bool(pieces.getChunks()) != bool(ofFactor) ||
-      bool(pieces.getChunks()) != bool(factorRing))
+  if (hasChunks != bool(ofFactor) ||
+      hasChunks != (bool(factorRing) != bool(kept)))
     return op->emitOpError("expects a factor and a ring of its pieces with "
-                           "chunks, and neither without these");
-  if (pieces.getChunks())
+                           "chunks, unless it stays, and neither without "
+                           "these");
+  if (hasChunks)
     return verifyChunkPieces(op, view, ring, ofFactor,
-                             cast<RingType>(factorRing.getType()), pieces);
+                             (factorRing ? factorRing : kept).getType(),
+                             pieces);
   BufferType slot = ring.getBuffer();
   // copy_pieces_c1
   if (slot.getShape() != pieces.getBlock() || ring.getAlong() ||
@@ -253,12 +257,18 @@ static LogicalResult verifyTakers(Operation *op, Value ring, Operation *copy,
 }
 
 LogicalResult CopyPiecesOp::verify() {
-  // copy_pieces_c5
-  if (!isa<gpu::GPUFuncOp>((*this)->getParentOp()))
-    return emitOpError("expects to be in no loop");
   Operation *loop = nullptr;
   for (Operation *user : getRing().getUsers())
     loop = isa<ForPiecesOp, ContractPiecesOp>(user) ? user : loop;
+  // What multiplies by a part of a factor that stays verifies the rest.
+  if (loop && !getFactor() && !getFactorRing() && getPieces().getChunks() &&
+      isa<ForSegmentsOp>((*this)->getParentOp()) &&
+      llvm::any_of(loop->getOperands(), getKeptRing))
+    return verifyTakers(*this, getRing(), *this, loop);
+  // copy_pieces_c5
+  if (!isa<gpu::GPUFuncOp>((*this)->getParentOp()))
+    return emitOpError("expects to be in no loop, but in tile.for_segments "
+                       "where a part of a factor stays");
   // copy_pieces_c7
   if (getFactorRing() == getRing())
     return emitOpError("expects pieces of a factor in a ring of their own");
@@ -267,19 +277,21 @@ LogicalResult CopyPiecesOp::verify() {
       (getFactorRing() &&
        failed(verifyTakers(*this, getFactorRing(), *this, loop))) ||
       failed(verifyPieces(*this, getView().getType(), getRing().getType(),
-                          getFactor(), getFactorRing(), getPieces())));
+                          getFactor(), getFactorRing(), /*kept=*/Value(),
+                          getPieces())));
 }
 
 LogicalResult tile::verifyStartedPieces(Operation *op, Value view, Value ring,
                                         PiecesAttr pieces, Value factor,
-                                        Value factorRing) {
+                                        Value factorRing, Value kept) {
   auto isStart = [&](Operation *user) {
     auto copy = dyn_cast<CopyPiecesOp>(user);
     Operation *outermost =
         copy ? copy->getBlock()->findAncestorOpInBlock(*op) : nullptr;
     return outermost && copy->isBeforeInBlock(outermost) &&
            copy->getOperand(0) == view && copy.getPiecesAttr() == pieces &&
-           copy.getFactor() == factor && copy.getFactorRing() == factorRing;
+           copy.getFactor() == (kept ? Value() : factor) &&
+           copy.getFactorRing() == factorRing;
   };
   auto users = ring.getUsers();
   auto start = llvm::find_if(users, isStart);
@@ -290,7 +302,7 @@ LogicalResult tile::verifyStartedPieces(Operation *op, Value view, Value ring,
   return failure(failed(verifyTakers(op, ring, *start, op)) ||
                  failed(verifyPieces(op, cast<ViewType>(view.getType()),
                                      cast<RingType>(ring.getType()), factor,
-                                     factorRing, pieces)));
+                                     factorRing, kept, pieces)));
 }
 
 LogicalResult ForPiecesOp::verify() {

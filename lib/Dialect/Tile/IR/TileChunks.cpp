@@ -54,9 +54,10 @@ int64_t ChunkTile::getStagedSums(int64_t lanes) const {
 }
 
 int64_t ChunkTile::getUnitK() const {
+  bool has16BitResiduals = chunks.getNarrow() || chunks.getMixed();
   return 4 * warpsK *
          std::max(chunks.getK(),
-                  getChunkKPerThread(elementBytes, chunks.getNarrow()));
+                  getChunkKPerThread(elementBytes, has16BitResiduals));
 }
 
 /// Whether data, or the factor, are copied whole.
@@ -91,11 +92,29 @@ int64_t ChunkTile::getPitch(int64_t elements, Type type) const {
          bytes;
 }
 
+int64_t ChunkTile::getPackedBytes(int64_t stepK, int64_t lanes) const {
+  return lanes * getResults() * stepK *
+         getPackedElementBytes(elementBytes == 2, chunks.getMixed());
+}
+
+int64_t ChunkTile::getParts(ViewType factor, PiecesAttr pieces) const {
+  ArrayRef<int64_t> shape = factor.getShape();
+  int64_t rank = shape.size();
+  // What may be before the first result is in the first tile, too.
+  int64_t places =
+      shape[rank - 2] + std::max<int64_t>(chunks.getShift() - 1, 0);
+  return llvm::product_of(shape.drop_back(3)) *
+         llvm::divideCeil(places, getResults()) *
+         llvm::divideCeil(shape[rank - 3],
+                          pieces.getSizes()[pieces.getSizes().size() - 2]);
+}
+
 LogicalResult ChunksAttr::verify(
     function_ref<InFlightDiagnostic()> emitError, int64_t bytes, int64_t k,
     int64_t lanes, DenseI64ArrayAttr tiles, DenseI64ArrayAttr warps,
     ResultOrder, bool alongRows, int64_t rows, bool split, bool narrow, bool,
-    bool, int64_t shift, bool staged, int64_t whole, DenseI64ArrayAttr) {
+    bool, int64_t shift, bool staged, int64_t whole, bool paired,
+    bool warpgroups, bool mixed, bool swapped, DenseI64ArrayAttr) {
   if (bytes != kChunkBytes && bytes != kWideChunkBytes)
     return emitError() << "expects chunks of 16 or 48 bytes, but got " << bytes;
   if (k < 1 || lanes < 1)
@@ -120,18 +139,35 @@ LogicalResult ChunksAttr::verify(
                        << " rows, of one tile and warp and not along_rows, but "
                           "got "
                        << rows;
-  if (narrow && !split)
-    return emitError() << "expects narrow values to be split";
+  if ((narrow || mixed) && !split)
+    return emitError() << "expects narrow and mixed values to be split";
   if (shift < 0)
     return emitError() << "expects shift not to be negative, but got " << shift;
   if (staged && (shift || alongRows))
     return emitError() << "expects staged results neither to be shifted nor "
                           "along_rows";
+  if (paired && (bytes != kChunkBytes || k == 1 || lanes == 1 || alongRows))
+    return emitError() << "expects paired chunks of 16 bytes with several "
+                          "lanes and positions, not along_rows";
+  bool isOfGroups = warps[0] % kWarpgroupWarps == 0 && warps[2] == 1 &&
+                    tiles[0] == 1 && tiles[1] <= kMostWarpgroupTiles && !rows &&
+                    !alongRows && !paired && split == (narrow != mixed);
+  if (warpgroups && !isOfGroups)
+    return emitError() << "expects warpgroups of 4 warps of rows, of one tile "
+                          "of rows and up to "
+                       << kMostWarpgroupTiles
+                       << " of results, that do not share K, of many rows and "
+                          "narrow or mixed residuals";
+  if ((mixed || swapped) && !warpgroups)
+    return emitError() << "expects mixed and swapped chunks of warpgroups only";
+  if (swapped && (lanes != 1 || !split))
+    return emitError() << "expects swapped chunks of split values along K";
   constexpr int64_t kBoth = 2;
   if (whole < 0 || whole > kBoth ||
-      (whole && (alongRows || bytes == kWideChunkBytes)))
+      (whole && (alongRows || warpgroups || bytes == kWideChunkBytes)))
     return emitError() << "expects whole copies of data (1) and the factor "
-                          "(2), neither along_rows nor of 48 bytes, but got "
+                          "(2), neither along_rows, of 48 bytes nor of "
+                          "warpgroups, but got "
                        << whole;
   return success();
 }
@@ -142,17 +178,22 @@ LogicalResult ChunksAttr::verify(
 
 /// Whether data and factor have elements that warps multiply; else an error.
 static LogicalResult verifyChunkElements(Operation *op, Type data, Type factor,
-                                         bool isSplit) {
+                                         ChunksAttr chunks) {
   bool isOf8 = isFloat8(data) || isFloat8(factor);
   auto isNarrow = [](Type type) { return isFloat8(type) || type.isF16(); };
   bool areKnown = isOf8 ? isNarrow(data) && isNarrow(factor)
                         : data == factor && (data.isF32() || data.isF64() ||
                                              data.isF16() || data.isBF16());
+  bool isOfWarpgroup =
+      !isOf8 && !data.isF64() && (!data.isF32() || chunks.getSplit());
   // contract_pieces_c8
-  if (areKnown && (!isSplit || data.isF32()))
+  if (areKnown && (!chunks.getSplit() || data.isF32()) &&
+      (!chunks.getWarpgroups() || isOfWarpgroup))
     return success();
   return op->emitOpError("expects pieces of f32, which alone are split, f64, "
-                         "f16 or bf16, or of 8 bits beside f16, but got ")
+                         "f16 or bf16, or of 8 bits beside f16, of which "
+                         "warpgroups multiply f16, bf16 and split f32, but "
+                         "got ")
          << data << " and " << factor;
 }
 
@@ -183,7 +224,7 @@ static LogicalResult verifyChunkViews(Operation *op, ViewType data,
 /// error.
 static LogicalResult verifyChunkOrder(Operation *op, const ChunkTile &tile,
                                       bool isOf8, int64_t lanes,
-                                      int64_t laneChunks) {
+                                      int64_t laneChunks, bool isKept) {
   ChunksAttr chunks = tile.chunks;
   int64_t k = chunks.getK();
   ResultOrder order = chunks.getResults();
@@ -191,6 +232,10 @@ static LogicalResult verifyChunkOrder(Operation *op, const ChunkTile &tile,
               lanes % chunks.getLanes() == 0;
   if (chunks.getAlongRows())
     fits &= chunks.getLanes() == 1 && order == ResultOrder::Plain;
+  if (chunks.getWhole() > 1)
+    fits &= !isKept;
+  if (chunks.getPaired())
+    fits &= isKept && tile.elementBytes == 2 && !isOf8;
   // Pairs of lanes store three chunks of 16 bytes of neighbouring results.
   if (chunks.getBytes() == kWideChunkBytes)
     fits &= lanes == chunks.getLanes() && lanes % 3 == 0 && !isOf8 &&
@@ -224,7 +269,8 @@ static LogicalResult verifyChunkOrder(Operation *op, const ChunkTile &tile,
 /// kernel; else an error.
 static LogicalResult verifyChunkSizes(Operation *op, const ChunkTile &tile,
                                       ViewType data, ViewType factor,
-                                      PiecesAttr pieces, bool isOfKernel) {
+                                      PiecesAttr pieces, bool isKept,
+                                      bool isOfKernel) {
   ChunksAttr chunks = tile.chunks;
   ArrayRef<int64_t> sizes = pieces.getSizes(), block = pieces.getBlock();
   int64_t rank = sizes.size(), stepK = block.back();
@@ -240,6 +286,9 @@ static LogicalResult verifyChunkSizes(Operation *op, const ChunkTile &tile,
            (!chunks.getAlongRows() || sizes[rank - 2] == 1) &&
            sizes.back() >= sizeK && sizes.back() - stepK < sizeK &&
            stepK % tile.getUnitK() == 0;
+  if (chunks.getSwapped())
+    isTile = isTile && !isKept && data.getShape()[rank - 2] == 1 &&
+             tile.getResults() % kSwappedChunkResults == 0;
   auto mayShare = [&](Type type) {
     int64_t bytes = getBytesOf(type);
     return mayShareChunkRow(
@@ -265,7 +314,7 @@ static LogicalResult verifyChunkSizes(Operation *op, const ChunkTile &tile,
     return verifyChunkOrder(op, tile,
                             getBytesOf(data.getElementType()) == 1 ||
                                 getBytesOf(factor.getElementType()) == 1,
-                            data.getShape()[rank - 2], laneChunks);
+                            data.getShape()[rank - 2], laneChunks, isKept);
   return op->emitOpError("expects pieces of ")
          << tile.getRows() << " rows, whole chunks of lanes and multiples of "
          << tile.getUnitK() << " positions K, by all of " << tile.getWarps()
@@ -288,10 +337,10 @@ static bool areNeighbours(ViewType view, ChunksAttr chunks, bool isFactor) {
 
 LogicalResult tile::verifyChunkTiles(Operation *op, ViewType data,
                                      ViewType factor, PiecesAttr pieces,
-                                     int64_t sharers) {
+                                     int64_t sharers, bool isKept) {
   ChunksAttr chunks = pieces.getChunks();
   Type element = data.getElementType(), weight = factor.getElementType();
-  if (failed(verifyChunkElements(op, element, weight, chunks.getSplit())) ||
+  if (failed(verifyChunkElements(op, element, weight, chunks)) ||
       failed(verifyChunkViews(op, data, factor, chunks.getRows())))
     return failure();
   ChunkTile tile(chunks, element, weight);
@@ -300,13 +349,17 @@ LogicalResult tile::verifyChunkTiles(Operation *op, ViewType data,
       !kernel || (kernel.getThreads() == 32 * tile.getWarps() * sharers &&
                   kernel.getCluster() == 1 && kernel.getShares() == 1 &&
                   sharers % kernel.getGroups() == 0);
-  return verifyChunkSizes(op, tile, data, factor, pieces, isOfKernel);
+  return verifyChunkSizes(op, tile, data, factor, pieces, isKept, isOfKernel);
 }
 
 LogicalResult tile::verifyChunkPieces(Operation *op, ViewType data,
                                       RingType ring, ViewType factor,
-                                      RingType factorRing, PiecesAttr pieces) {
-  if (failed(verifyChunkTiles(op, data, factor, pieces, /*sharers=*/1)))
+                                      Type besideType, PiecesAttr pieces) {
+  auto kept = dyn_cast<BufferType>(besideType);
+  KernelAttr kernel = getKernel(op);
+  // Groups of warps share what is kept.
+  int64_t sharers = kept && kernel ? kernel.getGroups() : 1;
+  if (failed(verifyChunkTiles(op, data, factor, pieces, sharers, bool(kept))))
     return failure();
   ChunksAttr chunks = pieces.getChunks();
   Type element = data.getElementType(), weight = factor.getElementType();
@@ -323,8 +376,18 @@ LogicalResult tile::verifyChunkPieces(Operation *op, ViewType data,
     own = {block.back(), rows};
   SmallVector<int64_t> beside{tile.getResults(),
                               getPitch(/*isFactor=*/true, weight)};
+  int64_t count = pieces.getSizes().back() / block.back();
+  SmallVector<int64_t> whole{count};
+  llvm::append_range(whole, beside);
+  // As matrix instructions read it.
+  if (chunks.getWarpgroups())
+    whole = {count, tile.getPackedBytes(block.back(), block[block.size() - 2]) /
+                        getBytesOf(weight)};
+  if (chunks.getSwapped())
+    beside = {block.back(), tile.getResults()};
   auto isRing = [&](RingType found, ArrayRef<int64_t> shape, Type type) {
-    return !found.getAlong() && found.getStages() == pieces.getAhead() + 1 &&
+    return !found.getAlong() &&
+           found.getStages() == int64_t(pieces.getAhead()) + 1 &&
            found.getBuffer() ==
                BufferType::get(op->getContext(), shape, type, nullptr);
   };
@@ -334,17 +397,29 @@ LogicalResult tile::verifyChunkPieces(Operation *op, ViewType data,
     return op->emitOpError("expects lanes and K of whole copies to be "
                            "neighbours, but got ")
            << data << " and " << factor;
+  bool isBeside =
+      kept ? kept == BufferType::get(op->getContext(), whole, weight, nullptr)
+           : isRing(cast<RingType>(besideType), beside, weight);
   // contract_pieces_c11
-  if (isRing(ring, own, element) && isRing(factorRing, beside, weight))
+  if (isRing(ring, own, element) && isBeside)
     return success();
   return op->emitOpError("expects rings of ")
          << pieces.getAhead() + 1 << " pieces of " << own << " and " << beside
-         << " elements, but got " << ring << " and " << factorRing;
+         << " elements, or all of the latter in a slot, but got " << ring
+         << " and " << besideType;
 }
 
 //===----------------------------------------------------------------------===//
 // Sums
 //===----------------------------------------------------------------------===//
+
+/// What multiplies chunks that are summed up in f32.
+static AtomKind getChunkAtom(const ChunkTile &tile) {
+  bool isNarrow = tile.elementBytes == 2;
+  if (tile.chunks.getWarpgroups())
+    return isNarrow ? AtomKind::WgmmaHalf : AtomKind::WgmmaTF32;
+  return isNarrow ? AtomKind::MmaM16N8K16 : AtomKind::MmaTF32;
+}
 
 /// The sums of a tile in `pieces`: their sizes.
 static SmallVector<int64_t> getSumShape(const ChunkTile &tile,
@@ -369,8 +444,7 @@ bool tile::areChunkSumsOf(FragmentType found, ViewType data, ViewType factor,
   AtomKind atom = found.getAtom();
   bool isAtom = isF64
                     ? atom == AtomKind::MmaF64 || atom == AtomKind::MmaF64Small
-                    : atom == (tile.elementBytes == 2 ? AtomKind::MmaM16N8K16
-                                                      : AtomKind::MmaTF32);
+                    : atom == getChunkAtom(tile);
   return isAtom && found.getShape() == ArrayRef(getSumShape(tile, pieces)) &&
          (isF64 ? found.getElementType().isF64()
                 : found.getElementType().isF32()) &&
@@ -400,6 +474,12 @@ LogicalResult tile::verifyChunkSums(ContractPiecesOp op) {
            << found;
   int64_t shared =
       32 * (tile.getWarps() - tile.getWarps() / tile.warpsK) * 4 * sums;
+  // Packed operands of this piece and the next one.
+  if (pieces.getChunks().getWarpgroups() && !op.getKept())
+    shared += 2 *
+              tile.getPackedBytes(pieces.getBlock().back(),
+                                  pieces.getSizes()[shape.size() - 3]) /
+              getBytesOf(sum);
   if (pieces.getChunks().getStaged())
     shared += tile.getStagedSums(pieces.getSizes()[shape.size() - 3]);
   ArrayRef<int64_t> block = pieces.getBlock();
@@ -420,8 +500,9 @@ LogicalResult tile::verifyChunkSums(ContractPiecesOp op) {
   if (!isOwn)
     return op.emitOpError("expects a buffer of its own for ")
            << shared
-           << " sums of warps that share K, results that are staged and chunks "
-              "of whole copies, if there are some, but got "
+           << " sums of warps that share K, results that are staged, chunks of "
+              "whole copies and operands of warpgroups, if there are some, but "
+              "got "
            << (buffer ? Type(buffer) : Type(NoneType::get(op.getContext())));
   return success();
 }

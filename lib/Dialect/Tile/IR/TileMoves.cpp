@@ -234,6 +234,8 @@ static LogicalResult verifyBufferFromBox(CopyOp op) {
 LogicalResult CopyOp::verify() {
   BufferType buffer = getBuffer().getType();
   ViewType view = getView().getType();
+  if (getPieces())
+    return verifyPartCopy(*this);
   // copy_c7
   if (getTile() && !isTile(getTile()))
     return emitOpError("expects a tile of a tile.for");

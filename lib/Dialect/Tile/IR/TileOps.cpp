@@ -144,7 +144,8 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
 
 LogicalResult AllocOp::verify() {
   // alloc_c2
-  if (isa<ForOp, ForBoxesOp, ForBlocksOp, ForPiecesOp>((*this)->getParentOp()))
+  if (isa<ForOp, ForBoxesOp, ForBlocksOp, ForPiecesOp, ForSegmentsOp>(
+          (*this)->getParentOp()))
     return emitOpError("expects to be in no loop");
   if (!getReuses())
     return success();
@@ -322,9 +323,9 @@ LogicalResult tile::verifyBody(Operation *op, TypeRange carried) {
 
 LogicalResult ForOp::verify() {
   // for_c1
-  if (!isa<gpu::GPUFuncOp, ForColumnsOp>((*this)->getParentOp()))
+  if (!isa<gpu::GPUFuncOp, ForColumnsOp, ForSegmentsOp>((*this)->getParentOp()))
     return emitOpError("expects to be in a gpu.func itself, or in a "
-                       "tile.for_columns");
+                       "tile.for_columns or tile.for_segments");
   if (failed(verifyBody(*this, getInits().getTypes())))
     return failure();
   // Operations of the body are not verified yet.

@@ -411,7 +411,8 @@ LogicalResult MultiplyRowsOp::verify() {
   bool isWide = element.isF64();
   bool isOfAtom = isWide ? fragment.getAtom() == AtomKind::MmaF64 ||
                                fragment.getAtom() == AtomKind::MmaF64Small
-                         : fragment.getAtom() == AtomKind::MmaM16N8K16;
+                         : fragment.getAtom() == AtomKind::MmaM16N8K16 ||
+                               fragment.getAtom() == AtomKind::WgmmaHalf;
   // multiply_rows_c5
   if (!isOfAtom || fragment.getElementType() != sum || element.isF32())
     return emitOpError("expects a fragment of an atom that multiplies ")
@@ -425,6 +426,13 @@ LogicalResult MultiplyRowsOp::verify() {
   if (fragment.getShape()[1] % 2 || fragment.getShape()[2] % 2)
     return emitOpError("expects rows and columns in pairs, but got ")
            << fragment;
+  // multiply_rows_c7
+  if (fragment.getAtom() == AtomKind::WgmmaHalf &&
+      (across != 4 || getThreads(*this) % 128 || columns > 256))
+    return emitOpError("expects 4 lanes, whole warpgroups and up to 256 "
+                       "columns for ")
+           << fragment << ", but got " << across << " of " << getThreads(*this)
+           << " threads and " << columns;
   for (auto [ring, sides] :
        {std::pair(getLeft(), rows), std::pair(getRight(), columns)}) {
     BufferType buffer = ring.getType().getBuffer();
@@ -483,6 +491,41 @@ void ForPairsOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn name) {
   name(getBlockNumber(), "block");
 }
 
+/// Whether `op`, with a ring, is a product by matrix instructions of a matrix
+/// in `fragment`; else an error.
+static LogicalResult verifyPackedValues(ForPairsOp op, FragmentType fragment) {
+  // for_pairs_c6
+  if (op.getAccumulation() != Accumulation::Sum ||
+      fragment.getAtom() == AtomKind::Fma ||
+      llvm::range_size(op.getBody()->getOps<PairsOp>()) != 1)
+    return op.emitOpError("expects a sum of products of matrix instructions "
+                          "with one tile.pairs for values through a ring, but "
+                          "got ")
+           << fragment;
+  Type element = fragment.getElementType();
+  if (op.getValues().getType().getElementType() != element)
+    return op.emitOpError("expects packed values of ")
+           << element << ", but got " << op.getValues().getType();
+  RingType ring = cast<RingType>(op.getRing().getType());
+  BufferType buffer = ring.getBuffer();
+  int64_t columns =
+      cast<FragmentType>(op.getSums().front().getType()).getShape()[2] *
+      static_cast<int64_t>(op.getLanes());
+  ArrayRef<int64_t> shape = buffer.getShape();
+  bool isOfRows = shape.size() == 2 &&
+                  shape[0] * 8 == static_cast<int64_t>(op.getBy()) &&
+                  (shape[1] == 8 * columns ||
+                   (element.isF32() && shape[1] == 16 * columns));
+  if (columns % 8 || ring.getAlong() || ring.getStages() != 2 ||
+      buffer.getLayout() || buffer.getElementType() != element || !isOfRows ||
+      !op.getRing().getDefiningOp<AllocOp>() || !op.getRing().hasOneUse())
+    return op.emitOpError("expects a ring of its own of two buffers of ")
+           << static_cast<int64_t>(op.getBy()) / 8 << " rows of 8 or 16 "
+           << element << " for each of a multiple of eight columns, " << columns
+           << ", but got " << ring;
+  return success();
+}
+
 LogicalResult ForPairsOp::verify() {
   // for_pairs_c1
   if (!isa<ForOp>((*this)->getParentOp()))
@@ -534,17 +577,18 @@ LogicalResult ForPairsOp::verify() {
              << fragment << ", but got " << type;
     if (failed(verifySizes(*this, place,
                            type.getShape()[1] * (getThreads(*this) / across),
-                           type.getShape()[2])))
+                           type.getShape()[2] * (getRing() ? across : 1))))
       return failure();
   }
-  return success();
+  return getRing() ? verifyPackedValues(*this, fragment) : success();
 }
 
 ParseResult ForPairsOp::parse(OpAsmParser &parser, OperationState &result) {
   OpAsmParser::Argument block;
-  OpAsmParser::UnresolvedOperand blocks, place, values;
+  OpAsmParser::UnresolvedOperand blocks, place, values, ring;
   Builder &builder = parser.getBuilder();
-  Type index = builder.getIndexType(), count = builder.getI64Type(), view;
+  Type index = builder.getIndexType(), count = builder.getI64Type(), view,
+       slots;
   StringRef accumulation;
   SmallVector<Type> sums;
   llvm::SMLoc where;
@@ -552,14 +596,19 @@ ParseResult ForPairsOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseOperand(blocks) || parser.parseKeyword("by") ||
       parseNumber(parser, result, "by") || parser.parseLSquare() ||
       parser.parseOperand(place) || parser.parseRSquare() ||
-      parser.parseKeyword("times") || parser.parseOperand(values) ||
+      parser.parseKeyword("times") || parser.parseOperand(values))
+    return failure();
+  bool isPacked = succeeded(parser.parseOptionalKeyword("through"));
+  if ((isPacked && parser.parseOperand(ring)) ||
       parser.parseKeyword("accumulate") || parser.getCurrentLocation(&where) ||
       parser.parseKeyword(&accumulation) || parser.parseKeyword("lanes") ||
       parseNumber(parser, result, "lanes") || parser.parseColonType(view) ||
+      (isPacked && (parser.parseComma() || parser.parseType(slots))) ||
       parser.parseArrowTypeList(sums) ||
       parser.resolveOperand(blocks, count, result.operands) ||
       parser.resolveOperand(place, index, result.operands) ||
-      parser.resolveOperand(values, view, result.operands))
+      parser.resolveOperand(values, view, result.operands) ||
+      (isPacked && parser.resolveOperand(ring, slots, result.operands)))
     return failure();
   std::optional<Accumulation> kind = symbolizeAccumulation(accumulation);
   if (!kind)
@@ -573,10 +622,14 @@ ParseResult ForPairsOp::parse(OpAsmParser &parser, OperationState &result) {
 
 void ForPairsOp::print(OpAsmPrinter &printer) {
   printer << ' ' << getBlockNumber() << " of " << getBlocks() << " by "
-          << getBy() << " [" << getPlace() << "] times " << getValues()
-          << " accumulate " << stringifyAccumulation(getAccumulation())
-          << " lanes " << getLanes() << " : " << getValues().getType()
-          << " -> ";
+          << getBy() << " [" << getPlace() << "] times " << getValues();
+  if (getRing())
+    printer << " through " << getRing();
+  printer << " accumulate " << stringifyAccumulation(getAccumulation())
+          << " lanes " << getLanes() << " : " << getValues().getType();
+  if (getRing())
+    printer << ", " << getRing().getType();
+  printer << " -> ";
   if (getSums().size() == 1)
     printer << getSums().front().getType();
   else

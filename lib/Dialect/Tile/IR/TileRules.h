@@ -64,10 +64,23 @@ LogicalResult verifyAxesAndBytes(StoreOp op, ArrayRef<int64_t> box,
 
 /// Whether a tile.copy_pieces of `view` to `ring`, in `pieces`, is in front of
 /// the loop that `op` is in, and these go together; of chunks, with pieces of
-/// `factor` to `factorRing`. Else an error.
+/// `factor` to `factorRing`, or with a part of it that is `kept`. Else an
+/// error.
 LogicalResult verifyStartedPieces(Operation *op, Value view, Value ring,
                                   PiecesAttr pieces, Value factor = nullptr,
-                                  Value factorRing = nullptr);
+                                  Value factorRing = nullptr,
+                                  Value kept = nullptr);
+
+/// The ring of `slot` if that is acquired, or waited for, by a turn of a
+/// tile.for_segments: all groups of threads share it; null otherwise. And what
+/// multiplies by a slot of that ring, or null.
+Value getKeptRing(Value slot);
+ContractPiecesOp getKeptProduct(Value slot);
+
+/// The rules of parts of a factor that stay for a segment: of what copies one,
+/// and of what multiplies by it.
+LogicalResult verifyPartCopy(CopyOp op);
+LogicalResult verifyKeptFactor(ContractPiecesOp op);
 
 /// Whether `source` is sums of a tile.contract_batch or totals of a
 /// tile.add_pieces; and the rules of storing them.

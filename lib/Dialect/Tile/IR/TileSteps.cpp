@@ -204,19 +204,21 @@ static LogicalResult verifyStepPieces(ContractStepOp op) {
   Type element = data.getElementType();
   bool isStep = chunks && chunks.getBytes() == kChunkBytes &&
                 !chunks.getRows() && !chunks.getShift() && !chunks.getWhole() &&
-                !chunks.getStaged() && chunks.getWarps()[2] == 1 &&
+                !chunks.getStaged() && !chunks.getWarpgroups() &&
+                chunks.getWarps()[2] == 1 &&
                 (element.isF32() || element.isF16() || element.isBF16()) &&
                 data.getRank() == op.getWeights().getRank();
   // contract_step_c2
   if (!isStep)
     return op.emitOpError("expects pieces of chunks of 16 bytes of f32, f16 or "
                           "bf16, of groups, lanes and K, without rows, shift, "
-                          "staged results and warps that share K, but got ")
+                          "staged results, warpgroups and warps that share K, "
+                          "but got ")
            << pieces << " of " << data;
   KernelAttr kernel = getKernel(op);
   int64_t groups = kernel ? kernel.getGroups() : 1;
   return verifyChunkTiles(op, data, op.getWeights(), pieces,
-                          groups * op.getLoop().getShares());
+                          groups * op.getLoop().getShares(), /*isKept=*/false);
 }
 
 /// Whether rings and buffers of `op` have what it multiplies; else an error.

@@ -42,8 +42,8 @@ LogicalResult tile::verifyDivision(gpu::GPUFuncOp kernel) {
   WalkResult result = kernel.getBody().walk([&](Operation *op) {
     bool isKnown =
         TypeSwitch<Operation *, bool>(op)
-            .Case<AllocOp, ForOp, YieldOp, gpu::ReturnOp, ContractPiecesOp>(
-                [](auto) { return true; })
+            .Case<AllocOp, ForOp, ForSegmentsOp, YieldOp, gpu::ReturnOp,
+                  ContractPiecesOp>([](auto) { return true; })
             .Case<ForStepOp, CopyStepOp, KeepStepOp, ClearOp, ContractStepOp,
                   LeaveRowsOp>([&](auto) { return mayBeWhole; })
             // Of what the steps of a chain leave.
@@ -53,9 +53,11 @@ LogicalResult tile::verifyDivision(gpu::GPUFuncOp kernel) {
             })
             .Case<AcquireOp, WaitOp, ReleaseOp, ResizeOp, ForFibresOp,
                   ContractFibresOp, IfAlignedOp, RefillOp, RefilledOp,
-                  PrefetchOp, tile::QuantizeOp>(
+                  PrefetchOp, PairChunksOp, tile::QuantizeOp>(
                 [&](auto) { return mayBeWhole; })
-            .Case([&](CopyOp copy) { return mayBeWhole && copy.getFill(); })
+            .Case([&](CopyOp copy) {
+              return mayBeWhole && (copy.getFill() || copy.getPiecesAttr());
+            })
             .Case([&](ExchangeOp exchange) {
               return mayBeWhole && exchange->getNumOperands() > 2 &&
                      (getFibres(exchange->getOperand(2)) ||
@@ -68,7 +70,8 @@ LogicalResult tile::verifyDivision(gpu::GPUFuncOp kernel) {
                       !barrier.getOfBlock());
             })
             .Case([](CopyPiecesOp copy) {
-              return copy.getPiecesAttr() && copy.getPieces().getAhead() > 0;
+              PiecesAttr pieces = copy.getPiecesAttr();
+              return pieces && (pieces.getAhead() > 0 || pieces.getChunks());
             })
             .Case([&](PrepareOp prepare) {
               auto type = dyn_cast<OperandType>(
@@ -200,14 +203,20 @@ LogicalResult ContractPiecesOp::verify() {
   auto operand = dyn_cast<OperandType>(getOperand().getType());
   // contract_pieces_c4, contract_pieces_c8
   if (bool(operand) == bool(pieces.getChunks()) ||
-      (operand && (getFactorRing() || getSumsOf())))
+      (operand && (getFactorRing() || getKept() || getSumsOf())))
     return emitOpError("expects an operand or, of pieces of chunks, a view of "
                        "the factor and a ring of its pieces");
+  bool hasSegment = isa<ForSegmentsOp>((*this)->getParentOp()->getParentOp());
+  // contract_pieces_c13
+  if (hasSegment != bool(getKept()))
+    return emitOpError("expects a kept factor in tile.for_segments, and only "
+                       "there");
   if (!operand)
     return failure(
         failed(verifyStartedPieces(*this, getView(), getRing(), pieces,
-                                   getOperand(), getFactorRing())) ||
-        failed(verifyChunkSums(*this)));
+                                   getOperand(), getFactorRing(), getKept())) ||
+        failed(verifyChunkSums(*this)) ||
+        (hasSegment && failed(verifyKeptFactor(*this))));
   if (failed(verifyOwnPieces(*this)) ||
       failed(verifyStartedPieces(*this, getView(), getRing(), pieces)))
     return failure();

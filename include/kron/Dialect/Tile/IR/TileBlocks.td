@@ -56,9 +56,10 @@ def Tile_CopyPiecesOp : Tile_Op<"copy_pieces", [AttrSizedOperandSegments]> {
   let description = [{
     Each group of warps fills all slots of its ring with the first of its pieces of this
     CTA's first tile, or the slots of as many pieces as go `ahead`. Pieces of chunks come
-    with those of a factor, in a ring of its own.
+    with those of a factor, in a ring of its own, unless a part of the factor stays: then
+    these are pieces of the first tile of a segment.
 
-    Constraints, of pieces of chunks the last two of these and those of
+    Constraints, of pieces of chunks the last four of these and those of
     `tile.contract_pieces`:
 
     1. A slot is a piece, of the view's elements, in which what a copy moves lies together.
@@ -66,10 +67,12 @@ def Tile_CopyPiecesOp : Tile_Op<"copy_pieces", [AttrSizedOperandSegments]> {
        pieces are of one group, with one slot more than go `ahead`.
     3. `axes` are the view's.
     4. `bytes`, and the view, are as of `tile.copy` with `fill`.
-    5. It is in no loop.
+    5. It is in no loop, but in `tile.for_segments` where a part of the factor stays.
     6. No other operation takes slots of the ring, but one `tile.for_pieces` or
        `tile.contract_pieces`.
-    7. Chunks come with a factor and a ring of its pieces alone, others with neither.
+    7. Chunks come with a factor and a ring of its pieces, unless a part of it stays, others
+       with neither.
+    8. A `tile.barrier` is behind what threads have read of the ring.
 
     Example: `tile.copy_pieces %x to %ring pieces #tile.pieces<...> : !tile.view<?x32x32xf32, [1024, 32, 1]>, !tile.ring<16 of <1x32x8xf32>>`
   }];
@@ -127,10 +130,14 @@ def Tile_ContractPiecesOp
 
     Pieces of chunks are multiplied by `mma.sync`, and the factor is a view whose pieces
     are in a ring of its own: all threads wait for the next piece of both, and start to
-    copy those that go `ahead`. Tiles are counted as boxes of the view's rows, and what
+    copy those that go `ahead`. Or the part of the factor that the tiles of a segment need
+    is `kept` in a slot. Tiles are counted as boxes of the view's rows, and what
     follows them, and of the factor's results, the last ones fastest. Where warps share K,
     they leave their sums in `sums_of`, from where the first one takes them; staged results
-    go there, behind these, and chunks that are made of whole copies, behind both. Sums that are
+    go there, behind these, and chunks that are made of whole copies, behind both. Warpgroups read the factor as packed operands. Of one that
+    streams, they are in front in `sums_of`, this piece's and that of the next one, which is
+    packed while this one is multiplied. Pieces that do not go ahead are copied as soon as the
+    one in front of them is in registers. Sums that are
     not finite are computed again where they are stored, from the views.
 
     Constraints:
@@ -152,9 +159,10 @@ def Tile_ContractPiecesOp
 
     8. The view has rows, others, lanes and K, and the factor the last of these others,
        lanes, results and K, whose sizes are known, not 0, and the same; there are no more
-       than the `rows` of chunks; elements are of f32, f64,
+       than the `rows` of chunks; warpgroups multiply f32 that is split, f16 or bf16; elements are of f32, f64,
        f16 or bf16, or one or both are of 8 bits and the others of f16. Threads are those
-       of all warps, and CTAs take tiles of their own.
+       of all warps, and of each group of these with a kept factor, and CTAs take tiles of
+       their own.
     9. Chunks have as many elements as `k` and `lanes` say, of which there are whole
        chunks, and `along_rows` one lane; those of 48 bytes have all lanes, a multiple of
        three, of f32 or 16-bit elements, and `spread` results if k is 1; results in `chunks` have all lanes there are in one chunk, and whole ones of a
@@ -164,26 +172,36 @@ def Tile_ContractPiecesOp
         begin at multiples of 128 bytes where chunks change places. `order` has each of
         the factor's dimensions once.
     11. Slots of both rings, one more than go ahead, are rows of the piece with the room
-        between them; those `along_rows` have K, and rows in place of that. Lanes and K of
-        what is copied whole are neighbours where strides are known.
+        between them; those `along_rows` have K, and rows in place of that, and of a factor
+        that is `swapped` K, and results. A kept factor is as many pieces, or packed operands.
+        Lanes and K of what is copied whole are neighbours where strides are known.
     12. The sums are a tile with results in place of K, of the product's atom, up to 64
         groups of four in a lane, 32 of f64; `sums_of` is a buffer for those of all warps
-        but the first ones, if some share K, for staged results, and for chunks of whole
-        copies, that nothing else uses.
+        but the first ones, if some share K, for staged results, for chunks of whole copies,
+        and for packed operands, that nothing else uses.
+    13. A kept factor is a slot from `tile.wait` of pieces that a `tile.copy` of the same
+        factor and pieces has filled; the loop over tiles is that of a segment, whose loop has
+        the factor's parts, and has the segment's tiles. Warps do not share K then, and there
+        are no few rows.
+    14. `paired` chunks have one `tile.pair_chunks` of the slot and pieces in front of the
+        loop over tiles, and others have none.
+    15. All threads have waited for a kept factor, and for what `tile.pair_chunks` has
+        written: a `tile.barrier` is in between.
 
     Example: `%s = tile.contract_pieces %x[%t], %p in %ring along 1 pieces #tile.pieces<...> : !tile.view<?x128xf32, [128, 1]>, !tile.operand<128x128xf32, wgmma.m64k8.tf32 quads>, !tile.ring<4 of <64x32xf32>> -> !tile.fragment<1x64x128xf32, wgmma.m64k8.tf32>`
   }];
   let arguments = (ins Tile_View:$view, Index:$tile,
                        AnyTypeOf<[Tile_Operand, Tile_View]>:$operand, Tile_Ring:$ring,
-                       Optional<Tile_Ring>:$factor_ring, Optional<Tile_Buffer>:$sums_of,
+                       Optional<Tile_Ring>:$factor_ring, Optional<Tile_Buffer>:$kept,
+                       Optional<Tile_Buffer>:$sums_of,
                        ConfinedAttr<I64Attr, [IntNonNegative]>:$along,
                        Tile_PiecesAttr:$pieces);
   let results = (outs Tile_Fragment:$sums);
   let assemblyFormat = [{
     $view `[` $tile `]` `,` $operand `in` $ring (`and` $factor_ring^)?
-    (`sums` $sums_of^)? `along` $along `pieces` $pieces attr-dict
+    (`kept` $kept^)? (`sums` $sums_of^)? `along` $along `pieces` $pieces attr-dict
     `:` type($view) `,` type($operand) `,` type($ring) (`and` type($factor_ring)^)?
-    (`sums` type($sums_of)^)? `->` type($sums)
+    (`kept` type($kept)^)? (`sums` type($sums_of)^)? `->` type($sums)
   }];
   let hasVerifier = 1;
 }

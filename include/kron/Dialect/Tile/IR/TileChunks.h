@@ -97,6 +97,23 @@ inline int64_t getResultUnit(bool areChunks, int64_t k) {
   return areChunks ? std::max<int64_t>(k / 2, 1) : 1;
 }
 
+/// Bytes that an element takes as warpgroups read it: one of 16 bits, or one of
+/// f32 as TF32, its residual in bf16 and, unless residuals of data are TF32,
+/// too
+/// (`isMixed`), itself in bf16.
+inline constexpr int64_t getPackedElementBytes(bool is16Bit, bool isMixed) {
+  return is16Bit ? 2 : isMixed ? 6 : 8;
+}
+
+/// Of what warpgroups multiply: warps that execute a matrix instruction
+/// together, positions on K of one, or of two of TF32, and the most tiles of 8
+/// results that one has.
+inline constexpr int64_t kWarpgroupWarps = BatchBlocks::kGroupWarps,
+                         kWarpgroupChunkK = 16, kMostWarpgroupTiles = 32;
+/// Results of tiles whose data and factor have changed places come in multiples
+/// of these: chunks of a row of K are exchanged among eight neighbours.
+inline constexpr int64_t kSwappedChunkResults = 32;
+
 /// What follows from how warps multiply chunks and from their elements.
 struct ChunkTile {
   ChunkTile(ChunksAttr chunks, Type data, Type factor);
@@ -121,6 +138,10 @@ struct ChunkTile {
   int64_t getUnitK() const;
   /// Elements from one row of `elements` of a piece to the next.
   int64_t getPitch(int64_t elements, Type type) const;
+  /// Bytes of a piece of the factor of `lanes` as warpgroups read it.
+  int64_t getPackedBytes(int64_t stepK, int64_t lanes) const;
+  /// Tiles of `pieces` that have the same rows: parts of the factor.
+  int64_t getParts(ViewType factor, PiecesAttr pieces) const;
 
   ChunksAttr chunks;
   /// Of products.
@@ -128,16 +149,18 @@ struct ChunkTile {
   int64_t rowTiles, resultTiles, rowWarps, resultWarps, warpsK;
 };
 
-/// Whether `op` has pieces of chunks of `data` and `factor` in rings of them;
-/// else an error.
+/// Whether `op` has pieces of chunks of `data` in `ring`, and of `factor` in
+/// what is of type `beside`: a ring, or the buffer of a part that stays; else
+/// an error.
 LogicalResult verifyChunkPieces(Operation *op, ViewType data, RingType ring,
-                                ViewType factor, RingType factorRing,
+                                ViewType factor, Type beside,
                                 PiecesAttr pieces);
 
-/// Whether `pieces` of chunks are those of `data` and `factor`, by all warps of
-/// the kernel: `sharers` times those of a tile; else an error.
+/// Whether `pieces` of chunks are those of `data` and `factor`, of which a part
+/// may stay for a segment (`isKept`), by all warps of the kernel: `sharers`
+/// times those of a tile; else an error.
 LogicalResult verifyChunkTiles(Operation *op, ViewType data, ViewType factor,
-                               PiecesAttr pieces, int64_t sharers);
+                               PiecesAttr pieces, int64_t sharers, bool isKept);
 
 /// Whether `found` is the sums of a tile of such pieces.
 bool areChunkSumsOf(FragmentType found, ViewType data, ViewType factor,

@@ -18,6 +18,7 @@ include "kron/Dialect/Tile/IR/TilePairs.td"
 include "kron/Dialect/Tile/IR/TileParts.td"
 include "kron/Dialect/Tile/IR/TileRows.td"
 include "kron/Dialect/Tile/IR/TileSteps.td"
+include "kron/Dialect/Tile/IR/TileSegments.td"
 include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 
@@ -160,7 +161,8 @@ def Tile_WaitOp : Tile_Op<"wait", [Tile_NamesResult]> {
   let description = [{
     Each thread waits until its own copies to the slot are done, and at most
     `pending` copies that were started later are not; a `tile.barrier` must
-    follow before elements are read that others have copied.
+    follow before elements are read that others have copied. Copies are those to any
+    ring; of pieces each is one.
 
     Constraints:
 
@@ -269,6 +271,10 @@ def Tile_CopyOp : Tile_Op<"copy"> {
     behind the operation, and a `tile.barrier` must follow. What is outside of the
     view has values of some element of the tile.
 
+    With `pieces` of chunks, what a segment needs of a factor is copied, for all threads: of
+    all positions K, one piece behind the other, as `#tile.chunks` says of them. What
+    warpgroups read comes piece by piece, by way of the ring of the data, and all threads pack it.
+
     Constraints:
 
     1. View and buffer have the same element type, or the buffer has no slot and the
@@ -282,7 +288,8 @@ def Tile_CopyOp : Tile_Op<"copy"> {
     4. The rows of a tile are then a multiple of 16 bytes.
     5. The buffer has room for `rows`.
     6. Chunks of `bytes` lie together in it.
-    7. The tile is that of a `tile.for`.
+    7. The tile is that of a `tile.for`, or with `pieces` the segment of the
+        `tile.for_segments` that it is in.
     8. The buffer is a slot from `tile.acquire`, or one that nobody may read or write
         since the last `tile.barrier`.
     9. Rows have neither `part`, `order` nor `groups`.
@@ -303,6 +310,8 @@ def Tile_CopyOp : Tile_Op<"copy"> {
     17. `axes`, `lines` and `rounded` are of `fill`, which has no `part`, `groups`, `split` and ring
         `along` an axis; `axes` are the view's, one for each dimension.
     18. Each slot is filled once, in the order of the ring.
+    19. `pieces` are of chunks; the slot has as many pieces, and of each the tile's results,
+        in rows with the room between them; `bytes` are 16, and there is nothing else.
 
     Example:
 
@@ -320,14 +329,15 @@ def Tile_CopyOp : Tile_Op<"copy"> {
                        OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$rows,
                        ConfinedAttr<I64Attr, [IntPositive]>:$bytes,
                        UnitAttr:$split, UnitAttr:$fill,
-                       OptionalAttr<DenseI64ArrayAttr>:$axes, UnitAttr:$lines,
+                       OptionalAttr<DenseI64ArrayAttr>:$axes,
+                       OptionalAttr<Tile_PiecesAttr>:$pieces, UnitAttr:$lines,
                        UnitAttr:$rounded);
   let assemblyFormat = [{
     $view `[` custom<Turn>($tile, $ahead) `]` `to` $buffer (`part` $part^)?
     (`order` $order^)? (`groups` $groups^)? (`together` $together^)?
     (`rows` $rows^)? `bytes` $bytes (`split` $split^)? (`fill` $fill^)?
-    (`axes` $axes^)? (`lines` $lines^)? (`rounded` $rounded^)? attr-dict
-    `:` type($view) `,` type($buffer)
+    (`axes` $axes^)? (`lines` $lines^)? (`rounded` $rounded^)?
+    (`pieces` $pieces^)? attr-dict `:` type($view) `,` type($buffer)
   }];
   let hasVerifier = 1;
 }
@@ -389,14 +399,16 @@ def Tile_ForOp
   let description = [{
     Tiles `i`, `i + CTAs`, ... below `tiles`, where i is the number of the CTA, or
     of its cluster if these share tiles, or as `#tile.kernel` says of groups and shares; in `tile.for_columns`, i is the CTA's
-    number among those that keep the same columns, which are counted. Tiles are
+    number among those that keep the same columns, which are counted; in `tile.for_segments`
+    they are all of the segment's. Tiles are
     counted in the type of `tiles`, in `tile.for_columns` in 32 bits: there are less
     than 2^31 rows. `carry` names fragments that a turn leaves for
     the next one: `inits` at first, then what `tile.yield` says.
 
     Constraints:
 
-    1. The loop is in the `gpu.func` itself, or in a `tile.for_columns`.
+    1. The loop is in the `gpu.func` itself, or in a `tile.for_columns` or
+       `tile.for_segments`.
     2. Its body has an argument for the number of the tile, and one for each
        carried fragment.
     3. Fragments of the same types are carried on.

@@ -93,6 +93,12 @@ def Tile_MultiplyRowsOp
     and `8 j + 2 t + 1` of the part that its warp has: `lanes / 4` warps are next to each
     other along the columns.
 
+    With the atom of warpgroups, w is the number of a warpgroup, of `64 i` rows: its warp
+    `w'` has rows `64 i + 16 w' + g` and `64 i + 16 w' + g + 8`, two for each i, and all
+    columns. The matrix unit reads both sides from the rings; steps of the next block
+    arrive while functions of this one are computed, and rows that the ring has room for
+    stay there through all blocks.
+
     The function waits for the threads of the CTA where it uses the rings, which no
     other operation does.
 
@@ -111,6 +117,8 @@ def Tile_MultiplyRowsOp
        of the box of the place (columns: without a block).
     6. Norms and scales are none or those of both sides, of the accumulation type, with the
        axes of the rows but K.
+    7. With the atom of warpgroups, there are 4 lanes, whole warpgroups and up to 256
+       columns.
 
     Example: squares of distances of f32.
 
@@ -369,6 +377,15 @@ def Tile_ForPairsOp
     Each thread reduces its own columns, in their order, and then the threads of a
     row do; all of these have the results.
 
+    With a ring, matrix instructions multiply, and values are packed: of rows of eight
+    columns of the matrix, and of each eight columns of the values, all lanes one behind the
+    other. Lane (g, t) = (lane / 4, lane % 4) has column g of the values, of columns 2t and
+    2t + 1 of the matrix: the elements; or of f32 their TF32 parts, and behind these what
+    those leave. An element of the matrix is split alike, and of two parts each three
+    products are made. They start from zero in each block, whose products are added to the
+    sums, and are computed by multiply-adds where they are not finite. Threads have the
+    results as they have the matrix.
+
     Constraints:
 
     1. It is in a `tile.for`, and its body has one argument, the number of the
@@ -379,7 +396,13 @@ def Tile_ForPairsOp
     4. The body yields a fragment of rows and columns: `by` of these for all
        `lanes`, which are 4 where the fragment is of matrix instructions.
     5. The results are as many as the accumulation says, and have rows and the atom as the
-       fragment does, and as many columns as the box of the place.
+       fragment does, and as many columns as the box of the place; with a ring, all lanes
+       together have these.
+    6. With a ring, the accumulation is `sum`, the fragment of matrix instructions, and the
+       body has one `tile.pairs`. Columns of the results are a multiple of eight, and
+       values are of the fragment's type. The ring has two buffers, which nothing else uses, of
+       `by / 8` rows; of each column of the results there are 8 elements in a row, or 16
+       of f32 in two parts.
 
     Example:
 
@@ -393,6 +416,7 @@ def Tile_ForPairsOp
   }];
   let arguments = (ins I64:$blocks, ConfinedAttr<I64Attr, [IntPositive]>:$by,
                        Index:$place, Tile_View:$values,
+                       Optional<Tile_Ring>:$ring,
                        Tile_Accumulation:$accumulation, Tile_Lanes:$lanes);
   let regions = (region SizedRegion<1>:$region);
   let results = (outs Variadic<Tile_Fragment>:$sums);

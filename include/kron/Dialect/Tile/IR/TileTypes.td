@@ -168,7 +168,8 @@ def Tile_ChunksAttr : AttrDef<Tile_Dialect, "Chunks"> {
     `split` in TF32 and residual; small products are of bf16 with `narrow`. Sums of each
     piece are added up by themselves with `partial`. The chip widens 8-bit elements itself
     with `widens`. With `shift`, tiles begin at multiples of as many elements in memory
-    before the first one of a group's results. Of `staged` results, a warp leaves eight rows
+    before the first one of a group's results. The 16-bit values of chunks of several lanes
+    and positions are `paired` by `tile.pair_chunks`, of a factor that stays. Of `staged` results, a warp leaves eight rows
     at a time in shared memory, from where lanes store neighbours. With `whole` of 1, data, and
     of 2 the factor, too, whose lanes and positions K are neighbours in memory, are copied in
     segments that begin at the multiple of 16 bytes before their first element, all of a
@@ -177,10 +178,21 @@ def Tile_ChunksAttr : AttrDef<Tile_Dialect, "Chunks"> {
     known at a launch are those without gaps, its dimensions in `order` from the outermost
     on, it is copied as if they were known.
 
+    With `warpgroups`, matrix instructions of four warps read a piece of the factor as packed
+    operands, one per lane, each of core matrices of 8 results x 16 bytes, one behind the
+    other along results: of values in TF32, their residuals in bf16, and the values in bf16; or,
+    with `mixed`, whose residuals of data are of TF32, of the first two; or of 16-bit
+    values. What was data and factor of the operation may have changed places, `swapped`: the
+    rows of the array, which are neighbours, are results, and a piece of these is K x results.
+
     Constraints: chunks of 16 or 48 bytes; positive `k`, `lanes` and `tiles`; `warps` are
     powers of two; up to 15 `rows`, of one tile and one warp of rows, not `along_rows`;
-    `narrow` values are `split`; `shift` is not negative; `staged` results are neither
-    shifted nor `along_rows`; `whole` is up to 2, and 0 `along_rows` or of chunks of 48 bytes.
+    `narrow` and `mixed` values are `split`; `shift` is not negative; `staged` results are neither
+    shifted nor `along_rows`; `paired` chunks are of 16 bytes, several lanes and positions, not
+    `along_rows`; `warpgroups` have multiples of four warps of rows, one tile of rows and up
+    to 32 of results, many rows, one warp along K, and `narrow` or `mixed` values if they are
+    `split`; `mixed` and `swapped` are theirs, the latter of `split` values with chunks along K; `whole` is up to 2, and 0
+    `along_rows`, of chunks of 48 bytes and with `warpgroups`.
 
     Example: `#tile.chunks<bytes = 16, k = 4, lanes = 1, tiles = [1, 4], warps = [2, 4, 1], results = chunks, split = true>`
   }];
@@ -200,6 +212,10 @@ def Tile_ChunksAttr : AttrDef<Tile_Dialect, "Chunks"> {
     DefaultValuedParameter<"int64_t", "0", "elements whose multiples tiles begin at, or 0">:$shift,
     DefaultValuedParameter<"bool", "false", "whether results go through shared memory">:$staged,
     DefaultValuedParameter<"int64_t", "0", "what is copied by 16 bytes wherever it starts: data (1), the factor, too (2)">:$whole,
+    DefaultValuedParameter<"bool", "false", "whether values of a kept factor are put in pairs">:$paired,
+    DefaultValuedParameter<"bool", "false", "whether warpgroups multiply">:$warpgroups,
+    DefaultValuedParameter<"bool", "false", "whether residuals of data are of TF32">:$mixed,
+    DefaultValuedParameter<"bool", "false", "whether data and factor have changed places">:$swapped,
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "the factor's dimensions in memory">:$order);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
@@ -222,8 +238,8 @@ def Tile_PiecesAttr : AttrDef<Tile_Dialect, "Pieces"> {
 
     Constraints: as many sizes, positions and axes; sizes are multiples of the block's;
     positive `warps` and `bytes`; `split` is a dimension, or -1 for none; `ahead` is not
-    negative; an order has each dimension once; chunks come with `ahead`, and with none of
-    `lines`, `split` and `order`.
+    negative; an order has each dimension once; chunks come with `ahead`, unless warpgroups
+    multiply them, and with none of `lines`, `split` and `order`.
 
     Example: `#tile.pieces<sizes = [1, 32, 32], block = [1, 32, 8], axes = [0, 1, 2], warps = 1, bytes = 16>`
   }];
@@ -326,8 +342,10 @@ def Tile_KernelAttr : AttrDef<Tile_Dialect, "Kernel"> {
     own and has rings of its own. `shares` CTAs that follow each other may take the same
     tiles, each for a part of their results. Of CTA c of C, that is number c / shares of
     C / shares, group g takes the tiles from number c / shares + g * (C / shares) on; CTAs
-    that are left over take none. Kernels of several groups are made of `tile.for_fibres`,
-    `tile.for_step` or `tile.contract_pieces`, of several shares of the last one, and what goes with these.
+    that are left over take none. Of a segment (`tile.for_segments`), group g takes each
+    tile groups apart, from g on. Kernels of several groups are made of `tile.for_fibres`,
+    `tile.for_step` or `tile.contract_pieces`, of several shares of the last one, and what
+    goes with these.
 
     Constraints: a multiple of 32 threads up to 1024, of which each of up to 15 groups has
     as many warps; clusters have neither groups nor shares.
