@@ -1,7 +1,7 @@
 """Criteria that code of the tile level meets: families of kernels, the dialect, and its lowering.
 
-docs/check.py runs it, for the kinds in FAMILIES: those that are made of tile operations. Layers, planners and numbers
-are what check.py itself looks at.
+docs/check.py runs it, for the kinds in FAMILIES: all that plans name, but for the planner's choice and for calls of
+cuBLAS. Layers, planners and numbers are what check.py itself looks at.
 
 - A family has at most two thirds of the lines that its emitter had, writes no instruction, and its kernels have at most
   60 operations each.
@@ -17,7 +17,7 @@ import subprocess
 import generate
 
 FAMILIES = {
-    # kind: (its file in KronToTile, its lit test there, lines of its emitter, chip)
+    # kind: (its file in KronToTile, its lit test there, lines of its emitter, or None if it never had one, chip)
     "batched": ("Batched.cpp", "batched.mlir", 894, "sm_80"),
     "ffma": ("Ffma.cpp", "ffma.mlir", 915, "sm_90a"),
     "dmma": ("Dmma.cpp", "dmma.mlir", 806, "sm_90a"),
@@ -29,6 +29,7 @@ FAMILIES = {
     "gradient": ("Gradient.cpp", "gradient.mlir", 1595, "sm_90a"),
     "chain": ("Chain.cpp", "chain.mlir", 494, "sm_90a"),
     "sparse": ("Sparse.cpp", "sparse.mlir", 1213, "sm_90a"),
+    "pairwise": ("Pairwise.cpp", "pairwise.mlir", None, "sm_90a"),
 }
 MOST_OPERATIONS, MOST_METHODS, MOST_FIELDS, MOST_LINES = 60, 40, 25, 149
 
@@ -63,11 +64,17 @@ def bodies(text, keyword=r"class|struct"):
 
 
 def check_families(checker, root, kron_opt):
+    attributes = (root / "include/kron/Dialect/Kron/IR/KronAttrs.td").read_text()
+    cases = re.search(r"def Kron_GPUKernel\b(.*?);", attributes, re.S)[1]
+    kinds = {*re.findall(r'I32EnumAttrCase<"\w+", \d+, "(\w+)">', cases)} - {"auto", "cublas"}
+    checker.expect(kinds == {*FAMILIES}, f"kinds that are not made of tiles: {sorted(kinds - {*FAMILIES})}, and that are "
+                                         f"none: {sorted({*FAMILIES} - kinds)}")
     folder = root / "lib/Conversion/KronToTile"
     for kind, (source, test, before, chip) in FAMILIES.items():
         text = (folder / source).read_text()
         lines = text.count("\n")
-        checker.expect(3 * lines <= 2 * before, f"{source}: {lines} lines, more than two thirds of {before}")
+        checker.expect(before is None or 3 * lines <= 2 * before,
+                       f"{source}: {lines} lines, more than two thirds of {before}")
         found = INSTRUCTIONS.search(text)
         checker.expect(not found, f"{source}: writes instructions: {found and found[0]}")
         program = root / "test/Conversion/KronToTile" / test

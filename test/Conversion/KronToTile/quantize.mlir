@@ -50,7 +50,7 @@ func.func @one(%v: memref<63xbf16>, %q: memref<63xi8>, %s: memref<f32>) {
 // SM90-NOT:       kron.quantize
 // SM90:           tile.launch @kron_gpu::@both_0
 // SM90:         } else {
-// SM90:           tile.launch @kron_gpu::@both_0
+// SM90:           tile.launch @kron_gpu::@both_1
 // SM90:           tile.launch @kron_gpu::@quantize_0
 // SM90-NOT:     kron.quantize
 func.func @both(%x: memref<?x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref<?x384xi8>, %s: memref<?xf32>) {

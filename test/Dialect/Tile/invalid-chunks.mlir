@@ -539,7 +539,7 @@ gpu.module @kron_gpu {
       attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
     %r = tile.alloc : !tile.ring<3 of <16x96xf32>>
     %q = tile.alloc : !tile.ring<3 of <32x96xf32>>
-    // expected-error @+1 {{expects rings of 3 pieces of 16, 100 and 32, 96 elements, but got}}
+    // expected-error @+1 {{expects rings of 3 pieces of 16, 100 and 32, 96 elements, or all of the latter in a slot, but got}}
     tile.copy_pieces %x to %r and %f to %q pieces <sizes = [16, 1, 3, 64], block = [16, 1, 3, 32], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 2, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], split = true, whole = 1>> : !tile.view<?x2x3x40xf32, [240, 120, 1, 3]>, !tile.ring<3 of <16x96xf32>> and !tile.view<2x3x24x40xf32, [2880, 1, 120, 3]>, !tile.ring<3 of <32x96xf32>>
     gpu.return
   }
