@@ -39,7 +39,7 @@ def ConvertKronToLinalg : Pass<"convert-kron-to-linalg"> {
            "every kron.quantize that has no kernel">,
     Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
            "Whose fast path: cpu (--convert-kron-to-vector) or cuda "
-           "(--convert-kron-to-nvvm)">,
+           "(--kron-tile)">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::bufferization::BufferizationDialect",
@@ -113,23 +113,12 @@ def ConvertPairwiseToVector
 }
 
 def ConvertKronToNVVM : Pass<"convert-kron-to-nvvm", "::mlir::ModuleOp"> {
-  let summary = "Generate CUDA kernels from kron.fused";
+  let summary = "Refuse what has not become CUDA kernels";
   let description = [{
-    Replaces every `kron.fused` on memrefs by the launch of a kernel, as its
-    `#kron.gpu_plan` says. Plans have to be complete, as `--kron-plan` leaves
-    them: one that lacks a field, or that does not fit the operation or the
-    chip, is an error. Nothing is chosen here. Gradients are `--kron-tile`'s.
-
-    Of a `#kron.dispatch` every plan becomes a kernel, and host code launches the
-    first one whose requirements hold (`min_rows`, `alignment`, `packed`, and
-    what kernels `small_groups` and `cublas` need). Requirements that types rule
-    out leave their kernel out, and none follows a plan that requires nothing of
-    a launch.
-
-    The kernels stand in one `gpu.module @kron_gpu`, as `llvm.func`s whose bodies
-    still use scf and arith; the launches are calls of `kronRtCudaLaunch`, which
-    gets the address of `@kron_cuda_module`, the kernel's name, the launch shape
-    and the addresses of all parameters.
+    Every `kron.fused`, `kron.ksmm_grad` and `kron.quantize` on memrefs that
+    `--kron-tile` has left is an error, which says why: a plan that lacks a field,
+    or that does not fit the operation or the chip, or plans of which none is
+    launched whatever is known at run time.
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
@@ -149,17 +138,16 @@ def KronTile : Pass<"kron-tile", "::mlir::ModuleOp"> {
   let summary = "Make kernels of tile operations from kron.fused";
   let description = [{
     Replaces every `kron.ksmm_grad` on memrefs that has a plan, by the launch of a kernel, or
-    of two if the sums of pieces are added up, and every `kron.fused` that has one for kernel `batched`,
-    `dmma`, `ffma`, `mma`, `simt` or `small_groups`, or for `wgmma` with `k_piece`, by
-    the launch of a `gpu.func` of
-    `tile` operations (`simt`: one per launch of the plan), as the complete plan says;
-    nothing is chosen here, and no
-    instruction is written. Of a `#kron.dispatch` every plan becomes a kernel, and
-    host code launches the first one whose requirements hold, as
-    `--convert-kron-to-nvvm` describes them. What has a plan for another kernel is
-    left alone, in a branch of its own where a dispatch names it beside one of
-    these; those behind the last one of these stay together. What has a kernel together with a `kron.quantize` from some number of
-    rows on is then there twice, in the branches of a test for that.
+    of two if the sums of pieces are added up, and every `kron.fused` that has one, by
+    the launch of a `gpu.func` of `tile` operations (`simt`: one per launch of the
+    plan), as the complete plan says; nothing is chosen here, and no instruction is
+    written. Of a `#kron.dispatch` every plan becomes a kernel, and host code launches
+    the first one whose requirements hold (`min_rows`, `alignment`, `packed`, and what
+    kernels `small_groups` and `cublas` need). Requirements that types rule out leave
+    their kernel out, and none follows a plan that requires nothing of a launch. A plan
+    that names no kernel of a fused region is left, with those behind the last kernel.
+    What has a kernel together with a `kron.quantize` from some number of rows on is
+    then there twice, in the branches of a test for that.
 
     Example:
 
@@ -216,7 +204,7 @@ def ConvertTileToNVVM : Pass<"convert-tile-to-nvvm", "::mlir::ModuleOp"> {
 def KronMapToGPU : Pass<"kron-map-to-gpu", "::mlir::ModuleOp"> {
   let summary = "Move what is left beside fused kernels to the GPU";
   let description = [{
-    After `--convert-kron-to-nvvm`, turns every `linalg` operation of host
+    After `--convert-tile-to-nvvm`, turns every `linalg` operation of host
     functions into a kernel of its own, with one thread per element of its
     parallel dimensions (reductions start from what a `linalg.fill` has put into
     their destination, which then needs no kernel), copies that transpose by squares in shared memory

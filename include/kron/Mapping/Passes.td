@@ -78,8 +78,8 @@ def KronDecompose : Pass<"kron-decompose"> {
       gradient. It becomes loops over blocks of 64 rows, of 8 and of single ones,
       each a `kron.fused` that adds its block to the sum, so that the batch may be
       dynamic and its sum stays in the cache. f16 and bf16 are summed in an f32
-      array. With `target=cuda` it is left to `--convert-kron-to-nvvm` where there
-      are matrix instructions for its type, and becomes `linalg.generic`s
+      array. With `target=cuda` it is left to `--kron-tile` where there are matrix
+      instructions for its type, and becomes `linalg.generic`s
       elsewhere: equal pieces of the batch are summed up apart and then in order,
       since the elements of the result alone would not keep the SMs of `chip`
       busy. Weights

@@ -18,16 +18,8 @@ StringRef kron::getKernelBaseName(FusedOp fused) {
   return "kron";
 }
 
-/// Says that `plan` is for tile operations.
-static LogicalResult refuseTiles(FusedOp fused, GPUPlanAttr plan) {
-  return fused.emitOpError("has a plan for kernel ")
-         << stringifyGPUKernel(plan.getKernel()) << ": run --kron-tile first";
-}
-
-/// Builds the launch of the kernel of `plan`, and the kernel.
-static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                                FusedOp fused, GPUPlanAttr plan,
-                                const GPUMachine &machine) {
+/// Says that `plan` is for tile operations, or for no fused region.
+static LogicalResult refuse(FusedOp fused, GPUPlanAttr plan) {
   switch (plan.getKernel()) {
   case GPUKernel::Chain:
   case GPUKernel::Batched:
@@ -38,7 +30,8 @@ static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
   case GPUKernel::Simt:
   case GPUKernel::Sparse:
   case GPUKernel::Wgmma:
-    return refuseTiles(fused, plan);
+    return fused.emitOpError("has a plan for kernel ")
+           << stringifyGPUKernel(plan.getKernel()) << ": run --kron-tile first";
   case GPUKernel::Auto:
   case GPUKernel::Gradient:
   case GPUKernel::Cublas:
@@ -51,12 +44,9 @@ static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
          << ", which applies no fused region";
 }
 
-LogicalResult kron::emitGPUKernels(OpBuilder &builder,
-                                   gpu::GPUModuleOp gpuModule, FusedOp fused,
-                                   ArrayRef<GPUPlanAttr> plans,
-                                   const GPUMachine &machine) {
-  return emitDispatch(builder, fused, plans,
-                      [&](OpBuilder &at, GPUPlanAttr plan) {
-                        return emitKernel(at, gpuModule, fused, plan, machine);
-                      });
+LogicalResult kron::emitGPUKernels(OpBuilder &builder, FusedOp fused,
+                                   ArrayRef<GPUPlanAttr> plans) {
+  return emitDispatch(
+      builder, fused, plans,
+      [&](OpBuilder &, GPUPlanAttr plan) { return refuse(fused, plan); });
 }

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Hands a fused region to the emitters that its plans name.
+// What is left of a fused region to code generation: plans that no kernel of
+// tile operations has taken.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,18 +14,15 @@
 #define KRON_CODEGEN_GPU_FUSEDEMITTER_H
 
 #include "kron/Dialect/Kron/IR/KronOps.h"
-#include "kron/Machine/GPUMachine.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace mlir::kron {
 
-/// Builds, before `fused` (on memrefs), what computes it on the GPU: the
-/// launch of the first of `plans`, which are complete, whose requirements hold
-/// at run time. Fails, with an error at `fused`, if a plan is none for it. The
-/// caller erases `fused`.
-LogicalResult emitGPUKernels(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                             FusedOp fused, ArrayRef<GPUPlanAttr> plans,
-                             const GPUMachine &machine);
+/// Builds, before `fused` (on memrefs), the calls of libraries that `plans`,
+/// which are complete, name. Fails, with an error at `fused`, at a plan for a
+/// kernel, or if none is launched whatever is known at run time. The caller
+/// erases `fused`.
+LogicalResult emitGPUKernels(OpBuilder &builder, FusedOp fused,
+                             ArrayRef<GPUPlanAttr> plans);
 
 /// Name of the kernels of `fused`: that of its function.
 StringRef getKernelBaseName(FusedOp fused);

@@ -241,12 +241,12 @@ def Kron_GPUPlanAttr : AttrDef<Kron_Dialect, "GPUPlan"> {
   let mnemonic = "gpu_plan";
   let summary = "how a fused region, or another operation, is mapped to a GPU";
   let description = [{
-    Written by `--kron-plan` or by hand, read by `--kron-tile` or
-    `--convert-kron-to-nvvm`; it changes no code by itself and never changes the
-    meaning of the operation that carries it. A plan by hand may be partial: its
-    fields are constraints, and `--kron-plan` chooses the others. A complete plan
-    has every field of its kernel that has no default; fields at their defaults
-    are not printed. A field that the kernel does not have is an error.
+    Written by `--kron-plan` or by hand, read by `--kron-tile`; it changes no code
+    by itself and never changes the meaning of the operation that carries it. A
+    plan by hand may be partial: its fields are constraints, and `--kron-plan`
+    chooses the others. A complete plan has every field of its kernel that has no
+    default; fields at their defaults are not printed. A field that the kernel does
+    not have is an error.
 
     `kernel` is the kind of kernel:
 
