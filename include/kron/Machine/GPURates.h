@@ -223,8 +223,8 @@ struct SparseRates {
   /// Parts of sectors that stores of an SM fill per clock (docs/notes, 0161).
   double partSectorsPerClock = 0.23;
   /// Clocks of an SM for making a chunk of 16 bytes of what whole copies
-  /// brought (docs/notes, 0171).
-  double clocksPerChunk = 0.5;
+  /// brought: of f32 single copies are as fast (docs/notes, 0172).
+  double clocksPerChunk = 2;
   /// K, and tiles of each warp group, from which on putting pairs of a factor
   /// of 16-bit values in order is worth it.
   int64_t leastPairedK = 128, leastPairedTiles = 4;
