@@ -115,9 +115,8 @@ void kron::printCalibration(llvm::raw_ostream &stream,
     stream << "plans are made for " << calibration.getGPUName() << "\n";
 }
 
-llvm::Expected<std::string>
-kron::keepCalibration(const Calibration &calibration) {
-  std::string path = getCalibrationPath(calibration.key);
+llvm::Expected<std::string> kron::keepCalibration(const Calibration &measured) {
+  std::string path = getCalibrationPath(measured.key);
   if (path.empty())
     return path;
   if (std::error_code error = llvm::sys::fs::create_directories(
@@ -125,6 +124,16 @@ kron::keepCalibration(const Calibration &calibration) {
           llvm::sys::fs::owner_all))
     return createStringError("cannot make the folder of '" + path +
                              "': " + error.message());
+  // What there was no time for stays as it was measured before.
+  Calibration calibration = measured;
+  if (!measured.missed.empty() && llvm::sys::fs::exists(path)) {
+    auto before = readCalibration(path);
+    for (StringRef kind : measured.missed)
+      if (before && before->key == measured.key && before->find(kind))
+        calibration.rates.emplace_back(kind.str(), before->find(kind));
+    if (!before)
+      llvm::consumeError(before.takeError());
+  }
   if (llvm::Error error = writeFile(path, [&](llvm::raw_ostream &stream) {
         stream << calibration.print();
       }))

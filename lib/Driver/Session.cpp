@@ -41,14 +41,14 @@ void Session::useHost(int32_t numThreads, int64_t vectorBits) {
 
 llvm::Error Session::useProcessors(ArrayRef<std::string> names) {
   ForkGuard guard;
-  // All that come first have to be processors, too.
-  ArrayRef<std::string> own = names.take_until(
-      [](const std::string &name) { return name == "portable"; });
-  auto named = getNamedProcessors(own);
+  bool isPortable = llvm::is_contained(names, "portable");
+  if (isPortable && names.size() > 1)
+    return createStringError("expects 'portable' alone, but got '" +
+                             llvm::join(names, ",") + "'");
+  auto named = getNamedProcessors(isPortable ? ArrayRef<std::string>() : names);
   if (!named)
     return named.takeError();
-  processors =
-      own.size() < names.size() ? getPortableProcessors() : std::move(*named);
+  processors = isPortable ? getPortableProcessors() : std::move(*named);
   options.numThreads = 0;
   return llvm::Error::success();
 }

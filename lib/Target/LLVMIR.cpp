@@ -496,10 +496,19 @@ FailureOr<CompiledModule> kron::compileToLLVMIR(ModuleOp module,
   if (options.emitCFunctions &&
       failed(checkCFunctions(module, /*onGPU=*/!options.gpuChips.empty())))
     return failure();
+  if (processors.empty() && options.gpuChips.empty())
+    return emitError(
+        module.getLoc(),
+        "expects a processor or a GPU to compile for, but got none");
   ModuleCompiler compiler(module, options, context);
   for (const Processor &processor : processors) {
-    // Without bf16 another version is as good as the one for matrix tiles.
-    if (processor.hasMatrixTiles && processors.size() > 1 && !hasBF16(module))
+    // Without bf16 another version of vectors as wide is as good as the one for
+    // matrix tiles.
+    auto isAsGood = [&](const Processor &other) {
+      return !other.hasMatrixTiles && other.vectorBits >= processor.vectorBits;
+    };
+    if (processor.hasMatrixTiles && llvm::any_of(processors, isAsGood) &&
+        !hasBF16(module))
       continue;
     if (failed(compiler.addVersion(processor)))
       return failure();

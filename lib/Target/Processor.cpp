@@ -72,8 +72,10 @@ static llvm::Triple getTriple(const Processor &processor) {
 /// amount to, and what is known of such a processor.
 static void classify(Processor &processor, const llvm::TargetMachine &machine) {
   const llvm::MCSubtargetInfo &info = *machine.getMCSubtargetInfo();
+  // Of another architecture LLVM takes no name that it does not know.
   auto hasFeature = [&](StringRef name) {
-    return info.checkFeatures(("+" + name).str());
+    return machine.getTargetTriple().isX86() &&
+           info.checkFeatures(("+" + name).str());
   };
   processor.isa = KRON_ISA_HOST;
   processor.vectorBits = 128;
@@ -195,6 +197,18 @@ std::vector<Processor> kron::getPortableProcessors() {
   return processors;
 }
 
+/// Whether `name` is a processor of the architecture of `machine` without code
+/// of 64 bits, for which LLVM makes no subtarget.
+static bool isFor32Bits(const llvm::TargetMachine &machine, StringRef name) {
+  if (!machine.getTargetTriple().isX86())
+    return false;
+  llvm::Triple triple(machine.getTargetTriple());
+  triple.setArch(llvm::Triple::x86);
+  std::unique_ptr<llvm::MCSubtargetInfo> info(
+      machine.getTarget().createMCSubtargetInfo(triple, name, ""));
+  return info && !info->checkFeatures("+64bit");
+}
+
 /// The processor `name` of an architecture, if LLVM knows it.
 static llvm::Expected<std::optional<Processor>>
 findProcessor(StringRef name, StringRef triple = "") {
@@ -202,7 +216,8 @@ findProcessor(StringRef name, StringRef triple = "") {
   auto baseline = createTargetMachine(processor);
   if (!baseline)
     return baseline.takeError();
-  if (!(*baseline)->getMCSubtargetInfo()->isCPUStringValid(name))
+  const llvm::MCSubtargetInfo &known = *(*baseline)->getMCSubtargetInfo();
+  if (!known.isCPUStringValid(name) || isFor32Bits(**baseline, name))
     return std::nullopt;
   processor.cpu = name.str();
   auto machine = createTargetMachine(processor);

@@ -162,6 +162,8 @@ static py::dict getDict(const CompileTimes &times) {
 
 py::dict Compilation::compile(bool cFunctions) {
   ObjectCode object;
+  std::string remarks;
+  std::vector<std::string> warnings;
   {
     py::gil_scoped_release release;
     ForkGuard guard;
@@ -171,6 +173,8 @@ py::dict Compilation::compile(bool cFunctions) {
     if (failed(compiled))
       fail(source->getError());
     object = std::move(*compiled);
+    remarks = source->getRemarks();
+    warnings = source->getWarnings().vec();
   }
   py::list names;
   for (const KernelManifest &kernel : object.kernels)
@@ -178,8 +182,8 @@ py::dict Compilation::compile(bool cFunctions) {
   py::dict result;
   result["object"] = py::bytes(object.code);
   result["names"] = std::move(names);
-  result["remarks"] = source->getRemarks();
-  result["warnings"] = source->getWarnings().vec();
+  result["remarks"] = std::move(remarks);
+  result["warnings"] = std::move(warnings);
   result["times"] = getDict(object.times);
   return result;
 }

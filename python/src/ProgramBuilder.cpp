@@ -30,16 +30,21 @@ static Type getNamedType(OpBuilder &builder, StringRef name) {
   if (name.consume_front("complex<"))
     return ComplexType::get(getNamedType(builder, name.drop_back()));
   MLIRContext *context = builder.getContext();
-  return llvm::StringSwitch<Type>(name)
-      .Case("f16", builder.getF16Type())
-      .Case("bf16", builder.getBF16Type())
-      .Case("f32", builder.getF32Type())
-      .Case("f64", builder.getF64Type())
-      .Case("i8", builder.getI8Type())
-      .Case("i32", builder.getI32Type())
-      .Case("i64", builder.getI64Type())
-      .Case("f8E4M3FN", Float8E4M3FNType::get(context))
-      .Case("f8E5M2", Float8E5M2Type::get(context));
+  Type type = llvm::StringSwitch<Type>(name)
+                  .Case("f16", builder.getF16Type())
+                  .Case("bf16", builder.getBF16Type())
+                  .Case("f32", builder.getF32Type())
+                  .Case("f64", builder.getF64Type())
+                  .Case("i8", builder.getI8Type())
+                  .Case("i32", builder.getI32Type())
+                  .Case("i64", builder.getI64Type())
+                  .Case("f8E4M3FN", Float8E4M3FNType::get(context))
+                  .Case("f8E5M2", Float8E5M2Type::get(context))
+                  .Default(Type());
+  if (!type)
+    throw std::invalid_argument(
+        "expects the name of an element type, but got '" + name.str() + "'");
+  return type;
 }
 
 static SmallVector<int64_t> getShape(const Program::Sizes &sizes) {
@@ -74,17 +79,25 @@ static Attribute getNumber(OpBuilder &builder, Type element, double value) {
 
 /// An attribute whose value is a word.
 static Attribute getWord(MLIRContext *context, StringRef name, StringRef word) {
-  if (name == "precision")
-    return PrecisionAttr::get(context, *symbolizePrecision(word));
-  if (name == "layout")
-    return LayoutAttr::get(context, *symbolizeLayout(word));
-  assert(name == "activation" && "no attribute that is a word");
-  return ActivationAttr::get(context, *symbolizeActivation(word));
+  if (auto value = symbolizePrecision(word); value && name == "precision")
+    return PrecisionAttr::get(context, *value);
+  if (auto value = symbolizeLayout(word); value && name == "layout")
+    return LayoutAttr::get(context, *value);
+  if (auto value = symbolizeActivation(word); value && name == "activation")
+    return ActivationAttr::get(context, *value);
+  throw std::invalid_argument("expects a word of precision, layout or "
+                              "activation, but got '" +
+                              word.str() + "' for '" + name.str() + "'");
 }
 
 static Attribute getTranspose(MLIRContext *context, char letter) {
-  return TransposeAttr::get(context,
-                            *symbolizeTranspose(StringRef(&letter, 1)));
+  StringRef text(&letter, 1);
+  auto value = symbolizeTranspose(text);
+  if (!value)
+    throw std::invalid_argument("expects a letter that says how a matrix is "
+                                "taken, but got '" +
+                                text.str() + "'");
+  return TransposeAttr::get(context, *value);
 }
 
 /// Groups of operands in the order in which an operation has them.

@@ -154,6 +154,20 @@ TEST_F(Calibrate, RatesThatThereIsTimeForAreKept) {
   EXPECT_EQ(read->rates, calibration->rates);
   EXPECT_EQ(read->getGPUName(), calibration->getGPUName());
 
+  // What there is no time for stays as it was kept before.
+  Calibration before = *calibration;
+  before.rates.clear();
+  for (const auto &[kind, rate] : kRates)
+    before.set(kind, rate);
+  before.missed.clear();
+  ASSERT_TRUE(bool(keepCalibration(before)));
+  auto path = keepCalibration(*calibration);
+  ASSERT_TRUE(bool(path)) << llvm::toString(path.takeError());
+  auto kept = readCalibration(*path);
+  ASSERT_TRUE(bool(kept)) << llvm::toString(kept.takeError());
+  EXPECT_EQ(kept->rates.size(), kRates.size());
+  EXPECT_EQ(kept->find("ffma"), 60);
+
   auto none = measureGPU(0, getReadings(0));
   EXPECT_EQ(llvm::toString(none.takeError()),
             "there was no time to measure any rate");

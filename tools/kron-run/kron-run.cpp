@@ -163,6 +163,10 @@ static llvm::Error checkOptions() {
         hasInput ? "expects no FILE.mlir with --calibrate, but got '" +
                        getOptions().inputFile + "'"
                  : "expects FILE.mlir, or --calibrate");
+  if (getOptions().calibrate && getOptions().threads.getNumOccurrences())
+    return createStringError("expects no --threads with --calibrate, which "
+                             "measures one, but got " +
+                             llvm::Twine(getOptions().threads));
   if (getOptions().threads.getNumOccurrences() && getOptions().threads < 1)
     return createStringError("expects --threads to be at least 1, but got " +
                              llvm::Twine(getOptions().threads));

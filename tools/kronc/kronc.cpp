@@ -233,6 +233,9 @@ static llvm::Expected<Session> createSession(Emit emit) {
     options.optLevel = 0;
   std::vector<std::string> cpus(getOptions().cpus.begin(),
                                 getOptions().cpus.end());
+  if (!cpus.empty() && !hasTarget("cpu"))
+    return createStringError("expects --target cpu with --mcpu, but got '" +
+                             llvm::join(cpus, ",") + "' without it");
   if (cpus.empty())
     cpus = {"portable"};
   if (llvm::Error error = addGPUs(session, emit))

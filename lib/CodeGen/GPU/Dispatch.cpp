@@ -120,7 +120,9 @@ static Int getSparseRows(Emitter &host, FusedOp fused, GPUPlanAttr plan) {
   if (plan.getKernel() == GPUKernel::Chain) {
     axis = getRegroupedRows(products);
   } else {
-    auto problem = describeSparse(fused);
+    bool copiesSingly =
+        plan.getKernel() == GPUKernel::Sparse && plan.get("copies_singly") != 0;
+    auto problem = describeSparse(fused, copiesSingly);
     auto *found = std::get_if<SparseProblem>(&problem);
     if (found && found->rowAxis >= 0)
       axis = found->rowAxis;

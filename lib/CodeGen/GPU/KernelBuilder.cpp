@@ -480,12 +480,6 @@ void KernelBuilder::waitCopies(int64_t pending) {
 
 void KernelBuilder::barrier() { NVVM::Barrier0Op::create(builder, loc); }
 
-void KernelBuilder::clusterBarrier() {
-  // Arriving releases and waiting acquires.
-  NVVM::ClusterArriveOp::create(builder, loc, builder.getUnitAttr());
-  NVVM::ClusterWaitOp::create(builder, loc, builder.getUnitAttr());
-}
-
 void KernelBuilder::namedBarrier(Int number, int64_t threads) {
   NVVM::BarrierOp::create(builder, loc, TypeRange(), materialize(number, 32),
                           materialize(threads, 32),

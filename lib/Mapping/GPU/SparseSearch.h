@@ -82,10 +82,6 @@ void describeSparseAccesses(FusedOp fused, SparseCandidate &candidate);
 double getSparseStoreBytes(const SparseCandidate &candidate,
                            const GPUMachine &machine);
 
-/// The same while an element is copied, if copies are of less than 16 bytes.
-double getSparseLoadBytes(const SparseCandidate &candidate,
-                          const GPUMachine &machine);
-
 /// Whether copies are of less than 16 bytes, or stores fill parts of sectors.
 bool hasNarrowAccesses(const SparseCandidate &candidate);
 

@@ -100,19 +100,6 @@ double kron::getSparseStoreBytes(const SparseCandidate &plan,
          machine.copyBytesPerSecond;
 }
 
-double kron::getSparseLoadBytes(const SparseCandidate &plan,
-                                const GPUMachine &machine) {
-  if (plan.alongRows || plan.loadUnit == plan.getAccess())
-    return 0;
-  const GPURates &rates = getGPURates(machine);
-  // Less than 4 bytes go through registers.
-  double clocks = plan.loadUnit * plan.dataBytes < 4
-                      ? rates.ragged.clocksPerElement16Bit
-                      : rates.dense.clocksPerNarrowCopy;
-  return GPUResources(machine).getClockSeconds(clocks / plan.loadUnit) *
-         machine.copyBytesPerSecond;
-}
-
 bool kron::mayShareSparseStores(const SparseCandidate &plan) {
   SparseCandidate own = plan;
   own.sharedStore = false;

@@ -191,8 +191,6 @@ public:
   //===--------------------------------------------------------------------===//
 
   void barrier();
-  /// A barrier of all threads of the cluster.
-  void clusterBarrier();
   /// A barrier of `threads` threads; numbers 1 to 15 (0 is `barrier`).
   void namedBarrier(Int number, int64_t threads);
   void syncWarp();
