@@ -58,7 +58,9 @@ public:
 private:
   using Body = function_ref<SmallVector<Value>(OpBuilder &, ValueRange)>;
 
-  Value allocate(Type element, ArrayRef<Int> shape);
+  Value allocate(Type element, ArrayRef<Int> shape) {
+    return allocatePacked(host, b, loc, element, shape, workspace);
+  }
   void emit(ValueRange inputs, ValueRange outputs, ArrayRef<AffineMap> maps,
             bool reduces, Body body);
   Value reduceRows(Type element,
@@ -101,18 +103,20 @@ private:
 
 } // namespace
 
-Value RowPacking::allocate(Type element, ArrayRef<Int> shape) {
+Value kron::allocatePacked(Emitter &host, OpBuilder &builder, Location loc,
+                           Type element, ArrayRef<Int> shape,
+                           SmallVectorImpl<Value> &workspace) {
   SmallVector<int64_t> known;
   SmallVector<Value> dynamic;
   for (Int size : shape) {
     known.push_back(size.isConstant() ? size.getConstant()
                                       : ShapedType::kDynamic);
     if (!size.isConstant())
-      dynamic.push_back(arith::IndexCastOp::create(b, loc, b.getIndexType(),
-                                                   host.materialize(size, 64)));
+      dynamic.push_back(arith::IndexCastOp::create(
+          builder, loc, builder.getIndexType(), host.materialize(size, 64)));
   }
   workspace.push_back(memref::AllocOp::create(
-      b, loc, MemRefType::get(known, element), dynamic));
+      builder, loc, MemRefType::get(known, element), dynamic));
   return workspace.back();
 }
 

@@ -22,6 +22,12 @@ struct PackedRows {
   std::optional<PairArray> norms, scales;
 };
 
+/// An array of `element` and `shape` in front of a kernel, which has to be
+/// released: it is added to `workspace`.
+Value allocatePacked(Emitter &host, OpBuilder &builder, Location loc,
+                     Type element, ArrayRef<Int> shape,
+                     SmallVectorImpl<Value> &workspace);
+
 /// Computes these of `array`, a side of `op`, in front of its kernel. Arrays
 /// that have to be released are added to `workspace`.
 PackedRows packRows(Emitter &host, PairOpInterface op, const PairArray &array,

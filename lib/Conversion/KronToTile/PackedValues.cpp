@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PackedValues.h"
+#include "PackedRows.h"
 #include "kron/CodeGen/FusedOperands.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -70,18 +71,7 @@ Value ValuePacking::allocate() {
   shape.push_back(
       host.mul(host.ceilDiv(sizes[*values.getDim(PairAxis::C)], kColumns),
                kLanes * words));
-  SmallVector<int64_t> known;
-  SmallVector<Value> dynamic;
-  for (Int size : shape) {
-    known.push_back(size.isConstant() ? size.getConstant()
-                                      : ShapedType::kDynamic);
-    if (!size.isConstant())
-      dynamic.push_back(arith::IndexCastOp::create(b, loc, b.getIndexType(),
-                                                   host.materialize(size, 64)));
-  }
-  workspace.push_back(
-      memref::AllocOp::create(b, loc, MemRefType::get(known, sum), dynamic));
-  return workspace.back();
+  return allocatePacked(host, b, loc, sum, shape, workspace);
 }
 
 /// The value at `row` and `column` of the matrix of this loop's batch, or 0.
