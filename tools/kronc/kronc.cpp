@@ -9,6 +9,7 @@
 #include "kron/Target/Output.h"
 #include "kron/Target/Remarks.h"
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
