@@ -274,14 +274,12 @@ static void populateKernels(OpPassManager &pm,
   //    One kernel per fused region, of the kind that the plan names; and
   //    one per kron.quantize, unless its rows turn out not to be contiguous.
   if (!options.reference) {
-    //    Those of tile operations first; all kernels are one gpu.module.
+    //    All kernels are one gpu.module.
     KronTileOptions tile;
     tile.chip = options.chip;
     pm.addPass(createKronTile(tile));
     pm.addPass(createConvertTileToNVVM());
-    ConvertKronToNVVMOptions kernels;
-    kernels.chip = options.chip;
-    pm.addPass(createConvertKronToNVVM(kernels));
+    pm.addPass(createConvertKronToNVVM());
   }
   // 10. linalg operations that remain become kernels too, and arrays memory of
   //     the GPU.
