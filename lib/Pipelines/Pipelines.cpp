@@ -160,6 +160,7 @@ static KronPlanOptions getCPUPlanOptions(const CPUPipelineOptions &options) {
   plan.vectorLoads = options.vectorLoads;
   plan.copyGigabytes = options.copyGigabytes;
   plan.l2BytesPerCycle = options.l2BytesPerCycle;
+  plan.calibratedRates = options.calibratedRates;
   return plan;
 }
 
