@@ -171,6 +171,44 @@ func.func @chain_warp_groups(%x: memref<1000x2x64xf16>, %k: memref<2x32x64xf16>,
 
 // -----
 
+func.func @chain_steps(%x: memref<1000x16x16xf32>, %k: memref<16x16x16xf32>, %l: memref<16x16x16xf32>, %y: memref<1000x16x16xf32>) {
+  // expected-error @below {{expects at most 8 steps of a chain, quantization included, but got 9}}
+  kron.fused ins(%x, %k, %l : memref<1000x16x16xf32>, memref<16x16x16xf32>, memref<16x16x16xf32>) outs(%y : memref<1000x16x16xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = chain>} {
+  ^bb0(%t: tensor<1000x16x16xf32>, %a: tensor<16x16x16xf32>, %b: tensor<16x16x16xf32>, %o: tensor<1000x16x16xf32>):
+    %e = tensor.empty() : tensor<1000x16x16xf32>
+    %0 = kron.mode_product axis(2) ins(%t : tensor<1000x16x16xf32>) factor(%a [1, q, p] : tensor<16x16x16xf32>) outs(%e : tensor<1000x16x16xf32>) -> tensor<1000x16x16xf32>
+    %1 = tensor.collapse_shape %0 [[0], [1, 2]] : tensor<1000x16x16xf32> into tensor<1000x256xf32>
+    %2 = tensor.expand_shape %1 [[0], [1, 2]] output_shape [1000, 16, 16] : tensor<1000x256xf32> into tensor<1000x16x16xf32>
+    %3 = kron.mode_product axis(1) ins(%2 : tensor<1000x16x16xf32>) factor(%b [q, p, 2] : tensor<16x16x16xf32>) outs(%e : tensor<1000x16x16xf32>) -> tensor<1000x16x16xf32>
+    %4 = tensor.collapse_shape %3 [[0], [1, 2]] : tensor<1000x16x16xf32> into tensor<1000x256xf32>
+    %5 = tensor.expand_shape %4 [[0], [1, 2]] output_shape [1000, 16, 16] : tensor<1000x256xf32> into tensor<1000x16x16xf32>
+    %6 = kron.mode_product axis(2) ins(%5 : tensor<1000x16x16xf32>) factor(%a [1, q, p] : tensor<16x16x16xf32>) outs(%e : tensor<1000x16x16xf32>) -> tensor<1000x16x16xf32>
+    %7 = tensor.collapse_shape %6 [[0], [1, 2]] : tensor<1000x16x16xf32> into tensor<1000x256xf32>
+    %8 = tensor.expand_shape %7 [[0], [1, 2]] output_shape [1000, 16, 16] : tensor<1000x256xf32> into tensor<1000x16x16xf32>
+    %9 = kron.mode_product axis(1) ins(%8 : tensor<1000x16x16xf32>) factor(%b [q, p, 2] : tensor<16x16x16xf32>) outs(%e : tensor<1000x16x16xf32>) -> tensor<1000x16x16xf32>
+    %10 = tensor.collapse_shape %9 [[0], [1, 2]] : tensor<1000x16x16xf32> into tensor<1000x256xf32>
+    %11 = tensor.expand_shape %10 [[0], [1, 2]] output_shape [1000, 16, 16] : tensor<1000x256xf32> into tensor<1000x16x16xf32>
+    %12 = kron.mode_product axis(2) ins(%11 : tensor<1000x16x16xf32>) factor(%a [1, q, p] : tensor<16x16x16xf32>) outs(%e : tensor<1000x16x16xf32>) -> tensor<1000x16x16xf32>
+    %13 = tensor.collapse_shape %12 [[0], [1, 2]] : tensor<1000x16x16xf32> into tensor<1000x256xf32>
+    %14 = tensor.expand_shape %13 [[0], [1, 2]] output_shape [1000, 16, 16] : tensor<1000x256xf32> into tensor<1000x16x16xf32>
+    %15 = kron.mode_product axis(1) ins(%14 : tensor<1000x16x16xf32>) factor(%b [q, p, 2] : tensor<16x16x16xf32>) outs(%e : tensor<1000x16x16xf32>) -> tensor<1000x16x16xf32>
+    %16 = tensor.collapse_shape %15 [[0], [1, 2]] : tensor<1000x16x16xf32> into tensor<1000x256xf32>
+    %17 = tensor.expand_shape %16 [[0], [1, 2]] output_shape [1000, 16, 16] : tensor<1000x256xf32> into tensor<1000x16x16xf32>
+    %18 = kron.mode_product axis(2) ins(%17 : tensor<1000x16x16xf32>) factor(%a [1, q, p] : tensor<16x16x16xf32>) outs(%e : tensor<1000x16x16xf32>) -> tensor<1000x16x16xf32>
+    %19 = tensor.collapse_shape %18 [[0], [1, 2]] : tensor<1000x16x16xf32> into tensor<1000x256xf32>
+    %20 = tensor.expand_shape %19 [[0], [1, 2]] output_shape [1000, 16, 16] : tensor<1000x256xf32> into tensor<1000x16x16xf32>
+    %21 = kron.mode_product axis(1) ins(%20 : tensor<1000x16x16xf32>) factor(%b [q, p, 2] : tensor<16x16x16xf32>) outs(%e : tensor<1000x16x16xf32>) -> tensor<1000x16x16xf32>
+    %22 = tensor.collapse_shape %21 [[0], [1, 2]] : tensor<1000x16x16xf32> into tensor<1000x256xf32>
+    %23 = tensor.expand_shape %22 [[0], [1, 2]] output_shape [1000, 16, 16] : tensor<1000x256xf32> into tensor<1000x16x16xf32>
+    %24 = kron.mode_product axis(2) ins(%23 : tensor<1000x16x16xf32>) factor(%a [1, q, p] : tensor<16x16x16xf32>) outs(%o : tensor<1000x16x16xf32>) -> tensor<1000x16x16xf32>
+    kron.yield %24 : tensor<1000x16x16xf32>
+  }
+  return
+}
+
+// -----
+
 func.func @gradient(%x: memref<?x256xf32>, %g: memref<?x256xf32>, %y: memref<1x256x256x1xf32>) {
   // expected-error @below {{no gradient plan has stages = 60; expects stages to be 3, say, but got 60}}
   kron.ksmm_grad ins(%x : memref<?x256xf32>) grad(%g : memref<?x256xf32>) outs(%y : memref<1x256x256x1xf32>) {plan = #kron.gpu_plan<kernel = gradient, stages = 60>}
