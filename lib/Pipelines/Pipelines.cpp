@@ -279,9 +279,6 @@ static void populateKernels(OpPassManager &pm,
     tile.chip = options.chip;
     pm.addPass(createKronTile(tile));
     pm.addPass(createConvertTileToNVVM());
-    ConvertKronToNVVMOptions kernels;
-    kernels.chip = options.chip;
-    pm.addPass(createConvertKronToNVVM(kernels));
   }
   // 10. linalg operations that remain become kernels too, and arrays memory of
   //     the GPU.

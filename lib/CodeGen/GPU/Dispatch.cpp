@@ -262,10 +262,9 @@ static LogicalResult emitCublas(OpBuilder &builder, FusedOp fused,
   return success();
 }
 
-LogicalResult
-kron::emitDispatch(OpBuilder &builder, FusedOp fused,
-                   ArrayRef<GPUPlanAttr> plans, PlanEmitter emit,
-                   function_ref<LogicalResult(OpBuilder &)> emitOthers) {
+LogicalResult kron::emitDispatch(OpBuilder &builder, FusedOp fused,
+                                 ArrayRef<GPUPlanAttr> plans,
+                                 PlanEmitter emit) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(fused);
   for (GPUPlanAttr plan : plans) {
@@ -286,8 +285,6 @@ kron::emitDispatch(OpBuilder &builder, FusedOp fused,
       return failure();
     builder.setInsertionPointToStart(branch.elseBlock());
   }
-  if (emitOthers)
-    return emitOthers(builder);
   return fused.emitOpError("has no plan that requires nothing of what is known "
                            "at launch only: ")
          << plans.back();

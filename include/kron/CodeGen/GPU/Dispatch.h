@@ -31,13 +31,10 @@ using PlanEmitter = function_ref<LogicalResult(OpBuilder &, GPUPlanAttr)>;
 
 /// Builds, before `fused` (on memrefs), the choice of the first of `plans`,
 /// which are complete, whose requirements hold at run time: `emit` builds what
-/// is done for each that may be, and `emitOthers` what is done where none of
-/// them is launched (null: the last one requires nothing). A library that a
-/// plan names is called here. The caller erases `fused`.
-LogicalResult
-emitDispatch(OpBuilder &builder, FusedOp fused, ArrayRef<GPUPlanAttr> plans,
-             PlanEmitter emit,
-             function_ref<LogicalResult(OpBuilder &)> emitOthers = nullptr);
+/// is done for each that may be. A library that a plan names is called here.
+/// Fails, with an error, if none may be launched. The caller erases `fused`.
+LogicalResult emitDispatch(OpBuilder &builder, FusedOp fused,
+                           ArrayRef<GPUPlanAttr> plans, PlanEmitter emit);
 
 } // namespace mlir::kron
 
