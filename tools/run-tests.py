@@ -58,6 +58,12 @@ def cache_variable(build, name):
     raise SystemExit(f"run-tests.py: expects {name} in {build}/CMakeCache.txt")
 
 
+# Whose rates estimates are counted from is up to tests.
+os.environ.setdefault("KRON_CALIBRATE", "0")
+# Modules are verified after each pass, which users do not wait for.
+os.environ.setdefault("KRON_VERIFY_EACH", "1")
+
+
 def suite_lit(build):
     """IR and tool tests (lit, FileCheck)."""
     lit = pathlib.Path(cache_variable(build, "KRON_LLVM_PREFIX")) / "bin/lit"

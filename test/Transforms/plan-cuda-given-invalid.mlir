@@ -303,7 +303,7 @@ func.func @whole_of_neighbours(%x: memref<100x2x64x4xf32>, %k: memref<2x40x64x4x
 // -----
 
 func.func @whole_of_rows(%x: memref<2x64x3x100xf32>, %k: memref<2x40x64x3xf32>, %y: memref<2x40x3x100xf32>) {
-  // expected-error @below {{sparse: whole_copies = 1: chunks lie along rows, or elements have 8 bits}}
+  // expected-error @below {{sparse: whole_copies = 1: chunks lie along rows}}
   kron.fused ins(%x, %k : memref<2x64x3x100xf32>, memref<2x40x64x3xf32>) outs(%y : memref<2x40x3x100xf32>)
       attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 1, k_step = 16, whole_copies = 1>} {
   ^bb0(%tx: tensor<2x64x3x100xf32>, %tk: tensor<2x40x64x3xf32>, %ty: tensor<2x40x3x100xf32>):
@@ -317,7 +317,7 @@ func.func @whole_of_rows(%x: memref<2x64x3x100xf32>, %k: memref<2x40x64x3xf32>, 
 // -----
 
 func.func @whole_of_factor(%x: memref<100x2x165xf32>, %k: memref<165x40xf32>, %y: memref<100x2x40xf32>) {
-  // expected-error @below {{sparse: whole_copies = 2: lanes and K are no neighbours in memory}}
+  // expected-error @below {{sparse: whole_copies = 2: expects lanes and positions of K of the factor to lie 1 and 1 elements apart, but got 1 and 40}}
   kron.fused ins(%x, %k : memref<100x2x165xf32>, memref<165x40xf32>) outs(%y : memref<100x2x40xf32>)
       attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 1, k_step = 64, whole_copies = 2>} {
   ^bb0(%tx: tensor<100x2x165xf32>, %tk: tensor<165x40xf32>, %ty: tensor<100x2x40xf32>):
@@ -331,7 +331,7 @@ func.func @whole_of_factor(%x: memref<100x2x165xf32>, %k: memref<165x40xf32>, %y
 // -----
 
 func.func @whole_of_strides(%x: memref<100x2x64x6xf32, strided<[801, 384, 6, 1]>>, %k: memref<2x40x64x6xf32>, %y: memref<100x2x40x6xf32>) {
-  // expected-error @below {{sparse: whole_copies = 1: strides are no multiples of the lanes of a chunk}}
+  // expected-error @below {{sparse: whole_copies = 1: expects strides of the data to be multiples of 2, the lanes of a chunk, but got 801}}
   kron.fused ins(%x, %k : memref<100x2x64x6xf32, strided<[801, 384, 6, 1]>>, memref<2x40x64x6xf32>) outs(%y : memref<100x2x40x6xf32>)
       attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 1, k_step = 64, chunk_bytes = 16, whole_copies = 1>} {
   ^bb0(%tx: tensor<100x2x64x6xf32>, %tk: tensor<2x40x64x6xf32>, %ty: tensor<100x2x40x6xf32>):

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Verifier.h"
 
 namespace mlir::kron {
 #define GEN_PASS_DEF_KRONTILE
@@ -77,7 +78,9 @@ struct KronTilePass : kron::impl::KronTileBase<KronTilePass> {
   void runOnOperation() override {
     FailureOr<GPUMachine> machine = getGPUMachine(getOperation(), chip);
     OpBuilder builder(&getContext());
-    if (failed(machine) || failed(tileModule(builder, *machine)))
+    // A plan by hand may make what the tile level refuses.
+    if (failed(machine) || failed(tileModule(builder, *machine)) ||
+        failed(verify(getOperation())))
       signalPassFailure();
   }
 
