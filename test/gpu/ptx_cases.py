@@ -441,6 +441,8 @@ FIXED = (
     # On copies with padded rows, along an axis that a factor contracts or none does, outside of one of a single position,
     # of results that are wider or narrower than X, of a transposed X, of each size of elements.
     ("mma", CHIPS, product("mkm", "bf16", [(5, 5), (13, 13)], 70, **padded())),
+    ("mma", ("sm_80",), product("mkm", "bf16", [(9, 9), (13, 11)], 75, **padded(op_x="T"))),
+    ("mma", ("sm_80",), product("mkm", "f16", [(9, 9), (13, 11)], 130, **padded(op_x="T"))),
     ("wgmma", HOPPER, product("mkm", "f16", [(6, 6), (9, 21)], 40, **padded(alpha=SCALED["alpha"]))),
     ("batched", CHIPS, product("mkm", "f32", [(3, 5), (16, 7), (11, 9)], 90, **padded(op_x="T"))),
     ("mma", ("sm_80",), product("kmm", "f16", [(12, 12), (20, 9)], 35, **padded())),
