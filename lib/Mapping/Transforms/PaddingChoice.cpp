@@ -17,6 +17,9 @@
 #include "kron/Machine/GPUSplits.h"
 #include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/Arrays.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -25,6 +28,7 @@ using namespace mlir::kron;
 
 /// Bytes of an access, of which rows of padded copies are multiples.
 static constexpr int64_t kAccessBytes = 16;
+static constexpr int64_t kWarpLanes = 32;
 
 namespace {
 /// A chain on padded copies.
@@ -67,6 +71,13 @@ static std::optional<FusionChain> padChain(const FusionChain &chain,
   return padded;
 }
 
+/// Elements of the squares that a transposing copy takes for each element of an
+/// array which is `size` long along one of their sides.
+static double getSquareWaste(int64_t size, int64_t elementBytes) {
+  int64_t side = elementBytes == 2 ? 2 * kWarpLanes : kWarpLanes;
+  return double(llvm::alignTo(size, side)) / size;
+}
+
 static double getElements(ArrayRef<int64_t> shape) {
   double elements = 1;
   for (int64_t size : shape)
@@ -74,9 +85,18 @@ static double getElements(ArrayRef<int64_t> shape) {
   return elements;
 }
 
-/// Seconds of the copies between the arrays of `chain` and those of `padded`.
+/// The axis along which neighbours of the input in memory lie.
+static int64_t getFirstAxis(const FusionChain &chain) {
+  SmallVector<int64_t> axes = invertPermutationVector(chain.inputPermutation);
+  return *llvm::find_if(llvm::reverse(axes), [&](int64_t axis) {
+    return chain.inputShape[axis] != 1 || axis == axes.front();
+  });
+}
+
+/// Seconds of the copies between the arrays of `chain` and those of `padded`,
+/// which differ along `axis`.
 static double getCopySeconds(const FusionChain &chain,
-                             const FusionChain &padded,
+                             const FusionChain &padded, int64_t axis,
                              const GPUMachine &machine) {
   GPUResources resources(machine);
   int64_t bytes = getElementBytes(chain.element);
@@ -88,8 +108,11 @@ static double getCopySeconds(const FusionChain &chain,
   };
   if (!chain.inputPermutation.empty()) {
     const RowSplits rows = getGPUSplits(machine).rows;
+    double waste =
+        getSquareWaste(chain.inputShape[getFirstAxis(chain)], bytes) *
+        getSquareWaste(chain.inputShape[axis], bytes);
     seconds += resources.getLaunchSeconds() +
-               getElements(chain.inputShape) * 1e-6 /
+               getElements(chain.inputShape) * waste * 1e-6 /
                    (bytes == 2 ? rows.transposed16Bit : rows.transposedF32);
   } else if (chain.inputShape != padded.inputShape) {
     addCopy(chain.inputShape, padded.inputShape);
@@ -100,6 +123,31 @@ static double getCopySeconds(const FusionChain &chain,
     if (factor.sizeK != copied.sizeK || factor.sizeN != copied.sizeN)
       seconds += resources.getLaunchSeconds();
   return seconds;
+}
+
+static bool isReshape(Operation *op) {
+  return isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+                         memref::ExpandShapeOp, memref::CollapseShapeOp>(op);
+}
+
+/// Whether an epilogue is applied to `array`, reshaped or not, or rows of 8
+/// bits are made of it.
+static bool isTakenOn(Value array) {
+  return llvm::any_of(array.getUsers(), [](Operation *user) {
+    return isa<EpilogueOp, QuantizeOp>(user) ||
+           (isReshape(user) && isTakenOn(user->getResult(0)));
+  });
+}
+
+/// The same of the result of `fused`: its kernel does that, too, if it writes
+/// there.
+static bool isFollowed(FusedOp fused) {
+  if (fused->getNumResults() != 0)
+    return isTakenOn(fused->getResult(0));
+  Value array = fused.getInit();
+  while (isReshape(array.getDefiningOp()))
+    array = array.getDefiningOp()->getOperand(0);
+  return isTakenOn(array);
 }
 
 /// The chain of `fused` on padded copies, or why there is none.
@@ -122,19 +170,20 @@ describePadded(FusedOp fused, const FusionChain &chain) {
 }
 
 /// Whether `chain` takes less time on padded copies.
-static bool isFaster(const FusionChain &chain, const FusionChain &padded,
+static bool isFaster(const FusionChain &chain, const PaddedChain &padded,
                      const GPUMachine &machine, int64_t footprintBudget,
                      bool allowsCublas) {
   auto getSeconds = [&](const FusionChain &chain) {
     return planFusion(chain, machine, footprintBudget, allowsCublas).seconds;
   };
-  double copies = getCopySeconds(chain, padded, machine);
+  double copies =
+      getCopySeconds(chain, padded.chain, padded.padding.axis, machine);
   double asItLies = getSeconds(chain);
   double gain = getGPUSplits(machine).rows.gainFactor;
   // Plans take their time.
   if (gain * copies >= asItLies)
     return false;
-  return gain * (getSeconds(padded) + copies) < asItLies;
+  return gain * (getSeconds(padded.chain) + copies) < asItLies;
 }
 
 FailureOr<FusedOp> kron::padWhereFaster(RewriterBase &rewriter, FusedOp fused,
@@ -161,14 +210,15 @@ FailureOr<FusedOp> kron::padWhereFaster(RewriterBase &rewriter, FusedOp fused,
       return fused;
     return fused.emitOpError("cannot be padded: ") << *reason;
   }
-  const auto &[paddedChain, padding] = std::get<PaddedChain>(padded);
+  const auto &found = std::get<PaddedChain>(padded);
   if (!isSaid &&
-      !isFaster(chain, paddedChain, machine, footprintBudget, allowsCublas))
+      (isFollowed(fused) ||
+       !isFaster(chain, found, machine, footprintBudget, allowsCublas)))
     return fused;
   remark::analysis(fused.getLoc(),
                    remark::RemarkOpts::name("Padded").category("kron-fuse"))
       << "rows of copies start at multiples of 16 bytes"
-      << remark::metric("Input", padding.input)
-      << remark::metric("Output", padding.output);
-  return padInnermost(rewriter, fused, padding);
+      << remark::metric("Input", found.padding.input)
+      << remark::metric("Output", found.padding.output);
+  return padInnermost(rewriter, fused, found.padding);
 }
