@@ -100,6 +100,10 @@ def chain(name, patterns, rows, fields="", **more):
     return shapes._fixed_chain(name, patterns, rows) | (dict(plan=plan) if fields else {}) | more
 
 
+#: Arrays of a function on tensors lie without gaps.
+PACKED = dict(memref_layout="packed")
+
+
 SMALL_PAIRS = "threads = 64, thread_rows = 2, thread_columns = 4, column_threads = 8, stages = 2"
 
 
@@ -456,6 +460,9 @@ FIXED = (
     ("chain", CHIPS, chain("f32", ((16, 16, 16, 1), (8, 16, 16, 2), (4, 16, 16, 4), (1, 16, 16, 16)), 70, "keeps_factor = 0")),
     ("chain", CHIPS, chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 264, layout="batch_last")),
     ("chain", CHIPS, chain("f32", ((3, 5, 7, 1), (1, 9, 5, 3)), 100)),
+    # Arrays without gaps, which are copied by 16 bytes at a time.
+    ("chain", CHIPS, chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 100, **PACKED)),
+    ("chain", CHIPS, chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 100, "keeps_factor = 0", **PACKED)),
 )
 
 
