@@ -68,6 +68,8 @@ struct MmaTiles {
   int64_t elements = 4096, columnBytes = 32 * 1024;
   /// Pipeline stages where factors take many registers.
   int64_t mostStages = 3;
+  /// Registers for sums with which two factors are one step.
+  int64_t chainSums = 72;
 };
 
 /// `wgmma`.
