@@ -53,10 +53,8 @@ double kron::estimateBatchedSeconds(const BatchedPlan &plan,
   for (const BatchedStep &step : plan.steps)
     clocks += getStepClocks(plan, step, problem, machine);
   double items = problem.inputElements / plan.getInput().getElements();
-  // Of the SM that has the most.
-  double tiles = items / plan.itemsPerTile / machine.numSMs;
-  if (!problem.hasDynamicSize)
-    tiles = getWaves(std::ceil(items / plan.itemsPerTile), machine.numSMs);
+  double tiles = getMostTiles(std::ceil(items / plan.itemsPerTile),
+                              machine.numSMs, machine.numSMs * plan.ctasPerSM);
   double ctas = std::min<double>(plan.ctasPerSM, tiles);
   double busy = resources.getSMSeconds(
       tiles * clocks *

@@ -79,16 +79,17 @@ double WgmmaCost::getBlockClocks(const WgmmaStep &step) const {
 }
 
 /// The same for a tile while `groups` groups of an SM have one each. Where
-/// there are fewer blocks than warpgroups, the others of a group are idle; at
-/// its barriers all are, unless there are other groups.
+/// there are fewer blocks than warpgroups, the others of a group are idle, and
+/// so are the matrix units if few are left: each multiplies one block after the
+/// other. At a group's barriers all are idle, unless there are other groups.
 double WgmmaCost::getTileClocks(double groups) const {
   double clocks = 0;
   for (const WgmmaStep &step : plan.steps) {
     double blocks = 0;
     for (int64_t left = step.getBlocks(); left > 0; left -= plan.groupSize) {
       double together = std::min(left, plan.groupSize);
-      blocks += together * getIdleFactor(groups * together * kWarpgroupWarps,
-                                         rates.busyWarps);
+      double warps = groups * together * kWarpgroupWarps;
+      blocks += together * std::max(rates.busyWarps / warps, 1.0);
     }
     clocks += blocks * getBlockClocks(step);
   }
@@ -168,9 +169,8 @@ double WgmmaCost::getStoreSeconds() const {
 
 double WgmmaCost::getSeconds() const {
   double tiles = getNumTiles();
-  // Of the SM that has the most.
-  double most = problem.hasDynamicSize ? tiles / machine.numSMs
-                                       : getWaves(tiles, machine.numSMs);
+  double most =
+      getMostTiles(tiles, machine.numSMs, machine.numSMs * getGroups());
   double busy =
       resources.getSMSeconds(most * getTileClocks(std::min(most, getGroups())));
   if (waitsForTile())

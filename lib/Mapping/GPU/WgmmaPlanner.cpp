@@ -95,7 +95,11 @@ void Planner::consider(WgmmaPlan &candidate) {
         (candidate.pieces > 1 && buffers < 3))
       continue;
     double seconds = estimateWgmmaSeconds(candidate, problem, machine);
-    if (best && seconds >= bestSeconds)
+    // Less than the estimates' error does not speak against tiles of one
+    // warpgroup, which waits for nobody.
+    bool shares = best && best->groupSize == 1 && candidate.groupSize > 1;
+    double share = shares ? getGPURates(machine).wgmma.sharedShare : 1;
+    if (best && seconds >= share * bestSeconds)
       continue;
     best = candidate;
     bestSeconds = seconds;
