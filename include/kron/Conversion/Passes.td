@@ -321,6 +321,16 @@ def KronExpandMath : Pass<"kron-expand-math"> {
                            "::mlir::math::MathDialect"];
 }
 
+def KronExpandComplex : Pass<"kron-expand-complex"> {
+  let summary = "Make complex operations those on real and imaginary parts";
+  let description = [{
+    Runs `--convert-complex-to-standard` on what it is on, unless that has no
+    operation of the complex dialect.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+}
+
 def KronReleaseEarly : Pass<"kron-release-early"> {
   let summary = "Release arrays right after their last use";
   let description = [{

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Verifier.h"
 
 namespace mlir::kron {
 #define GEN_PASS_DEF_KRONTILE
@@ -146,6 +147,9 @@ struct KronTilePass : kron::impl::KronTileBase<KronTilePass> {
         return signalPassFailure();
       op.erase();
     }
+    // A plan by hand may make what the tile level refuses.
+    if (failed(verify(module)))
+      signalPassFailure();
   }
 
 private:
