@@ -410,3 +410,52 @@ func.func @narrow_copy(%x: memref<100x10000xf32>, %f: memref<30x100xf32>, %y: me
   }
   return
 }
+
+// -----
+
+// Verify that all of a few columns are one tile, which reads whole rows.
+// CHECK-LABEL: func.func @few_columns
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 40, tiled_axis = 2,
+func.func @few_columns(%x: memref<200x40x40xf32>, %f: memref<30x40xf32>, %g: memref<150x200xf32>, %y: memref<150x30x40xf32>) {
+  kron.fused ins(%x, %f, %g : memref<200x40x40xf32>, memref<30x40xf32>, memref<150x200xf32>) outs(%y : memref<150x30x40xf32>) {
+  ^bb0(%t: tensor<200x40x40xf32>, %a: tensor<30x40xf32>, %b: tensor<150x200xf32>, %o: tensor<150x30x40xf32>):
+    %e = tensor.empty() : tensor<200x30x40xf32>
+    %1 = kron.mode_product axis(1) ins(%t : tensor<200x40x40xf32>) factor(%a [q, p] : tensor<30x40xf32>) outs(%e : tensor<200x30x40xf32>) -> tensor<200x30x40xf32>
+    %2 = kron.mode_product axis(0) ins(%1 : tensor<200x30x40xf32>) factor(%b [q, p] : tensor<150x200xf32>) outs(%o : tensor<150x30x40xf32>) -> tensor<150x30x40xf32>
+    kron.yield %2 : tensor<150x30x40xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that two lines of each row are read where the first-level cache does not hold a vector of columns between the
+// factors.
+// CHECK-LABEL: func.func @wide_columns
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 32, tiled_axis = 2,
+func.func @wide_columns(%x: memref<300x300x500xf32>, %f: memref<40x300xf32>, %g: memref<30x300xf32>, %y: memref<30x40x500xf32>) {
+  kron.fused ins(%x, %f, %g : memref<300x300x500xf32>, memref<40x300xf32>, memref<30x300xf32>) outs(%y : memref<30x40x500xf32>) {
+  ^bb0(%t: tensor<300x300x500xf32>, %a: tensor<40x300xf32>, %b: tensor<30x300xf32>, %o: tensor<30x40x500xf32>):
+    %e = tensor.empty() : tensor<300x40x500xf32>
+    %1 = kron.mode_product axis(1) ins(%t : tensor<300x300x500xf32>) factor(%a [q, p] : tensor<40x300xf32>) outs(%e : tensor<300x40x500xf32>) -> tensor<300x40x500xf32>
+    %2 = kron.mode_product axis(0) ins(%1 : tensor<300x40x500xf32>) factor(%b [q, p] : tensor<30x300xf32>) outs(%o : tensor<30x40x500xf32>) -> tensor<30x40x500xf32>
+    kron.yield %2 : tensor<30x40x500xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that one vector is where the first factor has few results.
+// CHECK-LABEL: func.func @bound_columns
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 16, tiled_axis = 2,
+func.func @bound_columns(%x: memref<377x20x300xf32>, %f: memref<5x20xf32>, %g: memref<69x377xf32>, %y: memref<69x5x300xf32>) {
+  kron.fused ins(%x, %f, %g : memref<377x20x300xf32>, memref<5x20xf32>, memref<69x377xf32>) outs(%y : memref<69x5x300xf32>) {
+  ^bb0(%t: tensor<377x20x300xf32>, %a: tensor<5x20xf32>, %b: tensor<69x377xf32>, %o: tensor<69x5x300xf32>):
+    %e = tensor.empty() : tensor<377x5x300xf32>
+    %1 = kron.mode_product axis(1) ins(%t : tensor<377x20x300xf32>) factor(%a [q, p] : tensor<5x20xf32>) outs(%e : tensor<377x5x300xf32>) -> tensor<377x5x300xf32>
+    %2 = kron.mode_product axis(0) ins(%1 : tensor<377x5x300xf32>) factor(%b [q, p] : tensor<69x377xf32>) outs(%o : tensor<69x5x300xf32>) -> tensor<69x5x300xf32>
+    kron.yield %2 : tensor<69x5x300xf32>
+  }
+  return
+}

@@ -237,6 +237,11 @@ static int64_t chooseColumns(const CPUPlan &plan, int64_t size,
   // Slices in the first-level cache, and a whole tile in the second-level one
   // if it fits; one cache line at a time was measured to be much slower than
   // two even where these are 8 MB.
+  int64_t segment = kCPURates.columnSegmentBytes / elementBytes;
+  bool isFew = !ShapedType::isDynamic(size) && size <= 2 * segment;
+  // Few columns are whole rows, and tiles of a size that is known.
+  if (isFew && !plan.hasColumnsAsRows && plan.groups.size() > 1)
+    return std::max<int64_t>(size, 1);
   if (getUsefulSlices(plan))
     return chooseSlicedColumns(plan, size, bytesPerPosition, lanes,
                                elementBytes, caches);
@@ -248,7 +253,13 @@ static int64_t chooseColumns(const CPUPlan &plan, int64_t size,
       isCut ? kCPURates.tileColumnBytes / 4 / elementBytes : 16 * lanes;
   int64_t buffers = std::min<int64_t>(plan.numBuffers + plan.packsInput, 2);
   int64_t tile = caches.l1Bytes / (buffers * bytesPerPosition);
-  return std::clamp(tile / lanes * lanes, lanes, most);
+  // What leaves that cache anyway has whole segments, unless a first factor of
+  // few results waits for memory, whose lines stay until the next tile comes.
+  bool isBound = plan.groups.front().sizeN < kCPURates.packedResults;
+  int64_t least = tile < lanes && plan.groups.size() > 1 && !isBound
+                      ? std::max(segment, lanes)
+                      : lanes;
+  return std::clamp(tile / lanes * lanes, least, std::max(least, most));
 }
 
 /// Positions per tile, for a single factor outside of the tiled axis, inside of
