@@ -281,7 +281,6 @@ static void populateKernels(OpPassManager &pm,
     tile.chip = options.chip;
     pm.addPass(createKronTile(tile));
     pm.addPass(createConvertTileToNVVM());
-    pm.addPass(createConvertKronToNVVM());
   }
   // 10. linalg operations that remain become kernels too, and arrays memory of
   //     the GPU.
