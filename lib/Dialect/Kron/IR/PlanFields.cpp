@@ -178,6 +178,12 @@ static constexpr PlanField kFields[] = {
          "arrives in; none: it arrives whole"),
     defaulted("piece_slots", 0, kMost, 0, kMma,
               "pieces that each warp group has room for"),
+    defaulted("inner_chain", 0, 1, 0, kMma,
+              "1: the two innermost factors are one step, whose values in "
+              "between stay in registers"),
+    list("step_warps", Role::Defaulted, 1, kMma,
+         "warps that share the results of each step, in the order of "
+         "application; none: 1"),
     defaulted("fibres", 1, 32, 4, kBatched,
               "fibres that a thread takes through a factor together"),
     defaulted("plane_fibres", 1, 64, 4, kBatched,
@@ -476,9 +482,9 @@ static constexpr PlanField kFields[] = {
               "1: a factor of bf16 along the contracted axis is read in "
               "pairs"),
     defaulted("far", 0, 1, 0, kStep,
-              "1: what smaller slices left for the step lies beyond the "
-              "second-level cache, and is prefetched for later register "
-              "tiles"),
+              "1: what smaller slices left for the step, or the rows of the "
+              "input that the only one reads, lie beyond the second-level "
+              "cache, and are prefetched for later register tiles"),
     defaulted("converts_factor", 0, 1, 0, kStep,
               "1: a factor of 16 bits is converted to f32 before it is used, "
               "or taken in pairs; 0: where it is loaded, if it need not be "
