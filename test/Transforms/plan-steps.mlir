@@ -1,5 +1,6 @@
 // RUN: kron-opt %s --kron-plan --split-input-file | FileCheck %s
 // RUN: kron-opt %s --kron-plan="matrix-tiles" --split-input-file | FileCheck %s --check-prefix=TILES
+// RUN: kron-opt %s --kron-plan="vector-bits=256" --split-input-file | FileCheck %s --check-prefix=NARROW
 
 // Verify that a factor of 36 KB is packed in panels, each of which half of the second-level budget of rows goes through.
 // CHECK-LABEL: func.func @factor_panels
@@ -275,6 +276,186 @@ func.func @chunk(%x: memref<1024x1024xbf16>, %f: memref<1024x1024xbf16>, %y: mem
   ^bb0(%t: tensor<1024x1024xbf16>, %a: tensor<1024x1024xbf16>, %o: tensor<1024x1024xbf16>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<1024x1024xbf16>) factor(%a [p, q] : tensor<1024x1024xbf16>) outs(%o : tensor<1024x1024xbf16>) -> tensor<1024x1024xbf16>
     kron.yield %1 : tensor<1024x1024xbf16>
+  }
+  return
+}
+
+// -----
+
+// Verify that rows of which register tiles would prefetch a part alone as lines of the next window are prefetched where
+// they are loaded, and not copied first.
+// CHECK-LABEL: func.func @far_rows
+// CHECK: #kron.cpu_plan<{{.*}}tile = 160, tiled_axis = 1, steps = [{rows = 10, vectors = 2, far = 1}]>
+func.func @far_rows(%x: memref<200x5001xf32>, %f: memref<20x200xf32>, %y: memref<20x5001xf32>) {
+  kron.fused ins(%x, %f : memref<200x5001xf32>, memref<20x200xf32>) outs(%y : memref<20x5001xf32>) {
+  ^bb0(%t: tensor<200x5001xf32>, %a: tensor<20x200xf32>, %o: tensor<20x5001xf32>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<200x5001xf32>) factor(%a [q, p] : tensor<20x200xf32>) outs(%o : tensor<20x5001xf32>) -> tensor<20x5001xf32>
+    kron.yield %1 : tensor<20x5001xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that they are not where register tiles have few lines of the next window.
+// CHECK-LABEL: func.func @near_rows
+// CHECK: #kron.cpu_plan<{{.*}}tile = 256, tiled_axis = 1, steps = [{rows = 10, vectors = 2}]>
+func.func @near_rows(%x: memref<16x20001xf32>, %f: memref<10x16xf32>, %y: memref<10x20001xf32>) {
+  kron.fused ins(%x, %f : memref<16x20001xf32>, memref<10x16xf32>) outs(%y : memref<10x20001xf32>) {
+  ^bb0(%t: tensor<16x20001xf32>, %a: tensor<10x16xf32>, %o: tensor<10x20001xf32>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<16x20001xf32>) factor(%a [q, p] : tensor<10x16xf32>) outs(%o : tensor<10x20001xf32>) -> tensor<10x20001xf32>
+    kron.yield %1 : tensor<10x20001xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that rows which share sets of the caches are copied to the first-level one.
+// CHECK-LABEL: func.func @shared_sets
+// CHECK: #kron.cpu_plan<{{.*}}tile = 32, tiled_axis = 1, packs_input = 1, steps = [{rows = 10, vectors = 2}]>
+func.func @shared_sets(%x: memref<200x8192xf32>, %f: memref<20x200xf32>, %y: memref<20x8192xf32>) {
+  kron.fused ins(%x, %f : memref<200x8192xf32>, memref<20x200xf32>) outs(%y : memref<20x8192xf32>) {
+  ^bb0(%t: tensor<200x8192xf32>, %a: tensor<20x200xf32>, %o: tensor<20x8192xf32>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<200x8192xf32>) factor(%a [q, p] : tensor<20x200xf32>) outs(%o : tensor<20x8192xf32>) -> tensor<20x8192xf32>
+    kron.yield %1 : tensor<20x8192xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that they are not where that holds no two lines of each, of which then four blocks of results take panels.
+// CHECK-LABEL: func.func @large_shared_sets
+// CHECK: #kron.cpu_plan<{{.*}}tile = 64, tiled_axis = 1, steps = [{rows = 12, vectors = 2, input_panels = 1}]>
+func.func @large_shared_sets(%x: memref<512x8192xf32>, %f: memref<48x512xf32>, %y: memref<48x8192xf32>) {
+  kron.fused ins(%x, %f : memref<512x8192xf32>, memref<48x512xf32>) outs(%y : memref<48x8192xf32>) {
+  ^bb0(%t: tensor<512x8192xf32>, %a: tensor<48x512xf32>, %o: tensor<48x8192xf32>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<512x8192xf32>) factor(%a [q, p] : tensor<48x512xf32>) outs(%o : tensor<48x8192xf32>) -> tensor<48x8192xf32>
+    kron.yield %1 : tensor<48x8192xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that eight blocks of results take panels of rows that start at lines, too, in tiles of which these leave room in
+// the second-level cache.
+// CHECK-LABEL: func.func @far_panels
+// CHECK: #kron.cpu_plan<{{.*}}tile = 96, tiled_axis = 1, steps = [{rows = 12, vectors = 2, input_panels = 1}]>
+func.func @far_panels(%x: memref<300x8000xf32>, %f: memref<120x300xf32>, %y: memref<120x8000xf32>) {
+  kron.fused ins(%x, %f : memref<300x8000xf32>, memref<120x300xf32>) outs(%y : memref<120x8000xf32>) {
+  ^bb0(%t: tensor<300x8000xf32>, %a: tensor<120x300xf32>, %o: tensor<120x8000xf32>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<300x8000xf32>) factor(%a [q, p] : tensor<120x300xf32>) outs(%o : tensor<120x8000xf32>) -> tensor<120x8000xf32>
+    kron.yield %1 : tensor<120x8000xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that many rows go through a part of the factor that leaves the first-level cache, with blocks side by side.
+// CHECK-LABEL: func.func @block_rows
+// CHECK: #kron.cpu_plan<{{.*}}tile = 504, tiled_axis = 0, steps = [{rows = 6, vectors = 4, factor_panels = 1, packs_in_tiles = 1, chunk = 258}]>
+func.func @block_rows(%x: memref<1000x16x128xf32>, %f: memref<16x128x128xf32>, %y: memref<1000x16x128xf32>) {
+  kron.fused ins(%x, %f : memref<1000x16x128xf32>, memref<16x128x128xf32>) outs(%y : memref<1000x16x128xf32>) {
+  ^bb0(%t: tensor<1000x16x128xf32>, %a: tensor<16x128x128xf32>, %o: tensor<1000x16x128xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<1000x16x128xf32>) factor(%a [1, p, q] : tensor<16x128x128xf32>) outs(%o : tensor<1000x16x128xf32>) -> tensor<1000x16x128xf32>
+    kron.yield %1 : tensor<1000x16x128xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that few do where it stays there.
+// CHECK-LABEL: func.func @small_blocks
+// CHECK: #kron.cpu_plan<{{.*}}tile = 12, tiled_axis = 0, steps = [{rows = 6, vectors = 4}]>
+func.func @small_blocks(%x: memref<1000x16x64xf32>, %f: memref<16x64x64xf32>, %y: memref<1000x16x64xf32>) {
+  kron.fused ins(%x, %f : memref<1000x16x64xf32>, memref<16x64x64xf32>) outs(%y : memref<1000x16x64xf32>) {
+  ^bb0(%t: tensor<1000x16x64xf32>, %a: tensor<16x64x64xf32>, %o: tensor<1000x16x64xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<1000x16x64xf32>) factor(%a [1, p, q] : tensor<16x64x64xf32>) outs(%o : tensor<1000x16x64xf32>) -> tensor<1000x16x64xf32>
+    kron.yield %1 : tensor<1000x16x64xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that a tile packs its part of 1 MB, which no other tile uses.
+// CHECK-LABEL: func.func @packs_large_part
+// CHECK: #kron.cpu_plan<{{.*}}tile = 36, tiled_axis = 0, steps = [{rows = 6, vectors = 4, factor_panels = 1, packs_in_tiles = 1, chunk = 84}]>
+func.func @packs_large_part(%x: memref<36x16x400xf32>, %f: memref<16x400x300xf32>, %y: memref<36x16x300xf32>) {
+  kron.fused ins(%x, %f : memref<36x16x400xf32>, memref<16x400x300xf32>) outs(%y : memref<36x16x300xf32>) {
+  ^bb0(%t: tensor<36x16x400xf32>, %a: tensor<16x400x300xf32>, %o: tensor<36x16x300xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<36x16x400xf32>) factor(%a [1, p, q] : tensor<16x400x300xf32>) outs(%o : tensor<36x16x300xf32>) -> tensor<36x16x300xf32>
+    kron.yield %1 : tensor<36x16x300xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that narrow vectors, whose register tiles load rows more often, take these from a copy in the first-level cache
+// that has four lines of each, and wide ones from where they lie.
+// NARROW-LABEL: func.func @narrow_copy
+// NARROW: #kron.cpu_plan<{{.*}}packs_input = 1
+// CHECK-LABEL: func.func @narrow_copy
+// CHECK-NOT: packs_input
+func.func @narrow_copy(%x: memref<100x10000xf32>, %f: memref<30x100xf32>, %y: memref<30x10000xf32>) {
+  kron.fused ins(%x, %f : memref<100x10000xf32>, memref<30x100xf32>) outs(%y : memref<30x10000xf32>) {
+  ^bb0(%t: tensor<100x10000xf32>, %a: tensor<30x100xf32>, %o: tensor<30x10000xf32>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<100x10000xf32>) factor(%a [q, p] : tensor<30x100xf32>) outs(%o : tensor<30x10000xf32>) -> tensor<30x10000xf32>
+    kron.yield %1 : tensor<30x10000xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that all of a few columns are one tile, which reads whole rows.
+// CHECK-LABEL: func.func @few_columns
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 40, tiled_axis = 2,
+func.func @few_columns(%x: memref<200x40x40xf32>, %f: memref<30x40xf32>, %g: memref<150x200xf32>, %y: memref<150x30x40xf32>) {
+  kron.fused ins(%x, %f, %g : memref<200x40x40xf32>, memref<30x40xf32>, memref<150x200xf32>) outs(%y : memref<150x30x40xf32>) {
+  ^bb0(%t: tensor<200x40x40xf32>, %a: tensor<30x40xf32>, %b: tensor<150x200xf32>, %o: tensor<150x30x40xf32>):
+    %e = tensor.empty() : tensor<200x30x40xf32>
+    %1 = kron.mode_product axis(1) ins(%t : tensor<200x40x40xf32>) factor(%a [q, p] : tensor<30x40xf32>) outs(%e : tensor<200x30x40xf32>) -> tensor<200x30x40xf32>
+    %2 = kron.mode_product axis(0) ins(%1 : tensor<200x30x40xf32>) factor(%b [q, p] : tensor<150x200xf32>) outs(%o : tensor<150x30x40xf32>) -> tensor<150x30x40xf32>
+    kron.yield %2 : tensor<150x30x40xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that two lines of each row are read where the first-level cache does not hold a vector of columns between the
+// factors.
+// CHECK-LABEL: func.func @wide_columns
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 32, tiled_axis = 2,
+func.func @wide_columns(%x: memref<300x300x500xf32>, %f: memref<40x300xf32>, %g: memref<30x300xf32>, %y: memref<30x40x500xf32>) {
+  kron.fused ins(%x, %f, %g : memref<300x300x500xf32>, memref<40x300xf32>, memref<30x300xf32>) outs(%y : memref<30x40x500xf32>) {
+  ^bb0(%t: tensor<300x300x500xf32>, %a: tensor<40x300xf32>, %b: tensor<30x300xf32>, %o: tensor<30x40x500xf32>):
+    %e = tensor.empty() : tensor<300x40x500xf32>
+    %1 = kron.mode_product axis(1) ins(%t : tensor<300x300x500xf32>) factor(%a [q, p] : tensor<40x300xf32>) outs(%e : tensor<300x40x500xf32>) -> tensor<300x40x500xf32>
+    %2 = kron.mode_product axis(0) ins(%1 : tensor<300x40x500xf32>) factor(%b [q, p] : tensor<30x300xf32>) outs(%o : tensor<30x40x500xf32>) -> tensor<30x40x500xf32>
+    kron.yield %2 : tensor<30x40x500xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that one vector is where the first factor has few results.
+// CHECK-LABEL: func.func @bound_columns
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 16, tiled_axis = 2,
+func.func @bound_columns(%x: memref<377x20x300xf32>, %f: memref<5x20xf32>, %g: memref<69x377xf32>, %y: memref<69x5x300xf32>) {
+  kron.fused ins(%x, %f, %g : memref<377x20x300xf32>, memref<5x20xf32>, memref<69x377xf32>) outs(%y : memref<69x5x300xf32>) {
+  ^bb0(%t: tensor<377x20x300xf32>, %a: tensor<5x20xf32>, %b: tensor<69x377xf32>, %o: tensor<69x5x300xf32>):
+    %e = tensor.empty() : tensor<377x5x300xf32>
+    %1 = kron.mode_product axis(1) ins(%t : tensor<377x20x300xf32>) factor(%a [q, p] : tensor<5x20xf32>) outs(%e : tensor<377x5x300xf32>) -> tensor<377x5x300xf32>
+    %2 = kron.mode_product axis(0) ins(%1 : tensor<377x5x300xf32>) factor(%b [q, p] : tensor<69x377xf32>) outs(%o : tensor<69x5x300xf32>) -> tensor<69x5x300xf32>
+    kron.yield %2 : tensor<69x5x300xf32>
   }
   return
 }

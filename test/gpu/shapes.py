@@ -233,8 +233,8 @@ FIXED = (
     _fixed_ksmm("bf16", (256, 112, 16, 1), 40, dynamic=OPEN),
     _fixed_ksmm("f16", (256, 64, 12, 1), 17, dynamic=OPEN),
     # Rows that are transposed, since elements of a product lie in no multiples of 16 bytes.
-    _fixed_ksmm("f16", (1, 60, 50, 5), 8005),
-    _fixed_ksmm("f32", (2, 40, 20, 9), 4003),
+    _fixed_ksmm("f16", (2, 200, 4, 29), 1205),
+    _fixed_ksmm("f32", (2, 100, 80, 33), 2003),
     # Copies by 16 bytes wherever rows start: of data, and of the factor, too.
     *(_fixed_ksmm(name, pattern, rows) | dict(attributes=[f"plan = #kron.gpu_plan<kernel = sparse, {plan}>"])
       for name, pattern, rows, plan in (("f16", (2, 45, 40, 10), 300, "whole_copies = 1, keeps_factor = 1"),

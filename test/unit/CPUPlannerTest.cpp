@@ -85,6 +85,7 @@ static const Example kOdd{"f64", {1000, 5, 5}, {1, 2}};
 static const Example kSparse{"f32", {6, 196, 64}, {2}, {}, {0}};
 static const Example kLong{"f32", {-1, 64, 64, 64}, {1, 2, 3}};
 static const Example kBFloats{"bf16", {4096, 64, 64}, {1, 2}};
+static const Example kLongRows{"f32", {164, 36810}, {0}};
 static const Example kWide{"f32", {-1, 128}, {1}};
 
 TEST_F(CPUPlanners, CompletePlansStayAsTheyAre) {
@@ -284,6 +285,14 @@ TEST_F(CPUPlanners, WhatARegionWouldNotHonourIsAnError) {
        "steps = [{factors = 2}]",
        "expects step 1 to join factors of neighbouring axes"},
       {kRows, "steps = [{far = 1}, {}, {}]", "cannot have far = 1 in step 1"},
+      {kLongRows, "packs_input = 0, prefetch = -1, steps = [{far = 1}]",
+       "cannot have far = 1 in step 1"},
+      {kLongRows, "packs_input = 0, steps = [{far = 1, input_panels = 1}]",
+       "step 1 cannot have far = 1: it does not load rows of the input"},
+      {kLongRows, "packs_input = 0, windows_ahead = 2, steps = [{far = 1}]",
+       "cannot have windows_ahead = 2"},
+      {kLongRows, "packs_input = 0, prefetch_lines = 16, steps = [{far = 1}]",
+       "expects prefetch_lines = 32, the default, but got 16: with far = 1"},
       {kRows, "steps = [{lanes = 1}, {}, {}]",
        "step 1 cannot have lanes = 1: input and factor are not contiguous"},
       {kRows, "steps = [{}, {lanes = 2}, {}]",

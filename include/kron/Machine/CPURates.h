@@ -29,6 +29,9 @@ struct CPURates {
   /// from which on it is even where they lie together in the second-level one.
   int64_t farElements = 512;
   int64_t packedResults = 12, packedNearResults = 64;
+  /// Bytes of segments from which on a copy in the first-level cache pays for
+  /// narrow vectors, whose register tiles load the input more often.
+  int64_t narrowPackedBytes = 256;
   /// Bytes of rows, times lanes, that are put in lanes whatever their number;
   /// how many times as fast that has to look for longer rows.
   int64_t mostBytesOfRowsInLanes = 1 << 12;
@@ -181,8 +184,10 @@ struct CPURates {
   /// Vectors and rows of a register tile of a panel, and rows where panel and
   /// input would share sets of the first-level cache.
   int64_t panelVectors = 4, panelRows = 6, fewPanelRows = 4;
-  /// K, and blocks of q, from which on rows of X are copied to panels.
-  int64_t leastCopiedK = 8, leastCopiedBlocks = 4;
+  /// K, and blocks of q, from which on rows of X are copied to panels; and
+  /// blocks from which on those are that a single factor may prefetch, unless
+  /// they share sets of a cache.
+  int64_t leastCopiedK = 8, leastCopiedBlocks = 4, leastFarBlocks = 8;
   /// K from which on rows share a vector of the q that fill none, and vectors
   /// beside which that is little.
   int64_t leastSharedK = 4, mostVectorsBesideShared = 4;

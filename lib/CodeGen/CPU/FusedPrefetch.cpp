@@ -125,7 +125,8 @@ void FusedCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
                                      const FusedWindow &window,
                                      bool isNextTile) {
   prefetch = {};
-  if (choices.prefetch < 0)
+  // The first step's loads prefetch what they are to find.
+  if (choices.prefetch < 0 || choices.steps.front().isSourceFar)
     return;
   bool isSliced = section.sliceAxis >= 0;
   int axis = isSliced ? section.sliceAxis : getFastestAxis(plan, arrays);

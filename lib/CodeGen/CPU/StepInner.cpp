@@ -113,13 +113,19 @@ void StepEmitter::emitLaneBlocks(const LaneBlocks &blocks,
   });
 }
 
-/// Elements from what a block of lanes loads of X to what one some turns of the
-/// loop outside later does, if that loop is where X goes on; 0: nothing is to
-/// be prefetched. Blocks that follow each other the processor sees by itself.
+/// Elements from what a block of lanes loads of X to what one some turns later
+/// does: of rows in memory the next blocks, which go on in the next tile; of a
+/// buffer a turn of the loop outside, if that is where X goes on, since blocks
+/// that follow each other there the processor sees by itself. 0: nothing is to
+/// be prefetched.
 Int StepEmitter::getAhead(const LaneBlocks &blocks) {
+  // Vectors that cross lines need the last line of the block before, too.
   constexpr int64_t kTurns = 2;
-  if (!step.choices->isSourceFar || nest.inner.empty() ||
-      blocks.most > blocks.getWidth())
+  if (!step.choices->isSourceFar)
+    return 0;
+  if (!step.isSourceBuffer)
+    return kTurns * blocks.getWidth();
+  if (nest.inner.empty() || blocks.most > blocks.getWidth())
     return 0;
   return emitter.mul(nest.inner.back().source, kTurns);
 }

@@ -72,8 +72,27 @@ static SmallVector<int64_t> chooseWholeAxes(FusedOp fused, int tiledAxis) {
   return axes;
 }
 
+/// Whether tiles of the rows that `group`, the only one, reads are copied. Its
+/// register tiles prefetch them, or copy them, unless they share sets of a
+/// cache, or are so few that memory is all. A copy has to stay in the
+/// first-level cache.
+static bool isWorthPackingRows(const StepGroup &group, int64_t stride,
+                               int64_t elementBytes, int64_t vectorBits,
+                               const CacheBudget &caches) {
+  bool isAliased = ShapedType::isDynamic(stride) ||
+                   stride * elementBytes % kCPURates.aliasBytes == 0;
+  int64_t segment = caches.l1Bytes / std::max<int64_t>(group.sizeK, 1);
+  bool isBetter =
+      (isAliased && segment >= kCPURates.columnSegmentBytes) ||
+      (vectorBits < 512 && segment >= kCPURates.narrowPackedBytes) ||
+      group.sizeK <= kCPURates.mostStoreBoundK;
+  bool isFar = ShapedType::isDynamic(stride) || stride >= kCPURates.farElements;
+  return isFar && isBetter && group.sizeN >= kCPURates.packedResults;
+}
+
 /// Whether tiles of the input are copied before they are used.
-static bool choosePacksInput(const CPUPlan &plan, FusedOp fused) {
+static bool choosePacksInput(const CPUPlan &plan, FusedOp fused,
+                             int64_t vectorBits, const CacheBudget &caches) {
   if (!canPackInput(fused, plan))
     return false;
   SmallVector<int64_t> strides = getInputStrides(fused);
@@ -84,6 +103,10 @@ static bool choosePacksInput(const CPUPlan &plan, FusedOp fused) {
     return isChain;
   const StepGroup &first = plan.groups.front();
   int64_t stride = strides[first.axis + first.products.size() - 1];
+  // What is converted is copied anyway.
+  if (!isChain && !isConverted(fused, fused.getInputs().front()))
+    return isWorthPackingRows(first, stride, getComputedBytes(fused),
+                              vectorBits, caches);
   bool isFar = ShapedType::isDynamic(stride) || stride >= kCPURates.farElements;
   int64_t columns = getArrayType(fused.getInit()).getDimSize(plan.tiledAxis);
   bool isWide = ShapedType::isDynamic(columns) ||
@@ -331,7 +354,8 @@ std::variant<CPUPlan, std::string> kron::chooseAxes(FusedOp fused,
   if (!plan)
     return described;
   if (!isGiven("packs_input"))
-    choices.packsInput = choosePacksInput(*plan, fused);
+    choices.packsInput =
+        choosePacksInput(*plan, fused, choices.vectorBits, caches);
   if (!isGiven("rows_in_lanes") &&
       getRowsInLanesReason(fused, *plan, lanes).empty())
     choices.rowsInLanes =

@@ -119,6 +119,12 @@ static bool isFarApart(const StepLayout &step, Int stride, int64_t count,
   return (bytes >= pageShare && count > pages) || count > budget.l1Ways * sets;
 }
 
+/// Whether elements `stride` apart lie in the same sets of a cache.
+static bool sharesSets(const StepLayout &step, Int stride) {
+  return !stride.isConstant() ||
+         stride.getConstant() * step.elementBytes % kCPURates.aliasBytes == 0;
+}
+
 bool kron::isWorthPacking(const StepLayout &step, const LoopNest &nest,
                           const StepBudget &budget) {
   // Elements far apart would take a cache line each, for every block of lanes
@@ -185,7 +191,8 @@ SmallVector<int64_t> kron::chooseRemainder(const StepLayout &step,
 }
 
 bool kron::isWorthCopyingRows(const StepLayout &step, const LoopNest &nest,
-                              Int size, const StepBudget &budget) {
+                              Int size, bool mayPrefetch,
+                              const StepBudget &budget) {
   // Rows that lie far apart would not stay in the cache, and vectors of rows
   // that start anywhere lie in two cache lines.
   Int stride = step.source.strides[step.axis];
@@ -195,6 +202,9 @@ bool kron::isWorthCopyingRows(const StepLayout &step, const LoopNest &nest,
   int64_t pages = step.isSourceBuffer ? budget.pages : 0;
   bool isBad =
       isFarApart(step, stride, step.sizeK, budget, pages) || isUnaligned();
+  int64_t leastBlocks = mayPrefetch && !sharesSets(step, stride)
+                            ? kCPURates.leastFarBlocks
+                            : kCPURates.leastCopiedBlocks;
   // Rows of a buffer are in the second-level cache, as a large copy would be.
   int64_t most = step.isSourceBuffer && !isUnaligned() ? budget.l2Bytes / 2
                                                        : budget.l2Bytes;
@@ -205,8 +215,18 @@ bool kron::isWorthCopyingRows(const StepLayout &step, const LoopNest &nest,
   int64_t vectors =
       llvm::alignTo(llvm::divideCeil(elements, used), step.choices->vectors);
   return isBad && step.sizeK >= kCPURates.leastCopiedK &&
-         step.sizeN >= kCPURates.leastCopiedBlocks * step.choices->rows &&
+         step.sizeN >= leastBlocks * step.choices->rows &&
          step.sizeK * vectors * lanes * step.elementBytes <= most;
+}
+
+bool kron::isWorthPrefetchingRows(const StepLayout &step, int64_t mostLines) {
+  // What shares sets would be gone before it is needed.
+  const CPUStepChoices &chosen = *step.choices;
+  int64_t lines =
+      step.sizeK * chosen.vectors * step.vectorBits / 8 / kLineBytes;
+  return !step.isSourceBuffer && !chosen.copiesRows &&
+         !sharesSets(step, step.source.strides[step.axis]) &&
+         lines * std::min(chosen.rows, step.sizeN) > mostLines * step.sizeN;
 }
 
 //===----------------------------------------------------------------------===//

@@ -36,7 +36,10 @@ SmallVector<int64_t> chooseRemainder(const StepLayout &step,
                                      const TileChoice &choice,
                                      const StepBudget &budget);
 bool isWorthCopyingRows(const StepLayout &step, const LoopNest &nest, Int size,
-                        const StepBudget &budget);
+                        bool mayPrefetch, const StepBudget &budget);
+/// Whether register tiles prefetch what later ones load of rows of X in memory:
+/// as lines of the next window, `mostLines` each at most, it would not be all.
+bool isWorthPrefetchingRows(const StepLayout &step, int64_t mostLines);
 
 /// Of the varying mapping: whether copies of more than a few rows are read
 /// often enough to be worth it, and the length of segments.

@@ -102,8 +102,17 @@ void StepPlanner::chooseInner(unsigned index, const StepLayout &step,
   if (!chosen.remainder.empty() && full)
     size = full;
   setShape(index, chooseInnerShape(step, nest, size, choice, budget));
+  bool mayPrefetch = canPrefetchRows(fused, plan, choices);
   if (!isGiven(index, "input_panels"))
-    chosen.copiesRows = isWorthCopyingRows(step, nest, size, budget);
+    chosen.copiesRows =
+        isWorthCopyingRows(step, nest, size, mayPrefetch, budget);
+  // These fields say how windows are prefetched.
+  bool hasWindows = isGiven("windows_ahead") || isGiven("prefetch_lines");
+  if (!isGiven(index, "far") && mayPrefetch && !hasWindows &&
+      isWorthPrefetchingRows(step, choices.prefetchLines)) {
+    chosen.isSourceFar = true;
+    choices.windowsAhead = 1;
+  }
 }
 
 void StepPlanner::chooseFibre(unsigned index, const StepLayout &step,
@@ -247,9 +256,12 @@ void StepPlanner::choosePackingInTiles(unsigned index,
   }
   bool hasManyRows =
       plan.tiledAxis >= 0 && tileSize >= kCPURates.rowsOfPackedTiles;
+  // What is packed once in any case is better taken from a cache.
+  StepBudget budget = chooseBudget(given, index, caches);
+  bool isOpen = !isGiven("l2_bytes") && !isGiven(index, "l2_bytes");
+  int64_t most = isOnce && isOpen ? budget.cacheBytes : budget.l2Bytes;
   choices.steps[index].packsInTiles =
-      (isOnce || hasManyRows) && elements * getComputedBytes(fused) <=
-                                     chooseBudget(given, index, caches).l2Bytes;
+      (isOnce || hasManyRows) && elements * getComputedBytes(fused) <= most;
 }
 
 CPUChoices StepPlanner::choose() {

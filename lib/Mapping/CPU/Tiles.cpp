@@ -152,13 +152,18 @@ bool kron::takesSingleVectors(const CPUPlan &plan, FusedOp fused,
          size <= kCPURates.mostSingleVectorColumns;
 }
 
-/// Columns per tile of a single factor, of `size` in all. Where one tile would
-/// do, but its rows do not start at vectors or are many, the rows of a quarter
-/// of it stay in the caches while all of the factor is applied: 196 columns of
-/// (1,128,512,1) were measured to take 0.6 of the time so.
+/// Columns per tile of a single factor, of `size` in all: long segments, but
+/// copies of its rows have to leave room in the second-level cache. Where one
+/// tile would do, but its rows do not start at vectors or are many, the rows of
+/// a quarter of it stay in the caches while all of the factor is applied: 196
+/// columns of (1,128,512,1) were measured to take 0.6 of the time so.
 static int64_t chooseSingleColumns(const StepGroup &group, int64_t size,
                                    int64_t lanes, int64_t elementBytes) {
-  int64_t most = kCPURates.tileColumnBytes / elementBytes, few = most / 4;
+  int64_t held = kCPURates.stepL2Bytes / 2 / std::max<int64_t>(group.sizeK, 1);
+  int64_t bytes =
+      std::clamp(held, kCPURates.columnSegmentBytes, kCPURates.tileColumnBytes);
+  int64_t most = llvm::alignDown(bytes / elementBytes, lanes);
+  int64_t few = kCPURates.tileColumnBytes / 4 / elementBytes;
   bool isOneTile = !ShapedType::isDynamic(size) && size > few && size <= most;
   bool isBetterCut = (size % lanes && group.sizeK >= kCPURates.cutRaggedK) ||
                      (size % few == 0 && group.sizeK >= kCPURates.cutFullK);
@@ -232,6 +237,11 @@ static int64_t chooseColumns(const CPUPlan &plan, int64_t size,
   // Slices in the first-level cache, and a whole tile in the second-level one
   // if it fits; one cache line at a time was measured to be much slower than
   // two even where these are 8 MB.
+  int64_t segment = kCPURates.columnSegmentBytes / elementBytes;
+  bool isFew = !ShapedType::isDynamic(size) && size <= 2 * segment;
+  // Few columns are whole rows, and tiles of a size that is known.
+  if (isFew && !plan.hasColumnsAsRows && plan.groups.size() > 1)
+    return std::max<int64_t>(size, 1);
   if (getUsefulSlices(plan))
     return chooseSlicedColumns(plan, size, bytesPerPosition, lanes,
                                elementBytes, caches);
@@ -243,7 +253,13 @@ static int64_t chooseColumns(const CPUPlan &plan, int64_t size,
       isCut ? kCPURates.tileColumnBytes / 4 / elementBytes : 16 * lanes;
   int64_t buffers = std::min<int64_t>(plan.numBuffers + plan.packsInput, 2);
   int64_t tile = caches.l1Bytes / (buffers * bytesPerPosition);
-  return std::clamp(tile / lanes * lanes, lanes, most);
+  // What leaves that cache anyway has whole segments, unless a first factor of
+  // few results waits for memory, whose lines stay until the next tile comes.
+  bool isBound = plan.groups.front().sizeN < kCPURates.packedResults;
+  int64_t least = tile < lanes && plan.groups.size() > 1 && !isBound
+                      ? std::max(segment, lanes)
+                      : lanes;
+  return std::clamp(tile / lanes * lanes, least, std::max(least, most));
 }
 
 /// Positions per tile, for a single factor outside of the tiled axis, inside of
@@ -270,24 +286,43 @@ static int64_t chooseColumnGroups(const CPUPlan &plan, ArrayRef<int64_t> sizes,
   return 2 * tile >= most ? tile : most;
 }
 
+/// Elements of the only factor that a tile uses.
+static int64_t countFactorElements(const CPUPlan &plan) {
+  const StepGroup &group = plan.groups.front();
+  ModeProductOp product = group.products.front();
+  int64_t elements = group.sizeK * group.sizeN;
+  ShapedType factor = getArrayType(product.getFactor());
+  for (auto [dim, axis] : llvm::enumerate(product.getFactorDims()))
+    if (axis >= 0 && plan.roles[axis] == AxisRole::Whole)
+      elements *= factor.getDimSize(dim);
+  return elements;
+}
+
 /// Rows per tile of a single factor if the next tile is one of many blocks that
 /// lie side by side in long rows, else 0: short segments of more rows push each
-/// other, and the pages' addresses, out of the caches.
+/// other, and the pages' addresses, out of the caches. But where a block's part
+/// of the factor leaves the first-level cache, that comes from beyond for each
+/// tile: then as many as half of the second-level one holds.
 static int64_t chooseBlockRows(const CPUPlan &plan, FusedOp fused,
-                               int64_t elementBytes) {
+                               int64_t elementBytes,
+                               const CacheBudget &caches) {
   ArrayRef<int64_t> sizes = getArrayType(fused.getInit()).getShape();
   int64_t blocks = 1;
   for (int axis = plan.tiledAxis + 1, rank = sizes.size(); axis < rank; ++axis)
     if (plan.roles[axis] == AxisRole::Grid &&
         !ShapedType::isDynamic(sizes[axis]))
       blocks *= sizes[axis];
-  int64_t elements =
-      std::max(countElements(fused.getInputs().front(), plan.roles),
-               countElements(fused.getInit(), plan.roles));
+  int64_t input = countElements(fused.getInputs().front(), plan.roles);
+  int64_t results = countElements(fused.getInit(), plan.roles);
   bool isMany = plan.groups.size() == 1 && blocks >= kCPURates.manyBlocks;
-  return isMany && blocks * elements * elementBytes >= kCPURates.longRowBytes
-             ? kCPURates.leastTileRows
-             : 0;
+  if (!isMany ||
+      blocks * std::max(input, results) * elementBytes < kCPURates.longRowBytes)
+    return 0;
+  if (countFactorElements(plan) * elementBytes <= caches.l1Bytes)
+    return kCPURates.leastTileRows;
+  int64_t held = caches.l2Bytes / 2 / ((input + results) * elementBytes);
+  return std::max<int64_t>(llvm::alignDown(held, kCPURates.leastTileRows),
+                           kCPURates.leastTileRows);
 }
 
 /// Rows that take an eighth of the second-level cache, of so many bytes each in
@@ -470,7 +505,7 @@ int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
         std::max(tile, chooseTransposedRows(plan, elementBytes, lanes, caches));
   } else if (int64_t groups = chooseColumnGroups(plan, sizes, elementBytes))
     tile = groups;
-  else if (int64_t rows = chooseBlockRows(plan, fused, elementBytes))
+  else if (int64_t rows = chooseBlockRows(plan, fused, elementBytes, caches))
     tile = rows;
   else if (hasLongVaryingAxis(plan, fused, lanes))
     tile = chooseEvenRows(size, chooseRows(plan, fused, elementBytes, caches));

@@ -51,10 +51,14 @@ static std::string getLinesReason(const CPUChoices &choices) {
             ", the default, but got " + Twine(found))
         .str();
   };
-  if (choices.prefetch < 0 && choices.prefetchLines != defaults.prefetchLines)
+  // Only the first step of a single section can be far there.
+  bool isFar = choices.steps.front().isSourceFar;
+  if ((choices.prefetch < 0 || isFar) &&
+      choices.prefetchLines != defaults.prefetchLines)
     return expect("prefetch_lines", defaults.prefetchLines,
                   choices.prefetchLines) +
-           ": with prefetch = -1 nothing is prefetched";
+           (isFar ? ": with far = 1 every load prefetches"
+                  : ": with prefetch = -1 nothing is prefetched");
   if (!choices.staging && choices.drainLines != defaults.drainLines)
     return expect("drain_lines", defaults.drainLines, choices.drainLines) +
            ": with staging = 0 no results go by way of a copy";
@@ -77,7 +81,8 @@ std::string kron::getCPUPlanReason(FusedOp fused, const CPUChoices &choices) {
     return "cannot have spread_prefetch = 1: no columns that are copied go "
            "through slices within slices";
   if (choices.windowsAhead > 1 &&
-      (choices.prefetch < 0 || !hasSegments(fused, plan)))
+      (choices.prefetch < 0 || !hasSegments(fused, plan) ||
+       choices.steps.front().isSourceFar))
     return "cannot have windows_ahead = " +
            std::to_string(choices.windowsAhead) +
            ": no segments along the tiled axis are prefetched";
@@ -101,9 +106,10 @@ std::string kron::getCPUPlanReason(FusedOp fused, const CPUChoices &choices) {
                    llvm::any_of(sections, [number = number](const Section &it) {
                      return it.begin == number;
                    });
-    if (step.isSourceFar && !follows)
+    if (step.isSourceFar && !follows && !canPrefetchRows(fused, plan, choices))
       return "cannot have far = 1 in step " + std::to_string(number + 1) +
-             ": it does not read what slices have left";
+             ": it reads neither what slices have left nor rows of the input "
+             "along which lanes run";
     const StepGroup &group = plan.groups[number];
     ModeProductOp product = group.products.front();
     if (step.convertsFactor &&

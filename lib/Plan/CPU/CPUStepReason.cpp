@@ -158,6 +158,10 @@ std::string StepVerifier::getMappingReason(const StepLayout &step,
   if (fields.copiesRows && !isInner)
     return "cannot have input_panels = 1: lanes do not run over rows of the "
            "input";
+  if (fields.isSourceFar && !step.isSourceBuffer &&
+      (!isInner || fields.copiesRows))
+    return "cannot have far = 1: it does not load rows of the input where they "
+           "lie";
   if (fields.hasPanels &&
       !(isFibre && canHavePanels(step, nest, fields.vectors)))
     return "cannot have factor_panels = 1: lanes do not run over results that "

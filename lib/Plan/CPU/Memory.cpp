@@ -70,6 +70,15 @@ bool kron::hasSegments(FusedOp fused, const CPUPlan &plan) {
          strides[plan.tiledAxis] == 1 && !isStretched(fused, plan.tiledAxis);
 }
 
+bool kron::canPrefetchRows(FusedOp fused, const CPUPlan &plan,
+                           const CPUChoices &choices) {
+  return choices.prefetch >= 0 && plan.groups.size() == 1 &&
+         plan.isTiledInnermost() && !plan.rearrangesInput() &&
+         !choices.convertsInput && !isInPlace(fused) &&
+         hasSegments(fused, plan) &&
+         !isOnlyTile(fused, plan, getTileSize(fused, plan, choices));
+}
+
 bool kron::canSpreadPrefetch(FusedOp fused, const CPUPlan &plan,
                              const CPUChoices &choices) {
   constexpr int64_t kBits = 512;

@@ -55,3 +55,20 @@ func.func @large_copy(%x: memref<4096x16xf32>, %f: memref<64x64xf32>, %y: memref
            outs(%y : memref<4096x16xf32>)
   return
 }
+
+// -----
+
+// Verify that a few results of 200 rows in memory, of which register tiles would prefetch a part
+// as lines of the next window, let each load prefetch what the one two blocks of 32 elements
+// further on takes, and that nothing else is prefetched.
+// CHECK-LABEL: func.func private @far_rows_fused
+// CHECK-NOT: prefetch
+// CHECK: %[[AHEAD:.*]] = llvm.getelementptr %[[X:.*]][64] : (!llvm.ptr) -> !llvm.ptr, f32
+// CHECK-NEXT: "llvm.intr.prefetch"(%[[AHEAD]]) <{cache = 1 : i32, hint = 3 : i32, rw = 0 : i32}>
+// CHECK-NEXT: llvm.load %[[X]] {{.*}} -> vector<16xf32>
+// CHECK-NOT: hint = 2
+// CHECK: return
+func.func @far_rows(%x: memref<200x5001xf32>, %f: memref<12x200xf32>, %y: memref<12x5001xf32>) {
+  kron.kmm ins(%x : memref<200x5001xf32>) factors(%f : memref<12x200xf32>) outs(%y : memref<12x5001xf32>)
+  return
+}

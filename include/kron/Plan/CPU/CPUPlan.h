@@ -194,6 +194,11 @@ std::pair<int, int64_t> findBlockAxis(FusedOp fused, const CPUPlan &plan);
 /// segments of it.
 bool hasSegments(FusedOp fused, const CPUPlan &plan);
 
+/// Whether the only factor reads rows of the input, along which lanes run, from
+/// where they lie, and may prefetch what later register tiles load of them.
+bool canPrefetchRows(FusedOp fused, const CPUPlan &plan,
+                     const CPUChoices &choices);
+
 /// Whether tiles, slices and the input of `fused` are such that
 /// `spread_prefetch` makes sense.
 bool canSpreadPrefetch(FusedOp fused, const CPUPlan &plan,

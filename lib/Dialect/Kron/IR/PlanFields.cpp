@@ -482,9 +482,9 @@ static constexpr PlanField kFields[] = {
               "1: a factor of bf16 along the contracted axis is read in "
               "pairs"),
     defaulted("far", 0, 1, 0, kStep,
-              "1: what smaller slices left for the step lies beyond the "
-              "second-level cache, and is prefetched for later register "
-              "tiles"),
+              "1: what smaller slices left for the step, or the rows of the "
+              "input that the only one reads, lie beyond the second-level "
+              "cache, and are prefetched for later register tiles"),
     defaulted("converts_factor", 0, 1, 0, kStep,
               "1: a factor of 16 bits is converted to f32 before it is used, "
               "or taken in pairs; 0: where it is loaded, if it need not be "
