@@ -85,12 +85,15 @@ double WgmmaCost::getBlockClocks(const WgmmaStep &step) const {
 double WgmmaCost::getTileClocks(double groups) const {
   double clocks = 0;
   for (const WgmmaStep &step : plan.steps) {
-    double blocks = 0;
-    for (int64_t left = step.getBlocks(); left > 0; left -= plan.groupSize) {
-      double together = std::min(left, plan.groupSize);
+    auto getTurnBlocks = [&](double together) {
       double warps = groups * together * kWarpgroupWarps;
-      blocks += together * std::max(rates.busyWarps / warps, 1.0);
-    }
+      return together * std::max(rates.busyWarps / warps, 1.0);
+    };
+    int64_t turns = step.getBlocks() / plan.groupSize;
+    int64_t rest = step.getBlocks() % plan.groupSize;
+    double blocks = double(turns) * getTurnBlocks(double(plan.groupSize));
+    if (rest > 0)
+      blocks += getTurnBlocks(double(rest));
     clocks += blocks * getBlockClocks(step);
   }
   // In front of the first step, and behind each.
