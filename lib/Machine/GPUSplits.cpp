@@ -35,6 +35,8 @@ GPUSplits mlir::kron::getGPUSplits(const GPUMachine &machine) {
        {&rows.inputs16Bit, &rows.results16Bit, &rows.transposed16Bit,
         &rows.inputsF32, &rows.resultsF32, &rows.transposedF32})
     *rate *= copies;
+  rows.multiplyAdds16Bit *= machine.f16Mma / measured.f16Mma;
+  rows.multiplyAddsF32 *= machine.tf32Mma / measured.tf32Mma;
   rows.launchMicroseconds *= launches;
   splits.batch.busyThreads = scale(splits.batch.busyThreads, sms);
   splits.batch.biasBusyThreads = scale(splits.batch.biasBusyThreads, sms);

@@ -211,6 +211,7 @@ static const char *const typeNames[] = {
     "i64", "complex<f32>", "complex<f64>", "f80",  "complex<f80>",
     "i8",  "f8E4M3FN",     "f8E5M2"};
 static constexpr int numTypes = std::size(typeNames);
+static_assert(numTypes == KRON_F8E5M2 + 1, "one name per KronType");
 
 int kron::python::findType(const char *name) {
   for (int type = 0; type < numTypes; ++type)

@@ -247,13 +247,101 @@ func.func @shift_of_shared_store(%x: memref<1000x8x64xf16>, %f: memref<8x41x64xf
 func.func @kept_factors(%x: memref<1000x48x48x48xf32>, %f: memref<48x48xf32>, %y: memref<1000x48x48x48xf32>) {
   // expected-error @below {{mma: expects keeps_factor to be 0, as factors take 144 registers, but got 1}}
   kron.fused ins(%x, %f, %f, %f : memref<1000x48x48x48xf32>, memref<48x48xf32>, memref<48x48xf32>, memref<48x48xf32>) outs(%y : memref<1000x48x48x48xf32>)
-      attributes {plan = #kron.gpu_plan<kernel = mma, tile = 1, threads = 128, ctas_per_sm = 4, stages = 1>} {
+      attributes {plan = #kron.gpu_plan<kernel = mma, tile = 1, threads = 128, ctas_per_sm = 4, stages = 1, step_warps = [4, 4, 4]>} {
   ^bb0(%t: tensor<1000x48x48x48xf32>, %a: tensor<48x48xf32>, %b: tensor<48x48xf32>, %c: tensor<48x48xf32>, %o: tensor<1000x48x48x48xf32>):
     %0 = tensor.empty() : tensor<1000x48x48x48xf32>
     %1 = kron.mode_product axis(3) ins(%t : tensor<1000x48x48x48xf32>) factor(%c [p, q] : tensor<48x48xf32>) outs(%0 : tensor<1000x48x48x48xf32>) -> tensor<1000x48x48x48xf32>
     %2 = kron.mode_product axis(2) ins(%1 : tensor<1000x48x48x48xf32>) factor(%b [p, q] : tensor<48x48xf32>) outs(%0 : tensor<1000x48x48x48xf32>) -> tensor<1000x48x48x48xf32>
     %3 = kron.mode_product axis(1) ins(%2 : tensor<1000x48x48x48xf32>) factor(%a [p, q] : tensor<48x48xf32>) outs(%o : tensor<1000x48x48x48xf32>) -> tensor<1000x48x48x48xf32>
     kron.yield %3 : tensor<1000x48x48x48xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @chain_of_one(%x: memref<1000x16xf32>, %f: memref<16x16xf32>, %y: memref<1000x16xf32>) {
+  // expected-error @below {{mma: expects inner_chain to be 0 unless both innermost dimensions of a tile are contracted, but got 1}}
+  kron.fused ins(%x, %f : memref<1000x16xf32>, memref<16x16xf32>) outs(%y : memref<1000x16xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = mma, tile = 16, threads = 128, ctas_per_sm = 1, stages = 1, inner_chain = 1>} {
+  ^bb0(%t: tensor<1000x16xf32>, %a: tensor<16x16xf32>, %o: tensor<1000x16xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<1000x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<1000x16xf32>) -> tensor<1000x16xf32>
+    kron.yield %1 : tensor<1000x16xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @chain_of_large(%x: memref<1000x32x64xf32>, %f: memref<32x32xf32>, %g: memref<64x64xf32>, %y: memref<1000x32x64xf32>) {
+  // expected-error @below {{mma: expects inner_chain to be 0, as two factors take 320 registers and their sums 128, but got 1}}
+  kron.fused ins(%x, %g, %f : memref<1000x32x64xf32>, memref<64x64xf32>, memref<32x32xf32>) outs(%y : memref<1000x32x64xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = mma, tile = 1, threads = 128, ctas_per_sm = 1, stages = 1, inner_chain = 1>} {
+  ^bb0(%t: tensor<1000x32x64xf32>, %b: tensor<64x64xf32>, %a: tensor<32x32xf32>, %o: tensor<1000x32x64xf32>):
+    %0 = tensor.empty() : tensor<1000x32x64xf32>
+    %1 = kron.mode_product axis(2) ins(%t : tensor<1000x32x64xf32>) factor(%b [p, q] : tensor<64x64xf32>) outs(%0 : tensor<1000x32x64xf32>) -> tensor<1000x32x64xf32>
+    %2 = kron.mode_product axis(1) ins(%1 : tensor<1000x32x64xf32>) factor(%a [p, q] : tensor<32x32xf32>) outs(%o : tensor<1000x32x64xf32>) -> tensor<1000x32x64xf32>
+    kron.yield %2 : tensor<1000x32x64xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @step_warps_of_each(%x: memref<1000x48x48xf32>, %f: memref<48x48xf32>, %g: memref<48x48xf32>, %y: memref<1000x48x48xf32>) {
+  // expected-error @below {{mma: expects step_warps to have one number for each of 2 steps, but got [4]}}
+  kron.fused ins(%x, %g, %f : memref<1000x48x48xf32>, memref<48x48xf32>, memref<48x48xf32>) outs(%y : memref<1000x48x48xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = mma, tile = 1, threads = 128, ctas_per_sm = 1, stages = 1, step_warps = [4]>} {
+  ^bb0(%t: tensor<1000x48x48xf32>, %b: tensor<48x48xf32>, %a: tensor<48x48xf32>, %o: tensor<1000x48x48xf32>):
+    %0 = tensor.empty() : tensor<1000x48x48xf32>
+    %1 = kron.mode_product axis(2) ins(%t : tensor<1000x48x48xf32>) factor(%b [p, q] : tensor<48x48xf32>) outs(%0 : tensor<1000x48x48xf32>) -> tensor<1000x48x48xf32>
+    %2 = kron.mode_product axis(1) ins(%1 : tensor<1000x48x48xf32>) factor(%a [p, q] : tensor<48x48xf32>) outs(%o : tensor<1000x48x48xf32>) -> tensor<1000x48x48xf32>
+    kron.yield %2 : tensor<1000x48x48xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @step_warps_powers(%x: memref<1000x48x48xf32>, %f: memref<48x48xf32>, %g: memref<48x48xf32>, %y: memref<1000x48x48xf32>) {
+  // expected-error @below {{mma: expects step_warps to be powers of two up to the 4 warps of a CTA, but got [4, 3]}}
+  kron.fused ins(%x, %g, %f : memref<1000x48x48xf32>, memref<48x48xf32>, memref<48x48xf32>) outs(%y : memref<1000x48x48xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = mma, tile = 1, threads = 128, ctas_per_sm = 1, stages = 1, step_warps = [4, 3]>} {
+  ^bb0(%t: tensor<1000x48x48xf32>, %b: tensor<48x48xf32>, %a: tensor<48x48xf32>, %o: tensor<1000x48x48xf32>):
+    %0 = tensor.empty() : tensor<1000x48x48xf32>
+    %1 = kron.mode_product axis(2) ins(%t : tensor<1000x48x48xf32>) factor(%b [p, q] : tensor<48x48xf32>) outs(%0 : tensor<1000x48x48xf32>) -> tensor<1000x48x48xf32>
+    %2 = kron.mode_product axis(1) ins(%1 : tensor<1000x48x48xf32>) factor(%a [p, q] : tensor<48x48xf32>) outs(%o : tensor<1000x48x48xf32>) -> tensor<1000x48x48xf32>
+    kron.yield %2 : tensor<1000x48x48xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @step_warps_of_cta(%x: memref<1000x48x48xf32>, %f: memref<48x48xf32>, %g: memref<48x48xf32>, %y: memref<1000x48x48xf32>) {
+  // expected-error @below {{mma: expects step_warps to be powers of two up to the 4 warps of a CTA, but got [8, 1]}}
+  kron.fused ins(%x, %g, %f : memref<1000x48x48xf32>, memref<48x48xf32>, memref<48x48xf32>) outs(%y : memref<1000x48x48xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = mma, tile = 1, threads = 128, ctas_per_sm = 1, stages = 1, step_warps = [8, 1]>} {
+  ^bb0(%t: tensor<1000x48x48xf32>, %b: tensor<48x48xf32>, %a: tensor<48x48xf32>, %o: tensor<1000x48x48xf32>):
+    %0 = tensor.empty() : tensor<1000x48x48xf32>
+    %1 = kron.mode_product axis(2) ins(%t : tensor<1000x48x48xf32>) factor(%b [p, q] : tensor<48x48xf32>) outs(%0 : tensor<1000x48x48xf32>) -> tensor<1000x48x48xf32>
+    %2 = kron.mode_product axis(1) ins(%1 : tensor<1000x48x48xf32>) factor(%a [p, q] : tensor<48x48xf32>) outs(%o : tensor<1000x48x48xf32>) -> tensor<1000x48x48xf32>
+    kron.yield %2 : tensor<1000x48x48xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @step_warps_of_chain(%x: memref<1000x16x16xf32>, %f: memref<16x16xf32>, %g: memref<16x16xf32>, %y: memref<1000x16x16xf32>) {
+  // expected-error @below {{mma: expects step_warps to begin with 1 where inner_chain is 1, but got [2]}}
+  kron.fused ins(%x, %g, %f : memref<1000x16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<1000x16x16xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = mma, tile = 1, threads = 128, ctas_per_sm = 1, stages = 1, inner_chain = 1, step_warps = [2]>} {
+  ^bb0(%t: tensor<1000x16x16xf32>, %b: tensor<16x16xf32>, %a: tensor<16x16xf32>, %o: tensor<1000x16x16xf32>):
+    %0 = tensor.empty() : tensor<1000x16x16xf32>
+    %1 = kron.mode_product axis(2) ins(%t : tensor<1000x16x16xf32>) factor(%b [p, q] : tensor<16x16xf32>) outs(%0 : tensor<1000x16x16xf32>) -> tensor<1000x16x16xf32>
+    %2 = kron.mode_product axis(1) ins(%1 : tensor<1000x16x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<1000x16x16xf32>) -> tensor<1000x16x16xf32>
+    kron.yield %2 : tensor<1000x16x16xf32>
   }
   return
 }

@@ -56,7 +56,7 @@ def _exhaustive_scaling(count):
             continue
         i = next(count)
         op = ALL_OPS[i % len(ALL_OPS)]
-        p = _cycle(i) | dict(op=op, type=list(TYPES)[i // len(ALL_OPS) % 8])
+        p = _cycle(i) | dict(op=op, type=list(TYPES)[i // len(ALL_OPS) % len(TYPES)])
         p |= dict(alpha=alpha, beta=beta, addend=addend, form=form)
         if op == "ksmm":
             p |= _ksmm_parameters(i)

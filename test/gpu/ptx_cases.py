@@ -208,6 +208,11 @@ FIXED = (
     ("mma", HOPPER, product("mkm", "f32", [(32, 32)] * 3, 9, **mma("cluster = 2"), **SCALED)),
     ("mma", HOPPER, product("kmm", "f32", [(16, 16), (12, 12), (17, 17)], 1, ops=["T", "N", "T"], dynamic=(),
                             memref_layout="any", **mma("cluster = 2"))),
+    # The two innermost factors apart; warps that share results, of one tile of 16 and of three.
+    ("mma", CHIPS, product("mkm", "f32", [(16, 16)] * 2, 9, **mma("inner_chain = 0"))),
+    ("mma", CHIPS, product("mkm", "f16", [(16, 16)] * 3, 5, **mma("inner_chain = 0, step_warps = [2, 1, 4]"))),
+    ("mma", HOPPER, product("mkm", "f64", [(48, 48)] * 2, 3, **mma("step_warps = [1, 2]"), **SCALED)),
+    ("mma", CHIPS, product("mkm", "f32", [(48, 48)] * 2, 3, **mma("step_warps = []"))),
     # An odd number of blocks for two CTAs.
     ("mma", HOPPER, product("mkm", "f16", [(64, 1), (1, 31), (31, 3)], 5, **mma("cluster = 2"))),
     ("wgmma", HOPPER, product("mkm", "f32", [(32, 32)] * 3, 3)),

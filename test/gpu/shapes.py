@@ -233,8 +233,8 @@ FIXED = (
     _fixed_ksmm("bf16", (256, 112, 16, 1), 40, dynamic=OPEN),
     _fixed_ksmm("f16", (256, 64, 12, 1), 17, dynamic=OPEN),
     # Rows that are transposed, since elements of a product lie in no multiples of 16 bytes.
-    _fixed_ksmm("f16", (1, 60, 50, 5), 8005),
-    _fixed_ksmm("f32", (2, 40, 20, 9), 4003),
+    _fixed_ksmm("f16", (2, 200, 4, 29), 1205),
+    _fixed_ksmm("f32", (2, 100, 80, 33), 2003),
     # Copies by 16 bytes wherever rows start: of data, and of the factor, too.
     *(_fixed_ksmm(name, pattern, rows) | dict(attributes=[f"plan = #kron.gpu_plan<kernel = sparse, {plan}>"])
       for name, pattern, rows, plan in (("f16", (2, 45, 40, 10), 300, "whole_copies = 1, keeps_factor = 1"),
@@ -257,6 +257,13 @@ FIXED = (
       for name, pattern, plan in (("f32", (1, 48, 40, 2), "split_k = 5, least_piece = 32, sum_threads = 4"),
                                   ("f16", (2, 64, 64, 1), "split_k = 3, least_piece = 160, sum_loads = 2"),
                                   ("f64", (1, 24, 20, 3), "split_k = 16, sum_threads = 2, sum_loads = 5"))),
+    # The two innermost factors apart, and results of a step that more, or fewer, warps share than registers ask for.
+    *(_fixed_product("mkm", name, sizes, 40) | dict(attributes=[f"plan = #kron.gpu_plan<kernel = mma, {plan}>"])
+      for name, sizes, plan in (("f32", [(16, 16)] * 2, "inner_chain = 0"),
+                                ("f32", [(24, 8), (16, 24)], "inner_chain = 1"),
+                                ("f16", [(16, 16)] * 3, "inner_chain = 0, step_warps = [2, 1, 4]"),
+                                ("f64", [(48, 48)] * 2, "step_warps = [1, 2]"),
+                                ("f32", [(48, 48)] * 2, "step_warps = []"))),
     # Results that start within chunks, and tiles that start there too.
     _fixed_ksmm("f32", (6, 30, 64, 1), 200) | dict(attributes=["plan = #kron.gpu_plan<kernel = sparse, shift = 0>"]),
     # Chains whose factors stay in shared memory, and one of many rows that passes them through it.

@@ -59,9 +59,31 @@ TEST_F(GPUPlanners, BatchedShrinksWithSharedMemory) {
   Example example{"f64", {-1, 12, 12, 12}, {1, 2, 3}};
   EXPECT_LT(getAnyArrays(build(example), "l4").getCtasPerSm(),
             getAnyArrays(build(example), "h200").getCtasPerSm());
-  // Rates are not what tiles are chosen by.
+  // All tiles move the same bytes.
   EXPECT_EQ(getAnyArrays(build(example)),
             getAnyArrays(build(example), "h200:copy=1000"));
+}
+
+TEST_F(GPUPlanners, BatchedSpreadsFewArraysOverAllSMs) {
+  auto getTile = [&](int64_t arrays) {
+    Example example{"f32", {arrays, 9, 9, 9}, {1, 2, 3}};
+    return getAnyArrays(build(example)).getTile();
+  };
+  EXPECT_LT(getTile(200), getTile(100000));
+  // Unknown numbers are large.
+  EXPECT_LT(getTile(200), getTile(-1));
+}
+
+TEST_F(GPUPlanners, BatchedRanksByTheTimeOfMultiplyAdds) {
+  // Loads of factors that fibres share count little where these take long.
+  Example example{"f64", {100000, 9, 9, 9}, {1, 2, 3}};
+  auto getFibres = [&](const char *machine) {
+    FusedOp fused = build(example);
+    return std::get<BatchedPlan>(
+               readBatchedPlan(fused, getAnyArrays(fused, machine)))
+        .fibres;
+  };
+  EXPECT_LT(getFibres("h200:dfma=1"), getFibres("h200"));
 }
 
 TEST_F(GPUPlanners, BatchedHonoursWhatIsGiven) {

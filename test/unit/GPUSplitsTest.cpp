@@ -25,6 +25,8 @@ TEST(GPUSplits, TheH200HasWhatWasMeasured) {
     EXPECT_EQ(splits.products.fewestRows, measured.products.fewestRows);
     EXPECT_EQ(splits.rows.results16Bit, measured.rows.results16Bit);
     EXPECT_EQ(splits.rows.transposedF32, measured.rows.transposedF32);
+    EXPECT_EQ(splits.rows.multiplyAdds16Bit, measured.rows.multiplyAdds16Bit);
+    EXPECT_EQ(splits.rows.multiplyAddsF32, measured.rows.multiplyAddsF32);
     EXPECT_EQ(splits.rows.launchMicroseconds, measured.rows.launchMicroseconds);
     EXPECT_EQ(splits.batch.busyThreads, measured.batch.busyThreads);
     EXPECT_EQ(splits.batch.biasBusyThreads, measured.batch.biasBusyThreads);

@@ -91,11 +91,34 @@ TEST_F(GPUPlanners, MmaShrinksWithSharedMemory) {
   EXPECT_LT(getBytes("l4"), getBytes("h200"));
 }
 
+TEST_F(GPUPlanners, MmaStepsFollowRegisters) {
+  auto plan = [&](const Example &example) {
+    FusedOp fused = build(example);
+    return readMma(fused, getPlan(planMma(fused, getMachine("h200"))));
+  };
+  // Two small factors are one step, beside a third one.
+  MmaPlan cubes = plan({"f32", {-1, 16, 16, 16}, {1, 2, 3}});
+  EXPECT_TRUE(cubes.chainsInner);
+  EXPECT_EQ(cubes.steps.size(), 2u);
+  EXPECT_TRUE(cubes.stepWarps.empty());
+  // Of larger ones, warps share the results, each in as many registers as half
+  // a step may take.
+  MmaPlan squares = plan({"f32", {-1, 48, 48}, {1, 2}});
+  EXPECT_FALSE(squares.chainsInner);
+  ASSERT_EQ(squares.steps.size(), 2u);
+  EXPECT_EQ(ArrayRef<int64_t>(squares.stepWarps), ArrayRef<int64_t>({4, 4}));
+  for (const MmaStep &step : squares.steps)
+    EXPECT_LE(step.factorRegisters, kMmaStepRegisters / 2);
+}
+
 TEST_F(GPUPlanners, MmaHonoursWhatIsGiven) {
   expectHonours<planMma>("mma", kSquares,
                          {"threads = 64", "ctas_per_sm = 1", "stages = 1",
                           "tile = 5", "stages = 3, tile = 2", "cluster = 1",
-                          "keeps_factor = 0", "regions = [2]"});
+                          "keeps_factor = 0", "regions = [2]",
+                          "inner_chain = 0", "step_warps = []",
+                          "inner_chain = 0, step_warps = [2, 1]",
+                          "inner_chain = 0, step_warps = [1, 16]"});
   expectHonours<planMma>("mma", {"f32", {16, 16, 1000}, {0, 1}},
                          {"columns = 24"});
   expectHonours<planMma>("mma", kLarge, {"piece_slots = 2"});
@@ -105,7 +128,11 @@ TEST_F(GPUPlanners, MmaSaysWhichFieldIsImpossible) {
   expectRefuses<planMma>("mma", kSquares,
                          {"threads = 50", "columns = 2", "ctas_per_sm = 100",
                           "stages = 999", "tile = 9999", "cluster = 2",
-                          "piece_slots = 2"});
+                          "piece_slots = 2", "step_warps = [2]",
+                          "step_warps = [1, 1, 1]", "step_warps = [3]"});
+  expectRefuses<planMma>("mma", {"f32", {-1, 64}, {1}}, {"inner_chain = 1"});
+  expectRefuses<planMma>("mma", {"f32", {-1, 64, 64}, {1, 2}},
+                         {"inner_chain = 1", "step_warps = [1, 64]"});
   expectRefuses<planMma>("mma", kLarge, {"ctas_per_sm = 2", "stages = 2"});
   expectRefuses<planMma>("mma", {"f32", {8, 16, 16}, {1, 2}}, {"tile = 9"});
 }
@@ -122,7 +149,8 @@ TEST_F(GPUPlanners, MmaReaderRefusesWhatIsNoPlan) {
                                     {"stages", 0},
                                     {"ctas_per_sm", 0},
                                     {"cluster", 2},
-                                    {"piece_slots", 2}});
+                                    {"piece_slots", 2},
+                                    {"inner_chain", 2}});
   FusedOp large = build(kLarge);
   expectReaderRefuses<readMmaPlan>(
       large, getPlan(planMma(large, getMachine("h200"))),

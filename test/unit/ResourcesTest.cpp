@@ -167,6 +167,11 @@ TEST(Resources, TilesComeInWaves) {
     // One tile keeps a single SM busy.
     EXPECT_DOUBLE_EQ(getWaveFactor(1, sms), sms);
     EXPECT_DOUBLE_EQ(getWaveFactor(sms + 1, sms), 2 * sms / (sms + 1));
+    // Of tiles that are all there at once, an SM has one or two; of many more,
+    // as many as the others.
+    EXPECT_DOUBLE_EQ(getMostTiles(1, sms, 4 * sms), 1);
+    EXPECT_DOUBLE_EQ(getMostTiles(sms + 1, sms, 4 * sms), 2);
+    EXPECT_DOUBLE_EQ(getMostTiles(10 * sms + 1, sms, 4 * sms), 10 + 1 / sms);
   });
 }
 

@@ -72,6 +72,30 @@ TEST_F(GPUPlanners, WgmmaTilesFollowSharedMemory) {
   EXPECT_LT(getBytes("ctas_per_sm = 2"), getBytes("ctas_per_sm = 1"));
 }
 
+TEST_F(GPUPlanners, WgmmaWarpgroupsShareFewTiles) {
+  // Of an SM's only tile, one warpgroup alone would not keep the matrix units
+  // busy; of many tiles each has its own.
+  auto getShared = [&](int64_t rows) {
+    Example example{"f16", {rows, 32, 16, 16}, {1, 2, 3}};
+    FusedOp fused = build(example);
+    GPUPlanAttr plan = getPlan(planWgmma(fused, getMachine("h200")));
+    return std::get<WgmmaPlan>(readWgmmaPlan(fused, plan)).groupSize;
+  };
+  EXPECT_GT(getShared(100), 1);
+  EXPECT_EQ(getShared(16384), 1);
+  EXPECT_EQ(getShared(-1), 1);
+}
+
+TEST_F(GPUPlanners, WgmmaRanksByTheTimeOfMemory) {
+  // Short segments take memory's time alone, which counts less where it is
+  // fast.
+  Example example{"f32", {32, 32, 32768}, {0, 1}};
+  auto getColumns = [&](const char *machine) {
+    return getPlan(planWgmma(build(example), getMachine(machine))).getColumns();
+  };
+  EXPECT_LT(getColumns("h200:copy=20000"), getColumns("h200"));
+}
+
 TEST_F(GPUPlanners, WgmmaHonoursWhatIsGiven) {
   expectHonours<planWgmma>("wgmma", {"f32", {-1, 32, 32}, {1, 2}},
                            {"threads = 256", "ctas_per_sm = 2", "stages = 3",

@@ -286,6 +286,17 @@ struct SmallGroupsRates {
   double copyShare = 0.85, issueShare = 0.5;
 };
 
+/// `batched`, of factors that are applied to fibres.
+struct BatchedRates {
+  /// Clocks of an SM in which a warp loads 16 bytes of a factor.
+  double factorClocks = 2.25;
+  /// Part of the shorter one of memory's time and that on chip which the longer
+  /// one does not hide.
+  double exposedShare = 0.1;
+  /// Threads of an SM that wait as long as they compute; of more, less shows.
+  double halfThreads = 100;
+};
+
 /// Tiles of warpgroups.
 struct WgmmaRates {
   /// Rows or columns of the largest factor below which smaller instructions
@@ -297,13 +308,22 @@ struct WgmmaRates {
   int64_t busyBytes = 64 * 1024;
   int64_t refilledBytes = 40 * 1024, singleBytes = 24 * 1024;
   double idleFactor = 1.6;
-  /// How much longer blocks of several warpgroups take.
-  double groupFactor = 1.05;
-  /// Bytes of tiles of an SM that leave it idle at the end for as long again as
-  /// they take.
-  int64_t tailBytes = 1 << 20;
-  /// Of the rate of whole lines: segments of 64 bytes, of 32.
-  double halfLineShare = 0.877, sectorShare = 0.709;
+  /// Clocks that warpgroups which share a tile wait for each other.
+  double barrierClocks = 170;
+  /// Of the time of tiles of one warpgroup, what those of several have to be
+  /// estimated at: most estimates are within a tenth of what is measured.
+  double sharedShare = 0.9;
+  /// Warps that keep an SM's matrix units busy.
+  double busyWarps = 8;
+  /// Clocks of an SM for an element that is read or written, for splitting it,
+  /// and for what a row of a block takes beside (docs/notes, 0174).
+  double elementClocks = 0.016, splitClocks = 0.03, rowClocks = 2.2;
+  /// Part of the shorter one of memory's time and that on chip which the longer
+  /// one does not hide.
+  double exposedShare = 0.05;
+  /// Of the rate of whole lines: segments of 64 bytes, with tiles that fill
+  /// shared memory.
+  double halfLineShare = 0.74;
 };
 
 struct GPURates {
@@ -319,6 +339,7 @@ struct GPURates {
   SparseWgmmaRates sparseWgmma;
   SparseGradRates sparseGrad;
   SmallGroupsRates smallGroups;
+  BatchedRates batched;
   WgmmaRates wgmma;
 };
 

@@ -94,10 +94,14 @@ struct RowSplits {
   /// `manyRows`.
   int64_t blockBytes = 192 * 1024 * 1024;
   /// Elements of X and of results per microsecond that kernels read and write
-  /// one by one where segments start anywhere; of both with all copies where
-  /// they are transposed, and what their launches take (docs/notes, 0129).
-  double inputs16Bit = 170e3, results16Bit = 80e3, transposed16Bit = 425e3;
-  double inputsF32 = 450e3, resultsF32 = 60e3, transposedF32 = 210e3;
+  /// where segments start anywhere, X once for each `tileResults` results of a
+  /// group, and their multiply-adds; elements of both with all copies where
+  /// they are transposed, and what their launches take (docs/notes, 0129, 0172,
+  /// 0176).
+  double inputs16Bit = 750e3, results16Bit = 250e3, transposed16Bit = 425e3;
+  double inputsF32 = 450e3, resultsF32 = 210e3, transposedF32 = 210e3;
+  double multiplyAdds16Bit = 165e6, multiplyAddsF32 = 25e6;
+  int64_t tileResults = 64;
   double launchMicroseconds = 10;
   /// How much less the copies have to take, and the fewest rows of a block.
   double gainFactor = 1.2;

@@ -59,11 +59,6 @@ struct BatchedTiles {
   int64_t planeBytes = 8 * 1024, mostFibreBytes = 40 * 1024;
   /// Registers of a thread that leave room for enough threads.
   int64_t mostRegisters = 168;
-  /// In multiply-adds: reading and writing an element of a fibre, and loading a
-  /// chunk of a row of a factor.
-  double elementCost = 4, factorCost = 9;
-  /// Threads of an SM that wait as long as they compute; of more, less shows.
-  double hiddenThreads = 100;
 };
 
 /// `mma`.
@@ -73,6 +68,8 @@ struct MmaTiles {
   int64_t elements = 4096, columnBytes = 32 * 1024;
   /// Pipeline stages where factors take many registers.
   int64_t mostStages = 3;
+  /// Registers for sums with which two factors are one step.
+  int64_t chainSums = 72;
 };
 
 /// `wgmma`.
@@ -80,9 +77,6 @@ struct WgmmaTiles {
   /// Positions of the contracted axis in a piece, and the most pipeline stages
   /// that are tried.
   int64_t pieceK = 32, mostStages = 8;
-  /// In multiply-adds: reading, splitting and writing an element of a row, and
-  /// what a row of a block takes beside.
-  double elementCost = 128, rowCost = 2048;
 };
 
 /// `sparse` by `mma.sync`.

@@ -8,6 +8,7 @@
 #include "AmxPacking.h"
 #include "AmxStep.h"
 #include "Rearrange.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -64,6 +65,8 @@ private:
   /// The q of one tile.
   void emitTile(Value from, Value to, int64_t count);
   void emitElements(Value from, Value to, int64_t count);
+  bool canTakeApart() const;
+  void emitApart(Value from, Value to, int64_t count);
 
   Emitter &emitter;
   const StepLayout &step;
@@ -95,6 +98,8 @@ void AmxPacker::emitTile(Value from, Value to, int64_t count) {
   AmxMatrix matrix{from, factor.resultStride, factor.strideK, step.sizeK,
                    factor.element};
   bool takesPairs = factor.resultStride.is(1);
+  if (canTakeApart())
+    return emitApart(from, to, count);
   if (!takesPairs &&
       !canTakeAmxRows(matrix.strideK, matrix.sizeK, matrix.element))
     return emitElements(from, to, count);
@@ -143,6 +148,52 @@ void AmxPacker::emitElements(Value from, Value to, int64_t count) {
                          halves.offsetPointer(to, offset));
     });
   });
+}
+
+/// Whether the q of a tile of B lie so close to each other that vectors hold
+/// them with what lies between, while the k lie further apart.
+bool AmxPacker::canTakeApart() const {
+  constexpr int64_t kMaxStride = 8;
+  Int q = step.factor.resultStride, k = step.factor.strideK;
+  return !isA && q.isConstant() && k.isConstant() && q.getConstant() > 1 &&
+         q.getConstant() <= kMaxStride && q.getConstant() < k.getConstant();
+}
+
+/// Takes the q of two k at a time out of vectors, and puts them together.
+void AmxPacker::emitApart(Value from, Value to, int64_t count) {
+  const StepFactor &factor = step.factor;
+  OpBuilder &builder = emitter.builder;
+  Emitter halves(builder, emitter.loc, builder.getI16Type());
+  int64_t stride = factor.resultStride.getConstant();
+  int64_t width = kAmxRows * stride;
+  VectorType type = halves.getVectorType(width);
+  // The last element of all may be the last one of memory.
+  Value mask = emitter.firstLanes(width, (count - 1) * stride + 1);
+  SmallVector<int64_t> lanes;
+  for (int64_t row = 0; row < kAmxRows; ++row)
+    lanes.append({row * stride, width + row * stride});
+  auto load = [&](Int k) {
+    Int offset = emitter.mul(k, factor.strideK);
+    return halves.loadVector(
+        type, emitter.offsetPointer(from, offset, factor.element), mask);
+  };
+  auto storePair = [&](Int pair, Value first, Value second) {
+    Value both =
+        vector::ShuffleOp::create(builder, emitter.loc, first, second, lanes);
+    halves.storeVector(
+        both, halves.offsetPointer(to, emitter.mul(pair, 2 * kAmxRows)),
+        nullptr);
+  };
+  int64_t full = step.sizeK / 2;
+  emitter.forLoop(0, full, 1, [&](Int pair) {
+    Int k = emitter.mul(pair, 2);
+    storePair(pair, load(k), load(emitter.add(k, 1)));
+  });
+  Value zero = halves.zero(type);
+  if (step.sizeK % 2)
+    storePair(full, load(step.sizeK - 1), zero);
+  emitter.forLoop(llvm::divideCeil(step.sizeK, 2), getPaddedK(step) / 2, 1,
+                  [&](Int pair) { storePair(pair, zero, zero); });
 }
 
 void kron::emitAmxPacking(Emitter &emitter, const StepLayout &step,

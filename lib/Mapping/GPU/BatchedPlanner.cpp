@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Mapping/GPU/BatchedPlanner.h"
+#include "BatchedCost.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPUTiles.h"
-#include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/GPU/BatchedPlan.h"
 #include "kron/Plan/GPU/Reasons.h"
 
@@ -50,31 +50,10 @@ static int64_t getFittingCtas(const BatchedPlan &plan,
   return std::min({fitting, byThreads, machine.maxCTAsPerSM});
 }
 
-/// What fibre steps take per item, in issue slots of an SM: multiply-adds,
-/// loads of the factor, which all fibres of a thread share, and the fibres.
-static double getFibreCost(const BatchedPlan &plan, const BatchedTiles &tiles) {
-  int64_t words = 4 / plan.chunk;
-  double cost = 0;
-  for (const BatchedStep &step : plan.steps) {
-    const ProblemFactor &factor = plan.factors[step.products.front()];
-    int64_t perUnit = plan.getFibresPerUnit(step);
-    int64_t together = plan.getUnitsTogether(step);
-    int64_t rounds = llvm::divideCeil(plan.getNumUnits(step), plan.threads);
-    int64_t fibres = rounds * perUnit;
-    double ofFibre =
-        words * (factor.sizeK * factor.sizeN +
-                 tiles.elementCost * (factor.sizeK + factor.sizeN));
-    double ofFactor = tiles.factorCost * factor.sizeK *
-                      llvm::divideCeil(factor.sizeN, plan.chunk);
-    cost += fibres * ofFibre + llvm::divideCeil(rounds, together) * ofFactor;
-  }
-  return cost * plan.threads / plan.itemsPerTile;
-}
-
 /// Chooses threads, fibres per thread and items per tile of a plan without
 /// planes, of those that `given` leaves open.
-static void chooseFibres(BatchedPlan &plan, GPUPlanAttr given,
-                         const GPUMachine &machine) {
+static void chooseFibres(BatchedPlan &plan, const Problem &problem,
+                         GPUPlanAttr given, const GPUMachine &machine) {
   const BatchedTiles &tiles = getGPUTiles(machine).batched;
   struct Range {
     int64_t first, last;
@@ -90,21 +69,18 @@ static void chooseFibres(BatchedPlan &plan, GPUPlanAttr given,
   Range threads = getRange("threads", {32, 256});
   Range fibres = getRange("fibres", {1, 8});
   std::optional<BatchedPlan> best;
-  double bestCost = 0;
+  double bestSeconds = 0;
   auto consider = [&](BatchedPlan candidate) {
     if (getRegisters(candidate) > tiles.mostRegisters ||
         completeBatchedPlan(candidate))
       return;
-    int64_t ctas = getFittingCtas(candidate, machine);
-    if (ctas < 1)
+    candidate.ctasPerSM = getFittingCtas(candidate, machine);
+    if (candidate.ctasPerSM < 1)
       return;
-    int64_t resident = ctas * candidate.threads;
-    // Few threads hide little latency.
-    double cost = getFibreCost(candidate, tiles) *
-                  getWaitFactor(resident, tiles.hiddenThreads);
-    if (!best || cost < bestCost) {
+    double seconds = estimateBatchedSeconds(candidate, problem, machine);
+    if (!best || seconds < bestSeconds) {
       best = candidate;
-      bestCost = cost;
+      bestSeconds = seconds;
     }
   };
   BatchedPlan candidate = plan;
@@ -123,7 +99,9 @@ static void chooseFibres(BatchedPlan &plan, GPUPlanAttr given,
 
 /// Fills in the choices of `plan` that `given`, which may be null, leaves open;
 /// or says why there are none.
-static std::optional<std::string> choose(BatchedPlan &plan, GPUPlanAttr given,
+static std::optional<std::string> choose(BatchedPlan &plan,
+                                         const Problem &problem,
+                                         GPUPlanAttr given,
                                          const GPUMachine &machine) {
   auto getGiven = [&](StringRef name, int64_t open) {
     int64_t value = given ? given.get(name) : 0;
@@ -147,7 +125,7 @@ static std::optional<std::string> choose(BatchedPlan &plan, GPUPlanAttr given,
   if (std::optional<std::string> reason = completeBatchedPlan(plan))
     return reason;
   if (!plan.hasPlanes())
-    chooseFibres(plan, given, machine);
+    chooseFibres(plan, problem, given, machine);
   if (std::optional<std::string> reason = completeBatchedPlan(plan))
     return reason;
   plan.ctasPerSM = getGiven(
@@ -211,7 +189,8 @@ planAnyArrays(FusedOp fused, GPUPlanAttr given, const GPUMachine &machine) {
   if (auto *reason = std::get_if<std::string>(&described))
     return *reason;
   auto &plan = std::get<BatchedPlan>(described);
-  if (std::optional<std::string> reason = choose(plan, given, machine))
+  if (std::optional<std::string> reason =
+          choose(plan, describeProblem(fused), given, machine))
     return *reason;
   PlanWriter writer(fused.getContext(), GPUKernel::Batched);
   BatchedChoices::visitFields(writer, plan);

@@ -48,11 +48,13 @@ static bool hasVaryingFactor(const Problem &problem) {
 }
 
 /// Whether the factors, which wgmma reads from shared memory (in two copies for
-/// full precision), leave room for a tile.
+/// full precision), leave room for a tile of segments of one sector, or of all
+/// columns where these are fewer.
 static bool fitsWgmma(const Problem &problem, const GPUMachine &machine) {
   int64_t copies =
       problem.element.isF32() && problem.precision == Precision::Full ? 2 : 1;
-  int64_t bytes = problem.rowLargest * problem.getChipBytes();
+  int64_t bytes = problem.getFootprintBytes(
+      problem.factors.size() > 1 ? problem.getColumns(kSectorBytes) : 1);
   for (const ProblemFactor &factor : problem.factors) {
     int64_t side = std::max(factor.sizeK, factor.sizeN);
     // CTAs share the columns of a larger factor.

@@ -53,6 +53,8 @@ private:
   int64_t chooseSegment(int64_t size, int64_t elements, int64_t wanted);
   int64_t chooseRows(int64_t elements);
   void chooseTile(int64_t columns);
+  int64_t getLeastWarps() const;
+  std::optional<std::string> chooseSteps();
   std::optional<std::string> complete();
   bool isLight() const;
   int64_t getTileBytes() const;
@@ -140,8 +142,64 @@ void MmaPlanner::chooseTile(int64_t columns) {
 // Warps and memory
 //===----------------------------------------------------------------------===//
 
+/// As many warps of a CTA as are to share results.
+int64_t MmaPlanner::getLeastWarps() const {
+  int64_t warps = 1;
+  if (given)
+    for (int64_t wanted : given.getList("step_warps"))
+      warps = std::clamp<int64_t>(wanted, warps, 32);
+  return warps;
+}
+
+/// Chooses steps, whatever arrives in pieces: the two innermost factors are one
+/// if registers have room for that; where a factor takes more than half of
+/// them, several warps share its results.
+std::optional<std::string> MmaPlanner::chooseSteps() {
+  MmaChoices whole = choices;
+  whole.keepsFactors = whole.chainsInner = false;
+  whole.piece.clear();
+  whole.stepWarps.clear();
+  whole.pieceSlots = 0;
+  whole.cluster = 1;
+  auto completeWhole = [&]() -> std::optional<std::string> {
+    std::variant<MmaPlan, std::string> completed =
+        completeMmaPlan(region, whole);
+    if (auto *reason = std::get_if<std::string>(&completed))
+      return *reason;
+    plan = std::get<MmaPlan>(completed);
+    return std::nullopt;
+  };
+  if (std::optional<std::string> reason = completeWhole())
+    return reason;
+  whole.chainsInner = getGiven("inner_chain");
+  if (!(given && given.has("inner_chain")))
+    if (auto registers = getMmaChainRegisters(plan))
+      whole.chainsInner =
+          canMmaChain(*registers) && registers->sums <= tiles.chainSums;
+  if (std::optional<std::string> reason = completeWhole())
+    return reason;
+  choices.chainsInner = whole.chainsInner;
+  choices.stepWarps.clear();
+  if (given && given.has("step_warps")) {
+    choices.stepWarps.assign(given.getList("step_warps"));
+    return std::nullopt;
+  }
+  for (MmaStep step : plan.steps) {
+    int64_t warps = 1;
+    while (step.kind != MmaStep::Kind::Chain && 2 * warps <= plan.getWarps() &&
+           step.factorRegisters > kMmaStepRegisters / 2)
+      step = plan.getShared(step, warps *= 2);
+    choices.stepWarps.push_back(warps);
+  }
+  if (llvm::all_of(choices.stepWarps, [](int64_t warps) { return warps == 1; }))
+    choices.stepWarps.clear();
+  return std::nullopt;
+}
+
 /// Brings `plan` up to date. It keeps factors in registers if they fit.
 std::optional<std::string> MmaPlanner::complete() {
+  if (std::optional<std::string> reason = chooseSteps())
+    return reason;
   choices.keepsFactors = false;
   std::variant<MmaPlan, std::string> completed =
       completeMmaPlan(region, choices);
@@ -179,6 +237,7 @@ int64_t MmaPlanner::chooseWarps(int64_t warpsPerSM, bool light) {
   // Two CTAs of 8 warps were faster than four of 4 (16^3, f32: 0.082 and 0.087
   // ms on an H200), but not where the tensor cores or memory are the limit.
   int64_t warps = large || (light && plan.math == MmaMath::SplitTF32) ? 8 : 4;
+  warps = std::max(warps, getLeastWarps());
   while (warps < warpsPerSM &&
          getTileBytes() * (warpsPerSM / warps) > machine.getSharedBytes(1))
     warps *= 2;
@@ -221,8 +280,8 @@ std::optional<std::string> MmaPlanner::run(int64_t columns) {
           stages = getGiven("stages"), cluster = getGiven("cluster");
   choices = MmaChoices();
   chooseTile(columns);
-  if (threads)
-    choices.threads = threads;
+  choices.threads =
+      threads ? threads : std::max(choices.threads, 32 * getLeastWarps());
   if (std::optional<std::string> reason = complete())
     return reason;
 

@@ -113,6 +113,10 @@ double kron::getWaves(double tiles, double resident) {
   return std::ceil(tiles / resident);
 }
 
+double kron::getMostTiles(double tiles, double numSMs, double resident) {
+  return tiles <= resident ? std::ceil(tiles / numSMs) : tiles / numSMs;
+}
+
 double kron::getWaveFactor(double tiles, double resident) {
   return getWaves(tiles, resident) * resident / tiles;
 }

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Mapping/GPU/WgmmaPlanner.h"
+#include "WgmmaCost.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPURates.h"
 #include "kron/Machine/GPUTiles.h"
-#include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "kron/Plan/GPU/WgmmaPlan.h"
 #include "llvm/Support/MathExtras.h"
@@ -28,8 +28,8 @@ namespace {
 class Planner {
 public:
   Planner(FusedOp fused, const GPUMachine &machine, WgmmaPlan described)
-      : fused(fused), machine(machine), given(getGPUPlanAttr(fused)),
-        plan(std::move(described)) {}
+      : fused(fused), problem(describeProblem(fused)), machine(machine),
+        given(getGPUPlanAttr(fused)), plan(std::move(described)) {}
 
   std::variant<WgmmaPlan, std::string> run();
 
@@ -41,18 +41,18 @@ private:
   int64_t chooseWarpgroups() const;
   SmallVector<int64_t> getTileSizes(int axis, int64_t wanted, int64_t first,
                                     int64_t last) const;
-  double getCost(const WgmmaPlan &candidate) const;
   void consider(WgmmaPlan &candidate);
   void considerGroups(WgmmaPlan candidate);
   void considerPieces(WgmmaPlan candidate);
 
   FusedOp fused;
+  Problem problem;
   const GPUMachine &machine;
   const WgmmaTiles &tiles = getGPUTiles(machine).wgmma;
   GPUPlanAttr given;
   WgmmaPlan plan;
   std::optional<WgmmaPlan> best;
-  double bestCost = 0;
+  double bestSeconds = 0;
   std::string reason = "factors and a tile do not fit shared memory";
 };
 
@@ -78,48 +78,6 @@ int64_t Planner::chooseWarpgroups() const {
   return registers <= 128 ? 4 : registers <= 168 ? 3 : 2;
 }
 
-/// Time per element of the array, roughly, in units of a multiply-add of the
-/// tensor cores.
-double Planner::getCost(const WgmmaPlan &candidate) const {
-  const WgmmaRates &rates = getGPURates(machine).wgmma;
-  double work = 0;
-  int64_t group = candidate.groupSize;
-  for (const WgmmaStep &step : candidate.steps) {
-    double product =
-        double(kWgmmaRows) * step.paddedK * step.paddedResults * step.shares;
-    // Reading, splitting and writing the rows of a block.
-    double block = (step.kind == WgmmaKind::Split ? 2.0 : 1.0) * product +
-                   kWgmmaRows * tiles.elementCost * (step.sizeK + step.sizeN) +
-                   kWgmmaRows * tiles.rowCost;
-    work += llvm::divideCeil(step.getBlocks(), group) * group * block;
-  }
-  double elements = 1;
-  for (const WgmmaAxis &axis : candidate.axes)
-    elements *= axis.tile;
-  double cost = work / elements;
-  double inFlight = double(candidate.getNumGroups()) * (candidate.buffers - 1) *
-                    candidate.landing.getBytes();
-  // With one buffer, the next tile comes as far as the second-level cache.
-  if (candidate.buffers == 1)
-    inFlight = candidate.canRefill() ? rates.refilledBytes : rates.singleBytes;
-  cost *= getUnderWayFactor(inFlight, rates.busyBytes, rates.idleFactor);
-  if (group > 1)
-    cost *= rates.groupFactor;
-  // Large tiles leave SMs idle at the end.
-  cost *= 1.0 + double(candidate.landing.getBytes()) *
-                    candidate.getNumGroups() / rates.tailBytes;
-  // Short segments of the input and of the result.
-  auto getShare = [&](int64_t elements) {
-    return getSegmentShare(elements * candidate.landing.elementBytes,
-                           {rates.halfLineShare, rates.sectorShare});
-  };
-  for (const WgmmaAxis &axis : candidate.axes)
-    if (axis.isContiguous)
-      cost /= getShare(axis.tile);
-  const WgmmaAxis &last = candidate.axes.back();
-  return cost / getShare(last.step < 0 ? last.tile : last.after);
-}
-
 /// Takes `candidate`, with the best number of buffers, if it is better than all
 /// before.
 void Planner::consider(WgmmaPlan &candidate) {
@@ -136,11 +94,15 @@ void Planner::consider(WgmmaPlan &candidate) {
     if (candidate.getSharedBytes() > limit ||
         (candidate.pieces > 1 && buffers < 3))
       continue;
-    double cost = getCost(candidate);
-    if (best && cost >= bestCost)
+    double seconds = estimateWgmmaSeconds(candidate, problem, machine);
+    // Less than the estimates' error does not speak against tiles of one
+    // warpgroup, which waits for nobody.
+    bool shares = best && best->groupSize == 1 && candidate.groupSize > 1;
+    double share = shares ? getGPURates(machine).wgmma.sharedShare : 1;
+    if (best && seconds >= share * bestSeconds)
       continue;
     best = candidate;
-    bestCost = cost;
+    bestSeconds = seconds;
   }
 }
 

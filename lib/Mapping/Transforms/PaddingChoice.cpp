@@ -17,7 +17,6 @@
 #include "kron/Machine/GPUSplits.h"
 #include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/Arrays.h"
-#include "kron/Plan/GPU/WgmmaPlan.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -166,8 +165,7 @@ describePadded(FusedOp fused, const FusionChain &chain) {
   if (!padded)
     return "a factor varies over the innermost axis, or several contract it";
   InnermostPadding padding{axis, padded->inputShape[axis],
-                           padded->outputShape[axis], unit,
-                           /*keptSide=*/kWgmmaMaxWholeSide};
+                           padded->outputShape[axis]};
   return PaddedChain{*padded, padding};
 }
 

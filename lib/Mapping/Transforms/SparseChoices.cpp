@@ -285,9 +285,14 @@ static bool hasRaggedSegments(KsmmOp op, const GPUSplits &splits) {
          results = rows * a * b * d, asTheyLie = 0;
   // Half of an access is enough to read.
   if (!hasWholeSegments(c, d, access / 2))
-    asTheyLie += inputs / (isF32 ? rates.inputsF32 : rates.inputs16Bit);
+    asTheyLie += llvm::divideCeil(b, rates.tileResults) * inputs /
+                 (isF32 ? rates.inputsF32 : rates.inputs16Bit);
   if (!hasWholeSegments(b, d, access))
     asTheyLie += results / (isF32 ? rates.resultsF32 : rates.results16Bit);
+  if (asTheyLie == 0)
+    return false;
+  asTheyLie +=
+      results * c / (isF32 ? rates.multiplyAddsF32 : rates.multiplyAdds16Bit);
   double transposed = (inputs + results) / (isF32 ? rates.transposedF32
                                                   : rates.transposed16Bit) +
                       rates.launchMicroseconds;

@@ -17,6 +17,9 @@ using namespace mlir::kron;
 
 /// Factors stay in registers up to this many of a thread's.
 static constexpr int64_t kMaxKeptRegisters = 136;
+/// A chain's factors and sums, beside which a thread has addresses and
+/// operands.
+static constexpr int64_t kMaxChainRegisters = 192;
 /// Columns are read in groups of 64 bytes that may reach over the end.
 static constexpr int64_t kSlackBytes = 128;
 /// More elements than any shared memory holds.
@@ -27,6 +30,16 @@ static constexpr int64_t kNamedBarriers = 15;
 //===----------------------------------------------------------------------===//
 // Choices
 //===----------------------------------------------------------------------===//
+
+/// "[1, 2]"
+static std::string print(ArrayRef<int64_t> values) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "[";
+  llvm::interleaveComma(values, os);
+  os << "]";
+  return text;
+}
 
 /// Whether `value` positions of an axis of `size` can be those of a tile.
 static std::optional<std::string> checkPositions(StringRef name, int64_t value,
@@ -56,6 +69,11 @@ static std::optional<std::string> checkChoices(const MmaRegion &region,
     return expects("stages to be at least 1", Twine(choices.stages));
   if (choices.cluster < 1 || choices.cluster > 2)
     return expects("cluster to be 1 or 2", Twine(choices.cluster));
+  for (int64_t warps : choices.stepWarps)
+    if (warps > choices.threads / 32 || !llvm::isPowerOf2_64(warps))
+      return expects("step_warps to be powers of two up to the " +
+                         Twine(choices.threads / 32) + " warps of a CTA",
+                     print(choices.stepWarps));
   bool isStreamed = !choices.piece.empty();
   if (isStreamed && choices.stages != 1)
     return expects("stages to be 1 where there is a piece",
@@ -159,22 +177,54 @@ int64_t MmaPlan::getFactorRegisters() const {
   return registers;
 }
 
-static bool canChain(const MmaPlan &plan, unsigned dim) {
+MmaStep MmaPlan::getShared(MmaStep step, int64_t warps) const {
+  step.warps = warps;
+  step.tiles = llvm::divideCeil(dims[step.dim].sizeN, 16);
+  if (warps > 1)
+    step.tiles = llvm::PowerOf2Ceil(llvm::divideCeil(step.tiles, warps));
+  step.factorRegisters = getStepRegisters(*this, step);
+  step.fitsRegisters = step.factorRegisters <= kMmaStepRegisters;
+  return step;
+}
+
+std::optional<MmaChainRegisters>
+kron::getMmaChainRegisters(const MmaPlan &plan) {
+  unsigned dim = plan.dims.size() - 2;
   const MmaDim &outer = plan.dims[dim], &inner = plan.dims[dim + 1];
   if (!outer.product || !inner.product)
-    return false;
-  // Registers of both factors and both accumulators.
+    return std::nullopt;
   MmaStep step;
   step.kind = MmaStep::Kind::Chain;
   step.dim = dim;
-  step.tiles = llvm::divideCeil(outer.sizeN, 16);
+  step = plan.getShared(step, /*warps=*/1);
   int64_t perSum = plan.math == MmaMath::F64 ? 8 : 4;
   int64_t sums =
       step.tiles * perSum *
       (llvm::divideCeil(inner.sizeK, 8) + llvm::divideCeil(inner.sizeN, 8));
-  // The factors of a chain are not loaded again and again.
-  int64_t factors = getStepRegisters(plan, step);
-  return factors <= kMmaStepRegisters && factors + sums <= 192 && sums <= 72;
+  return MmaChainRegisters{step.factorRegisters, sums};
+}
+
+bool kron::canMmaChain(const MmaChainRegisters &registers) {
+  return registers.factors <= kMmaStepRegisters &&
+         registers.factors + registers.sums <= kMaxChainRegisters;
+}
+
+/// Why the two innermost factors of `plan` cannot be one step if it says that
+/// they are.
+static std::optional<std::string> checkChain(const MmaPlan &plan) {
+  if (!plan.chainsInner)
+    return std::nullopt;
+  std::optional<MmaChainRegisters> registers = getMmaChainRegisters(plan);
+  if (!registers)
+    return expects("inner_chain to be 0 unless both innermost dimensions of a "
+                   "tile are contracted",
+                   1);
+  if (!canMmaChain(*registers))
+    return expects("inner_chain to be 0, as two factors take " +
+                       Twine(registers->factors) +
+                       " registers and their sums " + Twine(registers->sums),
+                   1);
+  return std::nullopt;
 }
 
 /// `applied`: dimensions whose factors have been.
@@ -185,21 +235,12 @@ static void addStep(MmaPlan &plan, MmaStep::Kind kind, unsigned dim,
   step.dim = dim;
   for (auto [size, isApplied] : llvm::zip_equal(plan.dims, applied))
     step.sizes.push_back(isApplied ? size.sizeN : size.sizeK);
-  int64_t tiles = llvm::divideCeil(plan.dims[dim].sizeN, 16);
-  step.tiles = tiles;
-  if (kind != MmaStep::Kind::Chain) {
-    while (2 * step.warps <= plan.getWarps() &&
-           getStepRegisters(plan, step) > kMmaStepRegisters / 2) {
-      step.warps *= 2;
-      step.tiles = llvm::PowerOf2Ceil(llvm::divideCeil(tiles, step.warps));
-    }
-  }
-  step.factorRegisters = getStepRegisters(plan, step);
-  step.fitsRegisters = step.factorRegisters <= kMmaStepRegisters;
+  size_t index = plan.steps.size();
+  plan.steps.push_back(plan.getShared(
+      step, index < plan.stepWarps.size() ? plan.stepWarps[index] : 1));
   applied[dim] = true;
   if (kind == MmaStep::Kind::Chain)
     applied[dim + 1] = true;
-  plan.steps.push_back(step);
 }
 
 /// The innermost dimension first, so that the last step stores long segments;
@@ -209,7 +250,7 @@ static void addSteps(MmaPlan &plan) {
   int last = plan.dims.size() - 1;
   int next = last;
   if (plan.dims[last].product) {
-    if (canChain(plan, last - 1)) {
+    if (plan.chainsInner) {
       addStep(plan, MmaStep::Kind::Chain, last - 1, applied);
       next = last - 2;
     } else {
@@ -226,8 +267,15 @@ static void addSteps(MmaPlan &plan) {
     addStep(plan, MmaStep::Kind::Columns, last - 1, applied);
 }
 
-/// Why the warps of `plan` cannot share results as its steps say.
-static std::optional<std::string> checkWarpGroups(const MmaPlan &plan) {
+/// Why the warps of `plan` cannot share results as it says.
+static std::optional<std::string> checkStepWarps(const MmaPlan &plan) {
+  if (!plan.stepWarps.empty() && plan.stepWarps.size() != plan.steps.size())
+    return expects("step_warps to have one number for each of " +
+                       Twine(plan.steps.size()) + " steps",
+                   print(plan.stepWarps));
+  if (plan.chainsInner && plan.steps.front().warps > 1)
+    return expects("step_warps to begin with 1 where inner_chain is 1",
+                   print(plan.stepWarps));
   for (const MmaStep &step : plan.steps)
     if (step.warps > 1 && plan.getWarpGroups(step) > kNamedBarriers)
       return expects("threads to be at most " +
@@ -352,14 +400,6 @@ static std::optional<std::string> addStream(MmaPlan &plan) {
   const MmaStream *stream = llvm::find_if(streams, [&](const MmaStream &other) {
     return other.sizes == plan.piece;
   });
-  auto print = [](ArrayRef<int64_t> sizes) {
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    os << "[";
-    llvm::interleaveComma(sizes, os);
-    os << "]";
-    return text;
-  };
   if (stream == streams.end()) {
     std::string sizes;
     for (const MmaStream &other : streams)
@@ -399,8 +439,10 @@ kron::completeMmaPlan(const MmaRegion &region, const MmaChoices &choices) {
   static_cast<MmaRegion &>(plan) = region;
   static_cast<MmaChoices &>(plan) = choices;
   addDims(plan);
+  if (std::optional<std::string> reason = checkChain(plan))
+    return *reason;
   addSteps(plan);
-  if (std::optional<std::string> reason = checkWarpGroups(plan))
+  if (std::optional<std::string> reason = checkStepWarps(plan))
     return *reason;
   addLayouts(plan);
   plan.mayKeepFactors = plan.getFactorRegisters() <= kMaxKeptRegisters;

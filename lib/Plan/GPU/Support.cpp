@@ -28,9 +28,10 @@ std::optional<std::string> kron::getGPUUnsupportedReason(Operation *op) {
     return "alpha is 0";
   if (hasEmptyArray(scaled))
     return "an array has no elements";
-  // --kron-decompose widens those of 8-bit types.
+  // --kron-decompose widens those of 8-bit types, and sums by a bias.
   for (Value array : getArrays(scaled))
-    if (getElementType(array) != element && !isFloat8(getElementType(array)))
+    if (getElementType(array) != element && !isFloat8(getElementType(array)) &&
+        !isa<BiasGradOp>(op))
       return "arrays of different element types have no fused kernel";
   return getDynamicShapeReason(scaled);
 }

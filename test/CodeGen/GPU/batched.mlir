@@ -82,6 +82,6 @@ func.func @gaps(%x: memref<?x4x4xf64, strided<[40, 10, 2]>>, %f: memref<4x4xf64>
 // CHECK:         llvm.func @fibres_1(
 func.func @fibres(%x: memref<?x9x9x9xf32>, %f: memref<9x9xf32>, %y: memref<?x9x9x9xf32>) {
   kron.batched ins(%x : memref<?x9x9x9xf32>) factors(%f, %f, %f : memref<9x9xf32>, memref<9x9xf32>, memref<9x9xf32>)
-    outs(%y : memref<?x9x9x9xf32>) {plan = #kron.gpu_plan<kernel = batched>}
+    outs(%y : memref<?x9x9x9xf32>) {plan = #kron.gpu_plan<kernel = batched, tile = 8, fibres = 7, threads = 96>}
   return
 }

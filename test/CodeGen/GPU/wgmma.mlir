@@ -243,7 +243,7 @@ func.func @single(%x: memref<64x64x1xf32>, %a: memref<64x64xf32>, %y: memref<64x
 // CHECK:         arith.muli %[[SHARE]], %c64{{.*}} : i32
 // CHECK-COUNT-8: m64n64k8.f32.tf32.tf32
 func.func @shared(%x: memref<1024x256xf32>, %f: memref<256x256xf32>, %y: memref<1024x256xf32>) {
-  kron.fused ins(%x, %f : memref<1024x256xf32>, memref<256x256xf32>) outs(%y : memref<1024x256xf32>) attributes {plan = #kron.gpu_plan<kernel = wgmma>} {
+  kron.fused ins(%x, %f : memref<1024x256xf32>, memref<256x256xf32>) outs(%y : memref<1024x256xf32>) attributes {plan = #kron.gpu_plan<kernel = wgmma, tile = 64>} {
   ^bb0(%tx: tensor<1024x256xf32>, %tf: tensor<256x256xf32>, %out: tensor<1024x256xf32>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<1024x256xf32>) factor(%tf [p, q] : tensor<256x256xf32>)
          outs(%out : tensor<1024x256xf32>) -> tensor<1024x256xf32>

@@ -127,3 +127,22 @@ func.func @cluster(%x: memref<1024x32768xf64>, %f: memref<32x32xf64>, %y: memref
     outs(%y : memref<1024x32768xf64>)
   return
 }
+
+// -----
+
+// Verify that a plan may keep the two innermost factors apart, and say how many warps
+// share the results of each step: of one tile of 16 results here, and of four.
+// CHECK-LABEL: gpu.func @apart_0(
+// CHECK:         tile.prepare %{{.*}} warps 4 {{.*}} -> <16x16xf32, mma.m16n8k8.tf32 columns>
+// CHECK:         tile.for_blocks %{{.*}} of [1, 64, 16] by [1, 32, 16] warps 4 {
+// CHECK-COUNT-1:   tile.contract
+// CHECK-NOT:       tile.contract
+// CHECK:         tile.prepare %{{.*}} warps 2 {{.*}} -> <64x64xf32, mma.m16n8k8.tf32 rows>
+// CHECK-NEXT:    tile.barrier
+// CHECK-NEXT:    tile.for_blocks %{{.*}} of [1, 64, 16] by [1, 64, 16] warps 2 {
+// CHECK:           tile.contract
+func.func @apart(%x: memref<?x1024xf32>, %f: memref<64x64xf32>, %g: memref<16x16xf32>, %y: memref<?x1024xf32>) {
+  kron.mkm ins(%x : memref<?x1024xf32>) factors(%f, %g : memref<64x64xf32>, memref<16x16xf32>)
+    outs(%y : memref<?x1024xf32>) {plan = #kron.gpu_plan<kernel = mma, tile = 1, threads = 128, inner_chain = 0, step_warps = [4, 2]>}
+  return
+}

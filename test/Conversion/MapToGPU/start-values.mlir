@@ -1,5 +1,7 @@
 // RUN: kron-opt %s --kron-map-to-gpu --split-input-file | FileCheck %s
 // RUN: kron-opt %s --kron-gpu-pipeline --split-input-file | FileCheck %s --check-prefix=LAUNCHES
+// RUN: kron-opt %s --kron-gpu-pipeline --split-input-file --remarks-filter=kron-fallback -o /dev/null 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=SLOW --allow-empty --implicit-check-not="slow path"
 
 // Verify that a reduction starts from what its destination was filled with, a constant or a
 // number of the host, and that there is no kernel to fill it.
@@ -115,7 +117,9 @@ func.func @kept(%x: memref<4x5xf32>, %y: memref<4xf32>, %z: memref<4xf32>) {
 
 // -----
 
-// Verify that the gradient by a bias is two kernels, three if it is rounded to 16 bits.
+// Verify that the gradient by a bias is two kernels, three if it is rounded to 16 bits, and that
+// none is a loop over the whole batch for each feature.
+// SLOW-NOT: kron.bias_grad
 // LAUNCHES-LABEL: llvm.func @bias(
 // LAUNCHES-COUNT-2: llvm.call @kronRtCudaLaunch
 // LAUNCHES-NOT:     llvm.call @kronRtCudaLaunch

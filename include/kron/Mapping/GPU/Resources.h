@@ -135,6 +135,11 @@ private:
 /// some of `tiles`.
 double getWaves(double tiles, double resident);
 
+/// How many of `tiles` the one of `numSMs` with the most works on, if each holds
+/// `resident` / `numSMs` at once: where all are held at once, a whole number; of
+/// more, whose ends do not coincide, as many as the others.
+double getMostTiles(double tiles, double numSMs, double resident);
+
 /// How much longer the SM with the most tiles works than all would on average.
 double getWaveFactor(double tiles, double resident);
 

@@ -123,6 +123,10 @@ struct MmaChoices {
   /// Whether factors stay in registers from tile to tile; else those of a step
   /// are loaded for each tile.
   bool keepsFactors = true;
+  /// Whether the two innermost factors are one step, a chain.
+  bool chainsInner = false;
+  /// Warps that share the results of each step; none: one.
+  SmallVector<int64_t> stepWarps;
 
   template <typename Visitor>
   static void visitFields(Visitor &visit, MmaChoices &choices) {
@@ -135,6 +139,8 @@ struct MmaChoices {
     visit("piece", choices.piece);
     visit("piece_slots", choices.pieceSlots);
     visit("keeps_factor", choices.keepsFactors);
+    visit("inner_chain", choices.chainsInner);
+    visit("step_warps", choices.stepWarps);
   }
 };
 
@@ -169,6 +175,8 @@ struct MmaPlan : MmaRegion, MmaChoices {
   }
   /// Registers that the factors of all steps take.
   int64_t getFactorRegisters() const;
+  /// `step` with its results shared out among `warps`.
+  MmaStep getShared(MmaStep step, int64_t warps) const;
   /// Tiles of 8 columns that `step` should take at a time, as many as there are
   /// registers for.
   int64_t getMostTiles(const MmaStep &step) const {
@@ -183,6 +191,17 @@ struct MmaPlan : MmaRegion, MmaChoices {
 /// The largest power of two that divides `number` and is at most `atMost`:
 /// known and unknown parts of a position must not have bits in common.
 int64_t getPowerDivisor(int64_t number, int64_t atMost);
+
+/// Registers that a chain of the two innermost factors of `plan` takes; none if
+/// these dimensions are not both contracted.
+struct MmaChainRegisters {
+  int64_t factors = 0, sums = 0;
+};
+std::optional<MmaChainRegisters> getMmaChainRegisters(const MmaPlan &plan);
+
+/// Whether a thread has so many: the factors of a chain are not loaded again
+/// and again.
+bool canMmaChain(const MmaChainRegisters &registers);
 
 /// What `fused` is to a kernel of mma.sync, or why none takes it.
 std::variant<MmaRegion, std::string> describeMma(FusedOp fused);

@@ -178,6 +178,12 @@ static constexpr PlanField kFields[] = {
          "arrives in; none: it arrives whole"),
     defaulted("piece_slots", 0, kMost, 0, kMma,
               "pieces that each warp group has room for"),
+    defaulted("inner_chain", 0, 1, 0, kMma,
+              "1: the two innermost factors are one step, whose values in "
+              "between stay in registers"),
+    list("step_warps", Role::Defaulted, 1, kMma,
+         "warps that share the results of each step, in the order of "
+         "application; none: 1"),
     defaulted("fibres", 1, 32, 4, kBatched,
               "fibres that a thread takes through a factor together"),
     defaulted("plane_fibres", 1, 64, 4, kBatched,

@@ -17,7 +17,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -130,24 +129,15 @@ Value Padder::padInput() {
   return copyToZeros(input, shape, permutation);
 }
 
-/// The factor of `product`: with rows and columns for the padded axis, or with
-/// longer rows in memory.
+/// The factor of `product`, with rows and columns for the padded axis.
 Value Padder::padFactor(ModeProductOp product) {
   Value factor = fused.getOperandOf(product.getFactor());
-  SmallVector<int64_t> shape(getShapedType(factor).getShape());
-  int64_t &sizeK = shape[product.getContractedFactorDim()],
-          &sizeN = shape[product.getResultingFactorDim()];
-  if (static_cast<int64_t>(product.getAxis()) == padding.axis) {
-    sizeK = padding.input;
-    sizeN = padding.output;
-    return copyToZeros(factor, shape, /*permutation=*/{});
-  }
-  if (std::max(sizeK, sizeN) <= padding.keptSide ||
-      shape.back() % padding.unit == 0)
+  if (static_cast<int64_t>(product.getAxis()) != padding.axis)
     return factor;
-  SmallVector<int64_t> padded(shape);
-  padded.back() = llvm::alignTo(padded.back(), padding.unit);
-  return getPart(copyToZeros(factor, padded, /*permutation=*/{}), shape);
+  SmallVector<int64_t> shape(getShapedType(factor).getShape());
+  shape[product.getContractedFactorDim()] = padding.input;
+  shape[product.getResultingFactorDim()] = padding.output;
+  return copyToZeros(factor, shape, /*permutation=*/{});
 }
 
 Value Padder::buildProducts(OpBuilder &builder, ValueRange args) {

@@ -25,9 +25,6 @@ namespace mlir::kron {
 struct InnermostPadding {
   int64_t axis;
   int64_t input, output;
-  /// What rows of factors are a multiple of that have more than `keptSide` rows
-  /// or columns: kernels read those from memory all the time.
-  int64_t unit, keptSide;
 };
 
 /// Whether `padInnermost` takes `fused`: its shapes are known, and it adds

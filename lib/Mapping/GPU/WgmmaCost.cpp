@@ -1,0 +1,191 @@
+//===- WgmmaCost.cpp - Times of wgmma kernels -----------------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Tiles of one array move the same bytes, in longer or shorter segments and
+// with more or less of them under way, and multiply as much, with more or fewer
+// blocks of 64 rows that are not full and warpgroups that have none.
+//
+//===----------------------------------------------------------------------===//
+
+#include "WgmmaCost.h"
+#include "kron/Machine/GPURates.h"
+#include "kron/Mapping/GPU/Resources.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::kron;
+
+static constexpr double kWarpgroupWarps = 4;
+
+namespace {
+
+class WgmmaCost {
+public:
+  WgmmaCost(const WgmmaPlan &plan, const Problem &problem,
+            const GPUMachine &machine)
+      : plan(plan), problem(problem), machine(machine), resources(machine),
+        dense(getGPURates(machine).dense), rates(getGPURates(machine).wgmma) {}
+
+  double getSeconds() const;
+
+private:
+  double getBlockClocks(const WgmmaStep &step) const;
+  double getTileClocks(double groups) const;
+  double getNumTiles() const;
+  int64_t getSegment(bool isResult) const;
+  double getShareOf(int64_t elements) const;
+  double getLoadSeconds() const;
+  double getStoreSeconds() const;
+
+  /// Groups that an SM holds.
+  double getGroups() const {
+    return double(plan.ctasPerSM) * plan.getNumGroups();
+  }
+  /// Whether a group waits for its next tile with nothing else to do.
+  bool waitsForTile() const { return plan.buffers == 1 && !plan.canRefill(); }
+
+  const WgmmaPlan &plan;
+  const Problem &problem;
+  const GPUMachine &machine;
+  GPUResources resources;
+  const DenseRates &dense;
+  const WgmmaRates &rates;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// On chip
+//===----------------------------------------------------------------------===//
+
+/// Clocks of an SM for a block of rows: products, and each element on its way
+/// from shared memory and back.
+double WgmmaCost::getBlockClocks(const WgmmaStep &step) const {
+  bool isSplit = step.kind == WgmmaKind::Split;
+  Multiplication by = getMatrixMultiplication(
+      step.kind == WgmmaKind::Half ? 2 : 4,
+      isSplit ? F32Products::SplitBF16 : F32Products::Single,
+      /*usesWarpgroups=*/true);
+  double products = double(step.paddedK) * step.paddedResults /
+                    (dense.issueShare * resources.getMultiplyAddsPerClock(by));
+  double moved = (rates.elementClocks + (isSplit ? rates.splitClocks : 0)) *
+                 (step.sizeK + std::min(step.sizeN, step.paddedResults));
+  return kWgmmaRows * (products + moved + rates.rowClocks);
+}
+
+/// The same for a tile while `groups` groups of an SM have one each. Where
+/// there are fewer blocks than warpgroups, the others of a group are idle, and
+/// so are the matrix units if few are left: each multiplies one block after the
+/// other. At a group's barriers all are idle, unless there are other groups.
+double WgmmaCost::getTileClocks(double groups) const {
+  double clocks = 0;
+  for (const WgmmaStep &step : plan.steps) {
+    double blocks = 0;
+    for (int64_t left = step.getBlocks(); left > 0; left -= plan.groupSize) {
+      double together = std::min(left, plan.groupSize);
+      double warps = groups * together * kWarpgroupWarps;
+      blocks += together * std::max(rates.busyWarps / warps, 1.0);
+    }
+    clocks += blocks * getBlockClocks(step);
+  }
+  // In front of the first step, and behind each.
+  if (plan.groupSize > 1)
+    clocks += rates.barrierClocks * double(plan.steps.size() + 1) / groups;
+  return clocks;
+}
+
+/// Of those that CTAs take, one for each share of a large factor.
+double WgmmaCost::getNumTiles() const {
+  double open = problem.getPositions(), openTile = 1;
+  double tiles = plan.getShares();
+  for (const WgmmaAxis &axis : plan.axes) {
+    if (axis.step >= 0)
+      continue;
+    if (ShapedType::isDynamic(axis.after)) {
+      openTile *= axis.tile;
+      continue;
+    }
+    tiles *= llvm::divideCeil(axis.after, axis.tile);
+    open /= axis.after;
+  }
+  return tiles * std::max(std::ceil(open / openTile), 1.0);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// Elements of a tile, of input or result, that lie one after another from the
+/// innermost axis on.
+int64_t WgmmaCost::getSegment(bool isResult) const {
+  int64_t elements = 1;
+  for (const WgmmaAxis &axis : llvm::reverse(plan.axes)) {
+    bool isContracted = axis.step >= 0;
+    elements *= isContracted && isResult ? axis.after : axis.tile;
+    if (!isContracted && axis.tile != axis.after)
+      break;
+  }
+  return elements;
+}
+
+/// Part of the rate that segments of `elements` reach. Tiles that have no
+/// longer ones fill shared memory.
+double WgmmaCost::getShareOf(int64_t elements) const {
+  return dense.copyShare *
+         getSegmentShare(elements * problem.getElementBytes(),
+                         {rates.halfLineShare, dense.fullTileSectorShare});
+}
+
+double WgmmaCost::getLoadSeconds() const {
+  int64_t segment = getSegment(/*isResult=*/false);
+  // Neighbours of an input whose axes are permuted lie along another one.
+  for (const WgmmaAxis &axis : ArrayRef(plan.axes).drop_back())
+    if (axis.isContiguous)
+      segment = axis.tile;
+  double underWay = getGroups() * (plan.buffers - 1) * plan.landing.getBytes();
+  // With one buffer, the next tile comes as far as the second-level cache.
+  if (plan.buffers == 1)
+    underWay = plan.canRefill() ? rates.refilledBytes : rates.singleBytes;
+  return resources.getMemorySeconds(problem.inputElements *
+                                        problem.getElementBytes(),
+                                    getShareOf(segment)) *
+         getUnderWayFactor(underWay, rates.busyBytes, rates.idleFactor);
+}
+
+double WgmmaCost::getStoreSeconds() const {
+  double read = problem.inputElements * problem.getElementBytes();
+  return resources.getMemorySeconds(problem.getMemoryBytes() - read,
+                                    getShareOf(getSegment(/*isResult=*/true)));
+}
+
+//===----------------------------------------------------------------------===//
+// All
+//===----------------------------------------------------------------------===//
+
+double WgmmaCost::getSeconds() const {
+  double tiles = getNumTiles();
+  double most =
+      getMostTiles(tiles, machine.numSMs, machine.numSMs * getGroups());
+  double busy =
+      resources.getSMSeconds(most * getTileClocks(std::min(most, getGroups())));
+  if (waitsForTile())
+    busy += resources.getCacheSeconds(problem.inputElements *
+                                      problem.getElementBytes()) /
+            getGroups();
+  // Nothing is hidden of an SM's first tile, or piece of it, on its way in and
+  // of its last one on the way out.
+  double ends = std::min(machine.numSMs / tiles, 1.0) / plan.pieces;
+  return resources.getLaunchSeconds() +
+         getOverlapSeconds(busy, getLoadSeconds() + getStoreSeconds(),
+                           std::min(rates.exposedShare + ends, 1.0));
+}
+
+double kron::estimateWgmmaSeconds(const WgmmaPlan &plan, const Problem &problem,
+                                  const GPUMachine &machine) {
+  return WgmmaCost(plan, problem, machine).getSeconds();
+}

@@ -1,0 +1,24 @@
+//===- WgmmaCost.h - Times of wgmma kernels ---------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_MAPPING_GPU_WGMMACOST_H
+#define KRON_LIB_MAPPING_GPU_WGMMACOST_H
+
+#include "kron/Machine/GPUMachine.h"
+#include "kron/Plan/GPU/Problem.h"
+#include "kron/Plan/GPU/WgmmaPlan.h"
+
+namespace mlir::kron {
+
+/// Seconds that a launch of `plan`, whose tiles have been worked out, is
+/// estimated to take.
+double estimateWgmmaSeconds(const WgmmaPlan &plan, const Problem &problem,
+                            const GPUMachine &machine);
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_MAPPING_GPU_WGMMACOST_H
