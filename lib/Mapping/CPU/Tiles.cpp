@@ -234,14 +234,14 @@ static int64_t chooseColumns(const CPUPlan &plan, int64_t size,
            lanes;
   if (!plan.numBuffers && !plan.packsInput)
     return chooseSingleColumns(plan.groups.front(), size, lanes, elementBytes);
-  // Slices in the first-level cache, and a whole tile in the second-level one
-  // if it fits; one cache line at a time was measured to be much slower than
-  // two even where these are 8 MB.
   int64_t segment = kCPURates.columnSegmentBytes / elementBytes;
   bool isFew = !ShapedType::isDynamic(size) && size <= 2 * segment;
   // Few columns are whole rows, and tiles of a size that is known.
   if (isFew && !plan.hasColumnsAsRows && plan.groups.size() > 1)
     return std::max<int64_t>(size, 1);
+  // Slices in the first-level cache, and a whole tile in the second-level one
+  // if it fits; one cache line at a time was measured to be much slower than
+  // two even where these are 8 MB.
   if (getUsefulSlices(plan))
     return chooseSlicedColumns(plan, size, bytesPerPosition, lanes,
                                elementBytes, caches);
