@@ -292,6 +292,25 @@ void KernelBuilder::ifThen(Value condition, function_ref<void()> body) {
   body();
 }
 
+void KernelBuilder::choose(Value condition, function_ref<void(bool)> body) {
+  choose(
+      condition, [&] { body(true); }, [&] { body(false); });
+}
+
+SmallVector<Value>
+KernelBuilder::orZeros(Value condition, TypeRange types,
+                       function_ref<SmallVector<Value>()> body) {
+  return ifElse(condition, types, body, [&] {
+    return llvm::map_to_vector(types, [&](Type type) { return zero(type); });
+  });
+}
+
+Value KernelBuilder::orZero(Value condition, Type type,
+                            function_ref<Value()> body) {
+  return orZeros(condition, type, [&] { return SmallVector<Value>{body()}; })
+      .front();
+}
+
 SmallVector<Value>
 KernelBuilder::ifElse(Value condition, TypeRange types,
                       function_ref<SmallVector<Value>()> thenBody,

@@ -250,14 +250,9 @@ void SparseMath::copy(ArrayRef<SparsePiece> pieces, int64_t bytes,
     Value any;
     if (piece.valid)
       any = k.less(0, Int(piece.valid));
-    loaded.push_back(
-        k.ifElse(
-             any, {type},
-             [&]() -> SmallVector<Value> {
-               return {k.load(type, piece.from, CacheHint::ReadOnly)};
-             },
-             [&]() -> SmallVector<Value> { return {k.zero(type)}; })
-            .front());
+    loaded.push_back(k.orZero(any, type, [&] {
+      return k.load(type, piece.from, CacheHint::ReadOnly);
+    }));
   }
   for (auto [piece, value] : llvm::zip(pieces, loaded))
     k.ifThen(piece.exists,

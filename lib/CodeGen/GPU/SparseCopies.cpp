@@ -307,18 +307,13 @@ void SparseCopies::copySegments(const SparseCopy &copy) {
         copy.from, copy.array->element,
         getTileOffset(k, {row, positionK}, {copy.rows, plan.stepK},
                       {copy.array->row, copy.array->strideK}));
-    SmallVector<Type> types(plan.laneChunks, vector);
-    return k.ifElse(
-        exists, types,
-        [&] {
-          SmallVector<Value> pieces;
-          for (int64_t piece = 0; piece < plan.laneChunks; ++piece)
-            pieces.push_back(k.load(vector,
-                                    k.offsetBytes(from, piece * chunkBytes),
-                                    CacheHint::ReadOnly));
-          return pieces;
-        },
-        [&] { return SmallVector<Value>(plan.laneChunks, k.zero(vector)); });
+    return k.orZeros(exists, SmallVector<Type>(plan.laneChunks, vector), [&] {
+      SmallVector<Value> pieces;
+      for (int64_t piece = 0; piece < plan.laneChunks; ++piece)
+        pieces.push_back(k.load(vector, k.offsetBytes(from, piece * chunkBytes),
+                                CacheHint::ReadOnly));
+      return pieces;
+    });
   };
   auto store = [&](Int row, Int segment, ArrayRef<Value> pieces) {
     SmallVector<Value> words;
@@ -498,16 +493,12 @@ void SparseCopies::pairFactor(int64_t keptOffset) {
   };
   // Those that others have are theirs to read, too: they replace them.
   auto load = [&](Int item, Value exists) {
-    SmallVector<Type> types(together, type);
-    return k.ifElse(
-        exists, types,
-        [&] {
-          SmallVector<Value> chunks;
-          for (int64_t number = 0; number < together; ++number)
-            chunks.push_back(k.load(type, locate(item, number)));
-          return chunks;
-        },
-        [&] { return SmallVector<Value>(together, k.zero(type)); });
+    return k.orZeros(exists, SmallVector<Type>(together, type), [&] {
+      SmallVector<Value> chunks;
+      for (int64_t number = 0; number < together; ++number)
+        chunks.push_back(k.load(type, locate(item, number)));
+      return chunks;
+    });
   };
   forItems(k, plan.getThreads(), k.threadId(),
            plan.getKeptBytes() / kSparseChunkBytes / together, kUnrolled,

@@ -59,16 +59,11 @@ void SparseCopies::copyPicked(const SparseCopy &copy, ArrayRef<Int> groups) {
                                   getTileOffset(k, {row, positionK},
                                                 {copy.rows, plan.stepK},
                                                 {array.row, array.strideK}));
-    return k.ifElse(
-        exists, {vector, vector},
-        [&]() -> SmallVector<Value> {
-          return {k.load(vector, from, CacheHint::ReadOnly),
-                  k.load(vector, k.offsetBytes(from, kSparseChunkBytes),
-                         CacheHint::ReadOnly)};
-        },
-        [&]() -> SmallVector<Value> {
-          return {k.zero(vector), k.zero(vector)};
-        });
+    return k.orZeros(exists, {vector, vector}, [&]() -> SmallVector<Value> {
+      return {k.load(vector, from, CacheHint::ReadOnly),
+              k.load(vector, k.offsetBytes(from, kSparseChunkBytes),
+                     CacheHint::ReadOnly)};
+    });
   };
   auto store = [&](Int row, Int number, ArrayRef<Value> loaded) {
     SmallVector<Value> pairs;

@@ -29,7 +29,7 @@ static int64_t getAlignment(Value ring, RingType type) {
   return isSwizzled ? 1024 : getAlignment(type.getBuffer());
 }
 
-void tile::lowerAlloc(Lowering &lowering, AllocOp op) {
+void tile::lower(Lowering &lowering, AllocOp op) {
   if (op.getReuses()) {
     lowering.buffers[op.getMemory()] = lowering.buffers.at(op.getReuses());
     return;
@@ -76,7 +76,7 @@ void tile::lowerAlloc(Lowering &lowering, AllocOp op) {
       lowering.k.add(lowering.k.mul(lowering.getGroup(), bytes), first);
 }
 
-void tile::lowerResize(Lowering &lowering, ResizeOp op) {
+void tile::lower(Lowering &lowering, ResizeOp op) {
   if (auto window = lowering.windows.find(op.getFrom());
       window != lowering.windows.end()) {
     LoweredWindow same = window->second;

@@ -27,7 +27,7 @@ static void lowerClusterBarrier(Lowering &lowering, BarrierOp op) {
     k.inlinePTX({}, "barrier.cluster.wait.acquire.aligned;", "~{memory}", {});
 }
 
-void tile::lowerBarrier(Lowering &lowering, BarrierOp op) {
+void tile::lower(Lowering &lowering, BarrierOp op) {
   KernelBuilder &k = lowering.k;
   if (op.getCluster())
     return lowerClusterBarrier(lowering, op);

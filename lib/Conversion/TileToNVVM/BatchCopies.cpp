@@ -318,8 +318,7 @@ void BatchProduct::issue(const BatchTile &tile, Int step, Int steps) {
     };
     if (getPiece(left) == 1 && getPiece(right) == 1)
       return copyBoth(false);
-    k.choose(
-        isAligned, [&] { copyBoth(true); }, [&] { copyBoth(false); });
+    k.choose(isAligned, copyBoth);
   });
   // Lanes may have left loops at different times.
   k.syncWarp();

@@ -13,7 +13,59 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
-Type tile::getFloat8(Type type) { return isFloat8(type) ? type : Type(); }
+/// The type of elements of 8 bits; null if `view` has others.
+static Type getFloat8(ViewType view) {
+  Type type = view.getElementType();
+  return isFloat8(type) ? type : Type();
+}
+
+ChunkProduct::ChunkProduct(Lowering &lowering, const SparsePlan &plan,
+                           ChunksAttr chunks, FragmentType sums, ViewType data,
+                           ViewType factor)
+    : lowering(lowering), k(lowering.k), plan(plan),
+      ops(k, sums.getElementType()),
+      products(k, plan.math, sums.getAtom() == AtomKind::MmaF64),
+      math(k, products, plan.isOf8() ? k.builder.getF16Type() : plan.element,
+           plan.has16BitResiduals(), chunks.getWidens()),
+      thread(SparseThread::get(k, this->plan)),
+      copies(k, math, this->plan, thread),
+      multiplier(k, math, this->plan, thread, getFloat8(data),
+                 getFloat8(factor)),
+      targets(k, ops), stores(k, ops, this->plan, thread, multiplier, targets) {
+}
+
+SparseCopy ChunkProduct::getDataCopy(const SparseTile &tile, Int startK,
+                                     Int to) {
+  return copies.getCopy(data, tile, startK, to, /*isFactor=*/false,
+                        targets.rows);
+}
+
+SparseCopy ChunkProduct::getFactorCopy(const SparseTile &tile, Int startK,
+                                       Int to, bool aligned) {
+  return copies.getCopy(aligned ? factor.dense : factor.given, tile, startK, to,
+                        /*isFactor=*/true, targets.rows);
+}
+
+void ChunkProduct::copyFactor(const SparseTile &tile, Int startK, Int to,
+                              bool aligned) {
+  copies.copyFactor(getFactorCopy(tile, startK, to, aligned), tile.groups,
+                    aligned);
+}
+
+void ChunkProduct::meet() {
+  if (plan.warpGroups == 1)
+    return k.barrier();
+  k.namedBarrier(k.add(thread.warpGroup, 1), plan.getWarpGroupThreads());
+}
+
+void ChunkProduct::sumSteps(
+    function_ref<void(Int, MutableArrayRef<MmaC>)> multiplyStep) {
+  SmallVector<Value> values = math.sumSteps(plan.stepsK, plan.getSums(),
+                                            plan.hasPartialSums, multiplyStep);
+  sums.assign(plan.getSums(), {});
+  for (auto [index, value] : llvm::enumerate(values))
+    sums[index / 4][index % 4] = value;
+}
 
 SparsePlan tile::describeChunks(PiecesAttr pieces, ViewType data,
                                 ViewType factor, Type element, Type sums) {

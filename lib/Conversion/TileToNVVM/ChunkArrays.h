@@ -45,36 +45,64 @@ ChunkFactor enterChunkFactor(Lowering &lowering, Value factor,
 /// along them; null: it does not matter, or is known.
 Value hasWholeRows(KernelBuilder &k, const SparsePlan &plan, Int rows);
 
-/// The type of elements of 8 bits; null if `type` has more.
-Type getFloat8(Type type);
+/// A product of data and a factor in chunks: where they come from, and what
+/// lanes have of the sums.
+class ChunkProduct {
+protected:
+  /// That of `chunks` and `sums`, as `plan` says.
+  ChunkProduct(Lowering &lowering, const SparsePlan &plan, ChunksAttr chunks,
+               FragmentType sums, ViewType data, ViewType factor);
 
-/// What is done to results by `op`, but for where they go.
-template <typename OpTy>
-void enterChunkTargets(Lowering &lowering, OpTy op, unsigned free, Type element,
-                       SparseTargets &targets) {
-  auto get = [&](Value view) {
-    return getChunkArray(lowering, view, free, /*isFactor=*/false);
-  };
-  targets.addend = get(op.getAddend());
-  targets.bias = get(op.getBias());
-  targets.residual = get(op.getResidual());
-  targets.alpha = getScale(lowering, op.getAlpha());
-  targets.beta = getScale(lowering, op.getBeta());
-  FusedEpilogue epilogue;
-  epilogue.activation = op.getActivation();
-  epilogue.scale = op.getScaleAttr();
-  epilogue.bias.base = targets.bias.base;
-  epilogue.residual.base = targets.residual.base;
-  targets.epilogue.enter(epilogue, element);
-}
+  /// The copies of the pieces of data and factor that `tile` needs from
+  /// `startK` on.
+  SparseCopy getDataCopy(const SparseTile &tile, Int startK, Int to);
+  SparseCopy getFactorCopy(const SparseTile &tile, Int startK, Int to,
+                           bool aligned);
+  /// Starts to copy the latter.
+  void copyFactor(const SparseTile &tile, Int startK, Int to, bool aligned);
+  /// A barrier of the threads that share tiles.
+  void meet();
+  /// Makes the sums of all steps of a tile, which `multiplyStep` adds up.
+  void sumSteps(function_ref<void(Int, MutableArrayRef<MmaC>)> multiplyStep);
 
-/// The arrays that `op` reads, each once.
-template <typename OpTy>
-void collectRead(OpTy op, SmallVectorImpl<Value> &views) {
-  for (Value view : {op.getAddend(), op.getBias(), op.getResidual()})
-    if (view && !llvm::is_contained(views, view))
-      views.push_back(view);
-}
+  /// Enters what `op` does to results, but for where they go, and adds the
+  /// arrays that it reads to `views`, each once.
+  template <typename OpTy>
+  void enterTargets(OpTy op, unsigned free, SmallVectorImpl<Value> &views) {
+    for (auto [view, array] :
+         {std::pair(op.getAddend(), &targets.addend),
+          std::pair(op.getBias(), &targets.bias),
+          std::pair(op.getResidual(), &targets.residual)}) {
+      *array = getChunkArray(lowering, view, free, /*isFactor=*/false);
+      if (view && !llvm::is_contained(views, view))
+        views.push_back(view);
+    }
+    targets.alpha = getScale(lowering, op.getAlpha());
+    targets.beta = getScale(lowering, op.getBeta());
+    FusedEpilogue epilogue;
+    epilogue.activation = op.getActivation();
+    epilogue.scale = op.getScaleAttr();
+    epilogue.bias.base = targets.bias.base;
+    epilogue.residual.base = targets.residual.base;
+    targets.epilogue.enter(epilogue, plan.element);
+  }
+
+  Lowering &lowering;
+  KernelBuilder &k;
+  const SparsePlan plan;
+  ScalarOps ops;
+  MmaProducts products;
+  SparseMath math;
+  SparseThread thread;
+  SparseCopies copies;
+  SparseProducts multiplier;
+  SparseTargets targets;
+  SparseStores stores;
+  SparseArray data;
+  ChunkFactor factor;
+  SparseTile tile;
+  SmallVector<MmaC> sums;
+};
 
 } // namespace mlir::kron::tile
 

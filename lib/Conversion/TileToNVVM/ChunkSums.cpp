@@ -11,13 +11,6 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
-/// A barrier of the threads that share tiles.
-void ChunkPieces::meet() {
-  if (plan.warpGroups == 1)
-    return k.barrier();
-  k.namedBarrier(k.add(thread.warpGroup, 1), plan.getWarpGroupThreads());
-}
-
 /// Makes chunks of data and factor at `place`, of a piece of `tile`, if copies
 /// are whole; these are there then.
 void ChunkPieces::order(const SparseTile &tile, SparseStepPlace &place) {
@@ -27,14 +20,12 @@ void ChunkPieces::order(const SparseTile &tile, SparseStepPlace &place) {
                   plan.getExchangeBytes() + plan.getStoredBytes();
   Int to = k.add(k.mul(thread.warpGroup, plan.getOrderedBytes()), first);
   Int factorTo = k.add(to, plan.getDataBytes());
-  choose(factor.isAligned, [&](bool aligned) {
-    copies.makeChunks(copies.getCopy(data, tile, startK, place.data,
-                                     /*isFactor=*/false, targets.rows),
-                      to, aligned);
+  k.choose(factor.isAligned, [&](bool aligned) {
+    copies.makeChunks(getDataCopy(tile, startK, place.data), to, aligned);
   });
   place.data = to;
   if (plan.copiesWhole(/*isFactor=*/true)) {
-    choose(factor.isFactorAligned, [&](bool aligned) {
+    k.choose(factor.isFactorAligned, [&](bool aligned) {
       copies.makeChunks(getFactorCopy(tile, startK, place.factor, aligned),
                         factorTo, aligned);
     });
@@ -52,36 +43,31 @@ Int ChunkPieces::getStep(Int number, Int indexK) {
 }
 
 void ChunkPieces::multiply(Int number) {
-  SmallVector<Value> values = math.sumSteps(
-      plan.stepsK, plan.getSums(), plan.hasPartialSums,
-      [&](Int indexK, MutableArrayRef<MmaC> stepSums) {
-        k.waitCopies(std::max<int64_t>(plan.stages - 2, 0));
-        meet();
-        Int step = getStep(number, indexK);
-        Int ahead = plan.stages - 1;
-        if (plan.stages > 1)
-          copy(number, k.add(indexK, ahead),
-               k.rem(k.add(step, ahead), plan.stages));
-        if (plan.usesWgmma)
-          return multiplyByWarpgroups(number, indexK, step, stepSums);
-        Int slot = k.rem(step, plan.stages);
-        SparseStepPlace place;
-        place.data = locateData(slot);
-        place.factor = locateFactor(plan.keepsFactor ? indexK : slot);
-        place.indexK = indexK;
-        if (plan.wholeCopies)
-          order(locate(number), place);
-        multiplier.multiplyStep(stepSums, place);
-      });
+  sumSteps([&](Int indexK, MutableArrayRef<MmaC> stepSums) {
+    k.waitCopies(std::max<int64_t>(plan.stages - 2, 0));
+    meet();
+    Int step = getStep(number, indexK);
+    Int ahead = plan.stages - 1;
+    if (plan.stages > 1)
+      copy(number, k.add(indexK, ahead),
+           k.rem(k.add(step, ahead), plan.stages));
+    if (plan.usesWgmma)
+      return multiplyByWarpgroups(number, indexK, step, stepSums);
+    Int slot = k.rem(step, plan.stages);
+    SparseStepPlace place;
+    place.data = locateData(slot);
+    place.factor = locateFactor(plan.keepsFactor ? indexK : slot);
+    place.indexK = indexK;
+    if (plan.wholeCopies)
+      order(locate(number), place);
+    multiplier.multiplyStep(stepSums, place);
+  });
   if (!plan.keepsFactor) {
     // Packed operands alternate, whatever the number of slots.
     int64_t turns = plan.preparesAhead() ? 2 * plan.stages : plan.stages;
     Int &full = lowering.rings[op.getRing()].full;
     full = k.rem(k.add(full, plan.stepsK), turns);
   }
-  sums.assign(plan.getSums(), {});
-  for (auto [index, value] : llvm::enumerate(values))
-    sums[index / 4][index % 4] = value;
   tile = locate(number);
   if (plan.warpsK > 1)
     giveSums();

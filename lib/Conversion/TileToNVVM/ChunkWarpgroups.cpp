@@ -30,11 +30,9 @@ Int ChunkPieces::locatePacked(Int number) {
 void ChunkPieces::packAll() {
   SparseTile first = locate(segmentPart, segmentStart);
   k.rolledLoop(0, plan.stepsK, 1, [&](Int number) {
-    auto copy = [&](bool aligned) {
+    k.choose(factor.isFactorAligned, [&](bool aligned) {
       copyFactor(first, k.mul(number, plan.stepK), dataOffset, aligned);
-    };
-    k.choose(
-        factor.isFactorAligned, [&] { copy(true); }, [&] { copy(false); });
+    });
     k.commitCopies();
     k.waitCopies(0);
     k.barrier();

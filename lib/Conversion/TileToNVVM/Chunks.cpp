@@ -33,10 +33,6 @@ static SparsePlan describe(ContractPiecesOp op) {
   return plan;
 }
 
-static Type getViewElement(Value view) {
-  return cast<ViewType>(view.getType()).getElementType();
-}
-
 /// The ring that pieces of the factor of `op` are in, or all of them.
 static Value getFactorRing(ContractPiecesOp op) {
   return op.getKept() ? op.getKept().getDefiningOp<WaitOp>().getRing()
@@ -44,19 +40,13 @@ static Value getFactorRing(ContractPiecesOp op) {
 }
 
 ChunkPieces::ChunkPieces(Lowering &lowering, ContractPiecesOp op)
-    : lowering(lowering), k(lowering.k), op(op), target(getStore(op)),
-      plan(describe(op)), ops(k, op.getSums().getType().getElementType()),
-      products(k, plan.math,
-               op.getSums().getType().getAtom() == AtomKind::MmaF64),
-      math(k, products, plan.isOf8() ? k.builder.getF16Type() : plan.element,
-           plan.has16BitResiduals(), op.getPieces().getChunks().getWidens()),
-      thread(SparseThread::get(k, plan)), copies(k, math, plan, thread),
-      multiplier(k, math, plan, thread, getFloat8(getViewElement(op.getView())),
-                 getFloat8(getViewElement(op.getOperand()))),
-      targets(k, ops), stores(k, ops, plan, thread, multiplier, targets),
-      data(getArray(op.getView())),
+    : ChunkProduct(lowering, describe(op), op.getPieces().getChunks(),
+                   op.getSums().getType(), op.getView().getType(),
+                   cast<ViewType>(op.getOperand().getType())),
+      op(op), target(getStore(op)),
       dataOffset(lowering.rings[op.getRing()].begin),
       factorOffset(lowering.rings[::getFactorRing(op)].begin) {
+  data = getArray(op.getView());
   ArrayRef<Int> sizes = lowering.views.at(op.getView()).sizes;
   targets.rows = sizes.front();
   for (Int size : sizes.slice(1, countFree(op)))
@@ -89,9 +79,8 @@ SparseArray ChunkPieces::getArray(Value view) {
 
 void ChunkPieces::enterArrays() {
   targets.output = getArray(target.getView());
-  enterChunkTargets(lowering, target, countFree(op), plan.element, targets);
   SmallVector<Value> views{op.getView(), target.getView()};
-  collectRead(target, views);
+  enterTargets(target, countFree(op), views);
   factor = enterChunkFactor(
       lowering, op.getOperand(), op.getPieces().getChunks().getOrder(),
       countFree(op), views, hasWholeRows(k, plan, targets.rows));
@@ -136,26 +125,6 @@ Int ChunkPieces::locateFactor(Int slot) {
   return k.add(k.mul(slot, plan.getFactorSlotBytes()), factorOffset);
 }
 
-/// The copy of the piece of the factor that `tile` needs from `startK` on.
-SparseCopy ChunkPieces::getFactorCopy(const SparseTile &tile, Int startK,
-                                      Int to, bool aligned) {
-  return copies.getCopy(aligned ? factor.dense : factor.given, tile, startK, to,
-                        /*isFactor=*/true, targets.rows);
-}
-
-/// Starts to copy that.
-void ChunkPieces::copyFactor(const SparseTile &tile, Int startK, Int to,
-                             bool aligned) {
-  copies.copyFactor(getFactorCopy(tile, startK, to, aligned), tile.groups,
-                    aligned);
-}
-
-/// Builds `body` for both answers to `condition`.
-void ChunkPieces::choose(Value condition, function_ref<void(bool)> body) {
-  k.choose(
-      condition, [&] { body(true); }, [&] { body(false); });
-}
-
 /// Builds `body` for piece `number` behind the first one of tile `first`, of
 /// that or a later one of this CTA's, if there is that.
 void ChunkPieces::ifPiece(
@@ -178,16 +147,15 @@ void ChunkPieces::copy(Int first, Int number, Int slot) {
       factor.isAligned == factor.isFactorAligned && !plan.preparesAhead();
   ifPiece(first, number, [&](const SparseTile &tile, Int startK) {
     bool isWithData = !plan.keepsFactor && isOneTest;
-    choose(factor.isAligned, [&](bool aligned) {
-      copies.copyData(copies.getCopy(data, tile, startK, locateData(slot),
-                                     /*isFactor=*/false, targets.rows),
-                      aligned);
+    k.choose(factor.isAligned, [&](bool aligned) {
+      copies.copyData(getDataCopy(tile, startK, locateData(slot)), aligned);
       if (isWithData)
         copyFactor(tile, startK, beside, aligned);
     });
     if (!plan.keepsFactor && !isOneTest && !plan.preparesAhead())
-      choose(factor.isFactorAligned,
-             [&](bool aligned) { copyFactor(tile, startK, beside, aligned); });
+      k.choose(factor.isFactorAligned, [&](bool aligned) {
+        copyFactor(tile, startK, beside, aligned);
+      });
   });
   if (plan.preparesAhead())
     copyNextFactor(first, k.add(number, 1), beside);
@@ -197,8 +165,8 @@ void ChunkPieces::copy(Int first, Int number, Int slot) {
 /// Starts to copy piece `number` of the factor to byte `to`.
 void ChunkPieces::copyNextFactor(Int first, Int number, Int to) {
   ifPiece(first, number, [&](const SparseTile &tile, Int startK) {
-    choose(factor.isFactorAligned,
-           [&](bool aligned) { copyFactor(tile, startK, to, aligned); });
+    k.choose(factor.isFactorAligned,
+             [&](bool aligned) { copyFactor(tile, startK, to, aligned); });
   });
 }
 

@@ -19,7 +19,7 @@
 
 namespace mlir::kron::tile {
 
-class ChunkPieces {
+class ChunkPieces : ChunkProduct {
 public:
   /// Those of `op`, in front of the loop over tiles.
   ChunkPieces(Lowering &lowering, ContractPiecesOp op);
@@ -53,41 +53,21 @@ private:
   SparseTile locate(Int tile);
   Int locateData(Int slot);
   Int locateFactor(Int slot);
-  SparseCopy getFactorCopy(const SparseTile &tile, Int startK, Int to,
-                           bool aligned);
-  void choose(Value condition, function_ref<void(bool)> body);
   void order(const SparseTile &tile, SparseStepPlace &place);
   void copy(Int tile, Int number, Int slot);
   void copyNextFactor(Int first, Int number, Int to);
-  void copyFactor(const SparseTile &tile, Int startK, Int to, bool aligned);
-  void meet();
   Value locateSums(Int from, int64_t index);
   void giveSums();
   void takeSums();
   void storeSums();
 
-  Lowering &lowering;
-  KernelBuilder &k;
   ContractPiecesOp op;
   StoreOp target;
-  const SparsePlan plan;
-  ScalarOps ops;
-  MmaProducts products;
-  SparseMath math;
-  SparseThread thread;
-  SparseCopies copies;
-  SparseProducts multiplier;
-  SparseTargets targets;
-  SparseStores stores;
-  SparseArray data;
-  ChunkFactor factor;
   SmallVector<Int> freeSizes;
   /// Where the rings begin, and what warpgroups read of the factor.
   int64_t dataOffset, factorOffset, packedOffset;
   /// Tiles of the loop; in a segment, this group's, and what these are.
   Int count, segmentPart, segmentStart;
-  SparseTile tile;
-  SmallVector<MmaC> sums;
 };
 
 /// Bytes of a piece of a factor that warpgroups read and that stays: it comes

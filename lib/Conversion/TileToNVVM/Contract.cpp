@@ -80,7 +80,7 @@ static void lowerDmma(Lowering &lowering, ContractOp op) {
   lowering.fragments[op.getSums()] = sums;
 }
 
-void tile::lowerContract(Lowering &lowering, ContractOp op) {
+void tile::lower(Lowering &lowering, ContractOp op) {
   if (op.getAtom() == AtomKind::Dmma)
     return lowerDmma(lowering, op);
   if (isOfBlocks(op.getAtom()))

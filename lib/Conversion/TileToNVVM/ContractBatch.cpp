@@ -145,6 +145,6 @@ void tile::startBatch(Lowering &lowering, ContractBatchOp op) {
   lowering.batches[op.getSums()] = std::make_shared<BatchProduct>(lowering, op);
 }
 
-void tile::lowerContractBatch(Lowering &lowering, ContractBatchOp op) {
+void tile::lower(Lowering &lowering, ContractBatchOp op) {
   lowering.batches.at(op.getSums())->emit(lowering.numbers.at(op.getTile()));
 }

@@ -37,7 +37,7 @@ static void locateTiles(Lowering &lowering, ForFibresOp op) {
   });
 }
 
-void tile::lowerForFibres(Lowering &lowering, ForFibresOp op) {
+void tile::lower(Lowering &lowering, ForFibresOp op) {
   KernelBuilder &k = lowering.k;
   locateTiles(lowering, op);
   int64_t blocks = llvm::divideCeil(countFibres(op.getSizes(), op.getAlong()),
@@ -208,10 +208,9 @@ WgmmaRows FibresProduct::load() {
   // reports hazards across barriers of all.)
   Type f32 = k.builder.getF32Type();
   int64_t count = shape.paddedK / 2;
-  SmallVector<Value> values = k.ifElse(
-      fibres.hasSome(k), SmallVector<Type>(count, f32),
-      [&] { return loadValues(); },
-      [&] { return SmallVector<Value>(count, k.constant(f32, 0.0)); });
+  SmallVector<Value> values =
+      k.orZeros(fibres.hasSome(k), SmallVector<Type>(count, f32),
+                [&] { return loadValues(); });
   return convertWgmmaRows(k, shape.kind, values);
 }
 
@@ -237,6 +236,6 @@ void FibresProduct::emit() {
       std::make_shared<WarpgroupSums>(WarpgroupSums{fibres, factor, sums});
 }
 
-void tile::lowerContractFibres(Lowering &lowering, ContractFibresOp op) {
+void tile::lower(Lowering &lowering, ContractFibresOp op) {
   FibresProduct(lowering, op).emit();
 }

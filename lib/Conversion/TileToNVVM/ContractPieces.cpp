@@ -130,14 +130,9 @@ SmallVector<Value> PiecesProduct::guard(ArrayRef<Value> sums) {
   Type f32 = k.builder.getF32Type();
   auto exists = [&](unsigned fibre) { return fibres.exists(k, tile, fibre); };
   auto loadElement = [&](unsigned fibre, Int p) {
-    return k
-        .ifElse(
-            exists(fibre), f32,
-            [&]() -> SmallVector<Value> {
-              return {k.load(f32, fibres.getAddress(k, tile, fibre, p))};
-            },
-            [&]() -> SmallVector<Value> { return {k.constant(f32, 0.0)}; })
-        .front();
+    return k.orZero(exists(fibre), f32, [&] {
+      return k.load(f32, fibres.getAddress(k, tile, fibre, p));
+    });
   };
   return guardWgmmaSums(k, factor->shape, factor->place,
                         lowering.getLanes().slot, sums, exists, loadElement);
@@ -178,7 +173,7 @@ void PiecesProduct::emit() {
       std::make_shared<WarpgroupSums>(WarpgroupSums{fibres, factor, sums});
 }
 
-void tile::lowerContractPieces(Lowering &lowering, ContractPiecesOp op) {
+void tile::lower(Lowering &lowering, ContractPiecesOp op) {
   if (op.getPieces().getChunks())
     return multiplyChunks(lowering, op);
   PiecesProduct(lowering, op).emit();

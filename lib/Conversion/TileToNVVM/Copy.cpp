@@ -207,7 +207,7 @@ static void fillBuffer(Lowering &lowering, CopyOp op) {
            op.getTogether(), copy);
 }
 
-void tile::lowerCopy(Lowering &lowering, CopyOp op) {
+void tile::lower(Lowering &lowering, CopyOp op) {
   if (op.getPieces())
     return copyPart(lowering, op);
   if (!op.getFill() && op.getBuffer().getDefiningOp<AllocOp>())

@@ -73,7 +73,7 @@ static LoweredFragment multiplyTiles(Lowering &lowering, DotOp op) {
   return sums;
 }
 
-void tile::lowerDot(Lowering &lowering, DotOp op) {
+void tile::lower(Lowering &lowering, DotOp op) {
   lowering.fragments[op.getSums()] = op.getAtom() == AtomKind::Fma
                                          ? multiplyAdd(lowering, op)
                                          : multiplyTiles(lowering, op);

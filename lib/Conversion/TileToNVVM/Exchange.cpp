@@ -78,7 +78,7 @@ static void exchangeParts(Lowering &lowering, ExchangeOp op,
   });
 }
 
-void tile::lowerExchange(Lowering &lowering, ExchangeOp op) {
+void tile::lower(Lowering &lowering, ExchangeOp op) {
   if (getBlocks(op.getBoxes()))
     return exchangeBlock(lowering, op);
   if (getFibres(op.getBoxes()))

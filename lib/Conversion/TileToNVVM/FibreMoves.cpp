@@ -105,15 +105,8 @@ void tile::storeBufferAlong(Lowering &lowering, StoreOp op) {
             k.both(exists, k.less(k.add(own, offset[dim]), target.limits[dim]));
     Value address = source.getAddress(source.getOffset(position, 0),
                                       source.getIndex(offset));
-    Value sum = k.ifElse(
-                     inTile, k.element,
-                     [&]() -> SmallVector<Value> {
-                       return {k.load(k.element, address)};
-                     },
-                     [&]() -> SmallVector<Value> {
-                       return {k.constant(k.element, 0.0)};
-                     })
-                    .front();
+    Value sum =
+        k.orZero(inTile, k.element, [&] { return k.load(k.element, address); });
     elements.push_back(
         {sum, exists, getAddress(target, position, offset),
          addend ? getAddress(*addend, position, offset) : Value()});

@@ -165,7 +165,6 @@ private:
   void copyThroughRegisters();
   void copyRows();
   void copyRounded();
-  Value loadOrZero(Value pointer, Value exists);
   void storeLoaded();
 
   KernelBuilder &k;
@@ -241,8 +240,12 @@ void TileFill::copyVector(ArrayRef<Int> position, ArrayRef<int64_t> offset,
   Value shared = copy.to->getAddress(target, copy.to->getIndex(offset));
   if (copyBytes < kLeastCopyBytes) {
     if (isBatch) {
-      loaded.push_back(
-          {loadOrZero(global, k.both(valid, inTile)), shared, inTile});
+      loaded.push_back({k.orZero(k.both(valid, inTile), from.type,
+                                 [&] {
+                                   return k.load(from.type, global,
+                                                 CacheHint::ReadOnly);
+                                 }),
+                        shared, inTile});
       return;
     }
     Value address = valid ? k.select(valid, global, from.base) : global;
@@ -257,17 +260,6 @@ void TileFill::copyVector(ArrayRef<Int> position, ArrayRef<int64_t> offset,
     size = k.select(valid, k.materialize(validBytes, 32), k.materialize(0, 32));
   k.ifThen(inTile,
            [&] { k.copyAsync(shared, global, copyBytes, size, copy.lines); });
-}
-
-Value TileFill::loadOrZero(Value pointer, Value exists) {
-  return k
-      .ifElse(
-          exists, from.type,
-          [&]() -> SmallVector<Value> {
-            return {k.load(from.type, pointer, CacheHint::ReadOnly)};
-          },
-          [&]() -> SmallVector<Value> { return {k.constant(from.type, 0.0)}; })
-      .front();
 }
 
 void TileFill::storeLoaded() {
@@ -417,7 +409,7 @@ void TileFill::copyRows() {
   k.syncWarp();
 }
 
-void tile::prefetchTile(Lowering &lowering, PrefetchOp op) {
+void tile::lower(Lowering &lowering, PrefetchOp op) {
   KernelBuilder &k = lowering.k;
   Int tile = k.add(lowering.numbers.at(op.getTile()), lowering.step);
   k.ifThen(k.less(tile, lowering.tileCount), [&] {

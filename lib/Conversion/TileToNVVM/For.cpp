@@ -32,7 +32,7 @@ static SmallVector<Int *> getState(Lowering &lowering, ForOp op) {
   return state;
 }
 
-void tile::lowerFor(Lowering &lowering, ForOp op) {
+void tile::lower(Lowering &lowering, ForOp op) {
   KernelBuilder &k = lowering.k;
   SmallVector<Int *> state = getState(lowering, op);
   // What a turn leaves: slots of rings, and `fragments`.

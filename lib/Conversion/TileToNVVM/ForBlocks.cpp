@@ -53,7 +53,7 @@ static void lowerBody(Lowering &lowering, Block &body, const Blocks &blocks,
   lowering.lower(body);
 }
 
-void tile::lowerForBlocks(Lowering &lowering, ForBlocksOp op) {
+void tile::lower(Lowering &lowering, ForBlocksOp op) {
   KernelBuilder &k = lowering.k;
   Blocks blocks = *getBlocks(op.getBoxes());
   locateStores(lowering, *op.getBody());
@@ -175,7 +175,7 @@ static void startPieces(Lowering &lowering, const PieceCopy &pieces,
   }
 }
 
-void tile::lowerCopyPieces(Lowering &lowering, CopyPiecesOp op) {
+void tile::lower(Lowering &lowering, CopyPiecesOp op) {
   if (op.getPieces().getChunks())
     return startChunks(lowering, op);
   KernelBuilder &k = lowering.k;
@@ -194,7 +194,7 @@ void tile::lowerCopyPieces(Lowering &lowering, CopyPiecesOp op) {
 }
 
 /// A slot is filled again as soon as its piece has been read.
-void tile::lowerForPieces(Lowering &lowering, ForPiecesOp op) {
+void tile::lower(Lowering &lowering, ForPiecesOp op) {
   KernelBuilder &k = lowering.k;
   PieceCopy pieces(lowering, op.getView(), op.getRing().getType(),
                    op.getPieces());

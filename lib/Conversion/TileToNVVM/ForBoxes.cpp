@@ -112,7 +112,7 @@ static void lowerParts(Lowering &lowering, ForBoxesOp op, Int first, Int part,
   lowering.lower(*op.getBody());
 }
 
-void tile::lowerForBoxes(Lowering &lowering, ForBoxesOp op) {
+void tile::lower(Lowering &lowering, ForBoxesOp op) {
   KernelBuilder &k = lowering.k;
   int64_t count = op.getCount(), together = op.getTogether();
   int64_t threads = lowering.threads;

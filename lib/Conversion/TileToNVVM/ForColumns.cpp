@@ -42,7 +42,7 @@ static Value placeColumn(KernelBuilder &k, ForColumnsOp op, int64_t threads,
 
 /// Each CTA takes a part of the columns in every so-many-th tile of rows: those
 /// of all CTAs at a time follow each other in memory.
-void tile::lowerForColumns(Lowering &lowering, ForColumnsOp op) {
+void tile::lower(Lowering &lowering, ForColumnsOp op) {
   KernelBuilder &k = lowering.k;
   int64_t parts = llvm::divideCeil(op.getCount(), op.getPerCta());
   // As many groups of CTAs as there are, but at least one.

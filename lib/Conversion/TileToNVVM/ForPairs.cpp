@@ -253,13 +253,13 @@ void PairProducts::lower() {
            ArrayRef(sums).slice(number * count, count));
 }
 
-void tile::lowerForPairs(Lowering &lowering, ForPairsOp op) {
+void tile::lower(Lowering &lowering, ForPairsOp op) {
   if (op.getRing())
     return lowerValueProducts(lowering, op);
   PairProducts(lowering, op).lower();
 }
 
-void tile::lowerStorePairs(Lowering &lowering, StorePairsOp op) {
+void tile::lower(Lowering &lowering, StorePairsOp op) {
   KernelBuilder &k = lowering.k;
   const LoweredView &view = lowering.views.at(op.getView());
   Type element = op.getView().getType().getElementType();

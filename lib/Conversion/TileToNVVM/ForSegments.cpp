@@ -45,7 +45,7 @@ static Int getLength(KernelBuilder &k, ForSegmentsOp op, Int blocks) {
                       k.materialize(length, 32)));
 }
 
-void tile::lowerForSegments(Lowering &lowering, ForSegmentsOp op) {
+void tile::lower(Lowering &lowering, ForSegmentsOp op) {
   KernelBuilder &k = lowering.k;
   SmallVector<std::shared_ptr<ChunkPieces>> all;
   op.walk([&](ContractPiecesOp product) {
@@ -91,8 +91,7 @@ void ChunkPieces::keep() {
                  aligned);
     });
   };
-  k.choose(
-      factor.isFactorAligned, [&] { copy(true); }, [&] { copy(false); });
+  k.choose(factor.isFactorAligned, copy);
   k.commitCopies();
 }
 
@@ -103,7 +102,7 @@ void tile::copyPart(Lowering &lowering, CopyOp op) {
   lowering.chunks.at(acquire.getRing())->keep();
 }
 
-void tile::lowerPairChunks(Lowering &lowering, PairChunksOp op) {
+void tile::lower(Lowering &lowering, PairChunksOp op) {
   auto wait = op.getSlot().getDefiningOp<WaitOp>();
   lowering.chunks.at(wait.getRing())->pair();
 }

@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
-void tile::lowerIfAligned(Lowering &lowering, IfAlignedOp op) {
+void tile::lower(Lowering &lowering, IfAlignedOp op) {
   Value holds = isAligned(lowering, llvm::to_vector(op.getViews()),
                           op.getBytes(), op.getAxis());
   // Both parts take as much of rings.

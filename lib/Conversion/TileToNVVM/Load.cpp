@@ -119,7 +119,7 @@ static Boxes loadView(Lowering &lowering, LoadOp op) {
   return boxes;
 }
 
-void tile::lowerLoad(Lowering &lowering, LoadOp op) {
+void tile::lower(Lowering &lowering, LoadOp op) {
   if (getBlocks(op.getBoxes()))
     return loadBlock(lowering, op);
   SmallVector<int64_t> box(op.getFragment().getType().getBox());

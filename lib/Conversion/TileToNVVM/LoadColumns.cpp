@@ -188,11 +188,8 @@ void ColumnLoad::loadPair(Value from, Value exists) {
   auto load = [&]() -> SmallVector<Value> {
     return k.unpack(k.load(type, from, CacheHint::ReadOnly));
   };
-  Value zero = k.zero(i32);
-  llvm::append_range(
-      loaded, k.ifElse(exists, {i32, i32}, load, [&]() -> SmallVector<Value> {
-        return {zero, zero};
-      }));
+
+  llvm::append_range(loaded, k.orZeros(exists, {i32, i32}, load));
 }
 
 /// Whether the positions along K of lane `quad` of four exist (null: they do).
@@ -266,7 +263,7 @@ LoweredFragment ColumnLoad::getFragment(ArrayRef<Value> registers) const {
   return fragment;
 }
 
-void tile::lowerLoadColumns(Lowering &lowering, LoadColumnsOp op) {
+void tile::lower(Lowering &lowering, LoadColumnsOp op) {
   ColumnLoad load(lowering, op);
   LoweredFragment fragment = load.getFragment(load.load());
   fragment.rebuild = [load](ValueRange registers) {

@@ -88,64 +88,20 @@ void Lowering::lower(Block &block) {
   size_t tests = alignmentTests.size();
   for (Operation &op : block)
     TypeSwitch<Operation *>(&op)
-        .Case([&](AllocOp alloc) { lowerAlloc(*this, alloc); })
-        .Case([&](ResizeOp resize) { lowerResize(*this, resize); })
-        .Case([&](AcquireOp acquire) { lowerAcquire(*this, acquire); })
-        .Case([&](WaitOp wait) { lowerWait(*this, wait); })
-        .Case([&](BarrierOp barrier) { lowerBarrier(*this, barrier); })
-        .Case([&](CopyOp copy) { lowerCopy(*this, copy); })
-        .Case([&](PrepareOp prepare) { lowerPrepare(*this, prepare); })
-        .Case([&](ForOp loop) { lowerFor(*this, loop); })
-        .Case([&](ForBoxesOp loop) { lowerForBoxes(*this, loop); })
-        .Case([&](ForBlocksOp loop) { lowerForBlocks(*this, loop); })
-        .Case([&](ForPiecesOp loop) { lowerForPieces(*this, loop); })
-        .Case([&](CopyPiecesOp copy) { lowerCopyPieces(*this, copy); })
-        .Case([&](ContractPiecesOp product) {
-          lowerContractPieces(*this, product);
-        })
-        .Case([&](ForStepOp loop) { lowerForStep(*this, loop); })
-        .Case([&](CopyStepOp copy) { lowerCopyStep(*this, copy); })
-        .Case([&](KeepStepOp keep) { lowerKeepStep(*this, keep); })
-        .Case([&](ClearOp clear) { lowerClear(*this, clear); })
-        .Case(
-            [&](ContractStepOp product) { lowerContractStep(*this, product); })
+        .Case<AllocOp, ResizeOp, AcquireOp, WaitOp, BarrierOp, CopyOp,
+              PrepareOp, ForOp, ForBoxesOp, ForBlocksOp, ForPiecesOp,
+              CopyPiecesOp, ContractPiecesOp, ForStepOp, CopyStepOp, KeepStepOp,
+              ClearOp, ContractStepOp, ForSegmentsOp, PairChunksOp, ForFibresOp,
+              ContractFibresOp, IfAlignedOp, RefillOp, RefilledOp, PrefetchOp,
+              tile::QuantizeOp, ForColumnsOp, LoadOp, LoadColumnsOp, DotOp,
+              ContractOp, ExchangeOp, MultiplyOp, StoreOp, PlaceOp,
+              LoadScalarOp, PairsOp, KeepRowsOp, PairsOfRowsOp, MultiplyRowsOp,
+              MapOp, ForPairsOp, StorePairsOp, ContractBatchOp, QuantizeRowsOp>(
+            [&](auto known) { tile::lower(*this, known); })
         .Case([&](LeaveRowsOp rows) { storeStep(*this, rows.getSource()); })
-        .Case([&](ForSegmentsOp loop) { lowerForSegments(*this, loop); })
-        .Case([&](PairChunksOp pair) { lowerPairChunks(*this, pair); })
-        .Case([&](ForFibresOp loop) { lowerForFibres(*this, loop); })
-        .Case([&](ContractFibresOp product) {
-          lowerContractFibres(*this, product);
-        })
-        .Case([&](IfAlignedOp parts) { lowerIfAligned(*this, parts); })
-        .Case([&](RefillOp refill) { lowerRefill(*this, refill); })
-        .Case([&](RefilledOp refilled) { lowerRefilled(*this, refilled); })
-        .Case([&](PrefetchOp prefetch) { prefetchTile(*this, prefetch); })
-        .Case([&](tile::QuantizeOp store) { lowerQuantize(*this, store); })
-        .Case([&](ForColumnsOp loop) { lowerForColumns(*this, loop); })
-        .Case([&](LoadOp load) { lowerLoad(*this, load); })
-        .Case([&](LoadColumnsOp load) { lowerLoadColumns(*this, load); })
-        .Case([&](DotOp dot) { lowerDot(*this, dot); })
-        .Case([&](ContractOp contract) { lowerContract(*this, contract); })
-        .Case([&](ExchangeOp exchange) { lowerExchange(*this, exchange); })
-        .Case([&](MultiplyOp product) { lowerMultiply(*this, product); })
-        .Case([&](StoreOp store) { lowerStore(*this, store); })
-        .Case([&](PlaceOp place) { lowerPlace(*this, place); })
-        .Case([&](LoadScalarOp load) { lowerLoadScalar(*this, load); })
-        .Case([&](PairsOp pairs) { lowerPairs(*this, pairs); })
-        .Case([&](KeepRowsOp rows) { lowerKeepRows(*this, rows); })
-        .Case([&](PairsOfRowsOp pairs) { lowerPairsOfRows(*this, pairs); })
-        .Case(
-            [&](MultiplyRowsOp product) { lowerMultiplyRows(*this, product); })
-        .Case([&](MapOp map) { lowerMap(*this, map); })
-        .Case([&](ForPairsOp loop) { lowerForPairs(*this, loop); })
-        .Case([&](StorePairsOp store) { lowerStorePairs(*this, store); })
-        .Case([&](ContractBatchOp product) {
-          lowerContractBatch(*this, product);
-        })
         // What stores rows loads and reduces them, and what stores totals adds
         // up the pieces.
-        .Case<LoadRowsOp, ReduceRowsOp, AddPiecesOp>([](auto) {})
-        .Case([&](QuantizeRowsOp rows) { lowerQuantizeRows(*this, rows); });
+        .Case<LoadRowsOp, ReduceRowsOp, AddPiecesOp>([](auto) {});
   // Others that are behind the block do not see what is in there.
   alignmentTests.resize(tests);
 }

@@ -341,28 +341,28 @@ public:
   Boxes takeAll(const LoweredFragment &fragment);
 };
 
-void lowerAlloc(Lowering &lowering, AllocOp op);
-void lowerResize(Lowering &lowering, ResizeOp op);
-void lowerBarrier(Lowering &lowering, BarrierOp op);
-void lowerAcquire(Lowering &lowering, AcquireOp op);
-void lowerWait(Lowering &lowering, WaitOp op);
-void lowerCopy(Lowering &lowering, CopyOp op);
-void lowerPrepare(Lowering &lowering, PrepareOp op);
-void lowerFor(Lowering &lowering, ForOp op);
-void lowerForBoxes(Lowering &lowering, ForBoxesOp op);
-void lowerForColumns(Lowering &lowering, ForColumnsOp op);
-void lowerLoad(Lowering &lowering, LoadOp op);
-void lowerLoadColumns(Lowering &lowering, LoadColumnsOp op);
-void lowerDot(Lowering &lowering, DotOp op);
-void lowerContract(Lowering &lowering, ContractOp op);
-void lowerExchange(Lowering &lowering, ExchangeOp op);
-void lowerMultiply(Lowering &lowering, MultiplyOp op);
-void lowerStore(Lowering &lowering, StoreOp op);
-void lowerForBlocks(Lowering &lowering, ForBlocksOp op);
-void lowerForPieces(Lowering &lowering, ForPiecesOp op);
-void lowerCopyPieces(Lowering &lowering, CopyPiecesOp op);
-void lowerContractPieces(Lowering &lowering, ContractPiecesOp op);
-void lowerQuantizeRows(Lowering &lowering, QuantizeRowsOp op);
+void lower(Lowering &lowering, AllocOp op);
+void lower(Lowering &lowering, ResizeOp op);
+void lower(Lowering &lowering, BarrierOp op);
+void lower(Lowering &lowering, AcquireOp op);
+void lower(Lowering &lowering, WaitOp op);
+void lower(Lowering &lowering, CopyOp op);
+void lower(Lowering &lowering, PrepareOp op);
+void lower(Lowering &lowering, ForOp op);
+void lower(Lowering &lowering, ForBoxesOp op);
+void lower(Lowering &lowering, ForColumnsOp op);
+void lower(Lowering &lowering, LoadOp op);
+void lower(Lowering &lowering, LoadColumnsOp op);
+void lower(Lowering &lowering, DotOp op);
+void lower(Lowering &lowering, ContractOp op);
+void lower(Lowering &lowering, ExchangeOp op);
+void lower(Lowering &lowering, MultiplyOp op);
+void lower(Lowering &lowering, StoreOp op);
+void lower(Lowering &lowering, ForBlocksOp op);
+void lower(Lowering &lowering, ForPiecesOp op);
+void lower(Lowering &lowering, CopyPiecesOp op);
+void lower(Lowering &lowering, ContractPiecesOp op);
+void lower(Lowering &lowering, QuantizeRowsOp op);
 /// The same of rows of a buffer.
 void testRowsOfBuffer(Lowering &lowering, QuantizeRowsOp op);
 void quantizeRowsOfBuffer(Lowering &lowering, QuantizeRowsOp op);
@@ -379,29 +379,29 @@ void meetOfBlock(Lowering &lowering, BarrierOp op);
 void startChunks(Lowering &lowering, CopyPiecesOp op);
 void multiplyChunks(Lowering &lowering, ContractPiecesOp op);
 void storeChunks(Lowering &lowering, StoreOp op);
-void lowerForSegments(Lowering &lowering, ForSegmentsOp op);
+void lower(Lowering &lowering, ForSegmentsOp op);
 void copyPart(Lowering &lowering, CopyOp op);
-void lowerPairChunks(Lowering &lowering, PairChunksOp op);
+void lower(Lowering &lowering, PairChunksOp op);
 /// Whether `value` is of sums of such pieces.
 bool areChunkSums(Value value);
 
 /// The same of steps of a chain.
-void lowerForStep(Lowering &lowering, ForStepOp op);
-void lowerCopyStep(Lowering &lowering, CopyStepOp op);
-void lowerKeepStep(Lowering &lowering, KeepStepOp op);
-void lowerClear(Lowering &lowering, ClearOp op);
-void lowerContractStep(Lowering &lowering, ContractStepOp op);
+void lower(Lowering &lowering, ForStepOp op);
+void lower(Lowering &lowering, CopyStepOp op);
+void lower(Lowering &lowering, KeepStepOp op);
+void lower(Lowering &lowering, ClearOp op);
+void lower(Lowering &lowering, ContractStepOp op);
 void exchangeStep(Lowering &lowering, ExchangeOp op);
 void storeStep(Lowering &lowering, Value sums);
 
 /// The same of what warpgroups multiply.
-void lowerForFibres(Lowering &lowering, ForFibresOp op);
-void lowerContractFibres(Lowering &lowering, ContractFibresOp op);
-void lowerIfAligned(Lowering &lowering, IfAlignedOp op);
-void lowerRefill(Lowering &lowering, RefillOp op);
-void lowerRefilled(Lowering &lowering, RefilledOp op);
-void lowerQuantize(Lowering &lowering, tile::QuantizeOp op);
-void prefetchTile(Lowering &lowering, PrefetchOp op);
+void lower(Lowering &lowering, ForFibresOp op);
+void lower(Lowering &lowering, ContractFibresOp op);
+void lower(Lowering &lowering, IfAlignedOp op);
+void lower(Lowering &lowering, RefillOp op);
+void lower(Lowering &lowering, RefilledOp op);
+void lower(Lowering &lowering, tile::QuantizeOp op);
+void lower(Lowering &lowering, PrefetchOp op);
 void exchangeFibres(Lowering &lowering, ExchangeOp op);
 void storeBufferAlong(Lowering &lowering, StoreOp op);
 /// Whether bytes of rows can be stored as words, tested in front of the loop
@@ -413,7 +413,7 @@ QuantizedRows getQuantizedRows(Lowering &lowering, Value bytes, Value scales,
 /// Of sums over a batch: what is found in front of the loop over tiles, and the
 /// rest.
 void startBatch(Lowering &lowering, ContractBatchOp op);
-void lowerContractBatch(Lowering &lowering, ContractBatchOp op);
+void lower(Lowering &lowering, ContractBatchOp op);
 void storeBatch(Lowering &lowering, StoreOp op);
 void storeTotals(Lowering &lowering, StoreOp op);
 void packFactor(Lowering &lowering, PrepareOp op);
@@ -428,15 +428,15 @@ void testStore(Lowering &lowering, StoreOp op);
 void testQuantizedRows(Lowering &lowering, QuantizeRowsOp op);
 /// alpha or beta of a store.
 KernelScale getScale(Lowering &lowering, Value scale);
-void lowerPlace(Lowering &lowering, PlaceOp op);
-void lowerLoadScalar(Lowering &lowering, LoadScalarOp op);
-void lowerPairs(Lowering &lowering, PairsOp op);
-void lowerKeepRows(Lowering &lowering, KeepRowsOp op);
-void lowerPairsOfRows(Lowering &lowering, PairsOfRowsOp op);
-void lowerMultiplyRows(Lowering &lowering, MultiplyRowsOp op);
-void lowerMap(Lowering &lowering, MapOp op);
-void lowerForPairs(Lowering &lowering, ForPairsOp op);
-void lowerStorePairs(Lowering &lowering, StorePairsOp op);
+void lower(Lowering &lowering, PlaceOp op);
+void lower(Lowering &lowering, LoadScalarOp op);
+void lower(Lowering &lowering, PairsOp op);
+void lower(Lowering &lowering, KeepRowsOp op);
+void lower(Lowering &lowering, PairsOfRowsOp op);
+void lower(Lowering &lowering, MultiplyRowsOp op);
+void lower(Lowering &lowering, MapOp op);
+void lower(Lowering &lowering, ForPairsOp op);
+void lower(Lowering &lowering, StorePairsOp op);
 
 /// The group that the first result of this thread's or warp's column of a view
 /// belongs to, and its number there.

@@ -189,7 +189,7 @@ Boxes FibreProduct::build() {
   });
 }
 
-void tile::lowerMultiply(Lowering &lowering, MultiplyOp op) {
+void tile::lower(Lowering &lowering, MultiplyOp op) {
   Boxes boxes = FibreProduct(lowering, op).build();
   LoweredFragment fragment;
   fragment.box.assign(op.getSums().getType().getBox().begin(),

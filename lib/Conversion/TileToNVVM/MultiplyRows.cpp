@@ -233,7 +233,7 @@ void MmaRows::lower() {
       [&](Int, Int slot, ValueRange sums) { return reduceStep(slot, sums); }));
 }
 
-void tile::lowerMultiplyRows(Lowering &lowering, MultiplyRowsOp op) {
+void tile::lower(Lowering &lowering, MultiplyRowsOp op) {
   if (op.getProducts().getType().getAtom() == AtomKind::WgmmaHalf)
     return multiplyByWarpgroups(lowering, op);
   MmaRows(lowering, op).lower();

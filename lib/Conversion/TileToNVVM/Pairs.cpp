@@ -24,7 +24,7 @@ using namespace mlir::kron::tile;
 // Places
 //===----------------------------------------------------------------------===//
 
-void tile::lowerPlace(Lowering &lowering, PlaceOp op) {
+void tile::lower(Lowering &lowering, PlaceOp op) {
   lowering.places[op.getPlace()] = lowering.placeTile(
       op.getView(), lowering.numbers.at(op.getTile()), op.getBox());
 }
@@ -45,7 +45,7 @@ Value tile::getBatch(Lowering &lowering, Value view, Value place,
                           offset);
 }
 
-void tile::lowerLoadScalar(Lowering &lowering, LoadScalarOp op) {
+void tile::lower(Lowering &lowering, LoadScalarOp op) {
   Value pointer =
       getBatch(lowering, op.getView(), op.getPlace(), /*innerRank=*/0);
   lowering.scalars[op.getValue()] =
@@ -222,7 +222,7 @@ Value tile::toSum(KernelBuilder &k, Value value) {
              : arith::ExtFOp::create(k.builder, k.loc, sum, value);
 }
 
-void tile::lowerMap(Lowering &lowering, MapOp op) {
+void tile::lower(Lowering &lowering, MapOp op) {
   SmallVector<Value> params = getParams(lowering, op.getParams());
   SmallVector<Value> values = getBox(lowering, op.getFragment());
   for (Value &value : values)
@@ -329,10 +329,8 @@ void RowCopies::copyElements(const CopiedSide &side, Int position, Int slot) {
       return;
     }
     // There is no asynchronous copy of 2 bytes.
-    Value value = k.ifElse(
-        exists, side.element,
-        [&] { return SmallVector<Value>{k.load(side.element, from)}; },
-        [&] { return SmallVector<Value>{k.constant(side.element, 0)}; })[0];
+    Value value = k.orZero(exists, side.element,
+                           [&] { return k.load(side.element, from); });
     k.store(value, to);
   });
 }
@@ -469,6 +467,6 @@ void PairsLowering::lower() {
              [&] { return products; }, [&] { return reduceAll(); }));
 }
 
-void tile::lowerPairs(Lowering &lowering, PairsOp op) {
+void tile::lower(Lowering &lowering, PairsOp op) {
   PairsLowering(lowering, op).lower();
 }

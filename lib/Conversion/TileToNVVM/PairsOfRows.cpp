@@ -19,7 +19,7 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
-void tile::lowerKeepRows(Lowering &lowering, KeepRowsOp op) {
+void tile::lower(Lowering &lowering, KeepRowsOp op) {
   KernelBuilder &k = lowering.k;
   FragmentType type = op.getRows().getType();
   ThreadGrid grid(lowering, op.getLanes(), type);
@@ -62,9 +62,7 @@ void tile::lowerKeepRows(Lowering &lowering, KeepRowsOp op) {
   Type sum = getSumType(view.element);
   SmallVector<Type> types(type.getShape()[1] * type.getShape()[2], sum);
   Value isAny = sizeK.isConstant() ? Value() : k.less(0, sizeK);
-  setBox(lowering, op.getRows(), k.ifElse(isAny, types, load, [&] {
-    return SmallVector<Value>(types.size(), k.constant(sum, 0));
-  }));
+  setBox(lowering, op.getRows(), k.orZeros(isAny, types, load));
 }
 
 namespace {
@@ -168,6 +166,6 @@ void PairsOfRows::lower() {
   setBox(lowering, op.getFragment(), reduce(side, getSlot(block)));
 }
 
-void tile::lowerPairsOfRows(Lowering &lowering, PairsOfRowsOp op) {
+void tile::lower(Lowering &lowering, PairsOfRowsOp op) {
   PairsOfRows(lowering, op).lower();
 }

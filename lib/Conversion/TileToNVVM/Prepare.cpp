@@ -39,7 +39,7 @@ static void loadRegisters(Lowering &lowering, PrepareOp op) {
   }
 }
 
-void tile::lowerPrepare(Lowering &lowering, PrepareOp op) {
+void tile::lower(Lowering &lowering, PrepareOp op) {
   KernelBuilder &k = lowering.k;
   OperandType type = op.getOperand().getType();
   if (type.getAtom() == AtomKind::Dmma)

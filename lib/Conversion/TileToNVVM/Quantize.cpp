@@ -154,6 +154,6 @@ void TileQuantizer::emit() {
   k.rolledLoop(0, shape.front(), 1, [&](Int row) { quantizeRow(row); });
 }
 
-void tile::lowerQuantize(Lowering &lowering, tile::QuantizeOp op) {
+void tile::lower(Lowering &lowering, tile::QuantizeOp op) {
   TileQuantizer(lowering, op).emit();
 }

@@ -90,15 +90,9 @@ void BlockQuantizer::quantizeRow(Int first) {
   auto words = VectorType::get({4}, k.builder.getI32Type());
   auto load = [&](Int index) {
     Int number = getNumber(index);
-    return k
-        .ifElse(
-            hasSegment(number), {words},
-            [&]() -> SmallVector<Value> {
-              return {k.load(
-                  words, k.offsetBytes(from, k.mul(number, kSegmentBytes)))};
-            },
-            [&]() -> SmallVector<Value> { return {k.zero(words)}; })
-        .front();
+    return k.orZero(hasSegment(number), words, [&] {
+      return k.load(words, k.offsetBytes(from, k.mul(number, kSegmentBytes)));
+    });
   };
   auto share = [&](Value largest) {
     return math.shareInWarp(largest, rows.threads);

@@ -98,14 +98,8 @@ Value RowsLowering::load(Int number, bool isAligned) {
   Int first = getElement(number);
   Value segment = input.offset(k, from, first);
   auto loadIf = [&](Value exists, Type type, Value pointer) {
-    return k
-        .ifElse(
-            exists, {type},
-            [&]() -> SmallVector<Value> {
-              return {k.load(type, pointer, CacheHint::ReadOnly)};
-            },
-            [&]() -> SmallVector<Value> { return {k.zero(type)}; })
-        .front();
+    return k.orZero(exists, type,
+                    [&] { return k.load(type, pointer, CacheHint::ReadOnly); });
   };
   if (isAligned)
     return loadIf(hasSegment(number), words, segment);
@@ -189,14 +183,13 @@ void tile::testQuantizedRows(Lowering &lowering, QuantizeRowsOp op) {
   testRows(lowering, op);
 }
 
-void tile::lowerQuantizeRows(Lowering &lowering, QuantizeRowsOp op) {
+void tile::lower(Lowering &lowering, QuantizeRowsOp op) {
   if (areOfBuffer(op))
     return quantizeRowsOfBuffer(lowering, op);
   RowsLowering rows(lowering, op);
   auto [isLoaded, isStored] = testRows(lowering, op);
   if (!isLoaded)
     return rows.emit(/*isAligned=*/false);
-  lowering.k.choose(
-      lowering.k.both(isLoaded, isStored), [&] { rows.emit(true); },
-      [&] { rows.emit(false); });
+  lowering.k.choose(lowering.k.both(isLoaded, isStored),
+                    [&](bool aligned) { rows.emit(aligned); });
 }

@@ -15,7 +15,7 @@ using namespace mlir::kron::tile;
 /// a time.
 static constexpr int64_t kCopyBytes = 16, kLanePositions = 8;
 
-void tile::lowerRefill(Lowering &lowering, RefillOp op) {
+void tile::lower(Lowering &lowering, RefillOp op) {
   KernelBuilder &k = lowering.k;
   ForFibresOp loop = getFibres(op.getBoxes());
   const GlobalTile &from = *lowering.globalTiles.at({op, op.getView()});
@@ -55,7 +55,7 @@ void tile::lowerRefill(Lowering &lowering, RefillOp op) {
   });
 }
 
-void tile::lowerRefilled(Lowering &lowering, RefilledOp op) {
+void tile::lower(Lowering &lowering, RefilledOp op) {
   lowering.k.commitCopies();
   auto wait = op.getSlot().getDefiningOp<WaitOp>();
   ++lowering.rings[wait.getRing()].ahead;

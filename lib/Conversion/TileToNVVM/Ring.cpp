@@ -65,7 +65,7 @@ static Int getOwnSlot(Lowering &lowering, const LoweredRing &ring, Int slot) {
       slot, lowering.k.mul(lowering.getGroup(), ring.stages * ring.slotBytes));
 }
 
-void tile::lowerAcquire(Lowering &lowering, AcquireOp op) {
+void tile::lower(Lowering &lowering, AcquireOp op) {
   LoweredRing &ring = lowering.rings[op.getRing()];
   int64_t behind = ring.ahead + (ring.isFullTaken ? 1 : 0);
   bool isBefore = lowering.blockLanes && ring.stages > 1 &&
@@ -79,7 +79,7 @@ void tile::lowerAcquire(Lowering &lowering, AcquireOp op) {
     lowering.buffers[op.getSlot()] = getOwnSlot(lowering, ring, slot);
 }
 
-void tile::lowerWait(Lowering &lowering, WaitOp op) {
+void tile::lower(Lowering &lowering, WaitOp op) {
   lowering.k.waitCopies(op.getPending());
   LoweredRing &ring = lowering.rings[op.getRing()];
   if (ring.isFullTaken)

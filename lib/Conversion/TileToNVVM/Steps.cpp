@@ -51,15 +51,10 @@ static Int getRows(Lowering &lowering, ContractStepOp op) {
 }
 
 ChainStep::ChainStep(Lowering &lowering, ContractStepOp op)
-    : lowering(lowering), k(lowering.k), op(op), plan(::describe(lowering, op)),
-      ops(k, op.getSums().getType().getElementType()),
-      products(k, plan.math, /*isWideF64=*/false),
-      math(k, products, plan.element, plan.has16BitResiduals()),
-      thread(SparseThread::get(k, plan)), copies(k, math, plan, thread),
-      multiplier(k, math, plan, thread, /*dataFloat8=*/nullptr,
-                 /*factorFloat8=*/nullptr),
-      targets(k, ops), stores(k, ops, plan, thread, multiplier, targets),
-      rows(k, plan, op.getTurned()) {
+    : ChunkProduct(lowering, ::describe(lowering, op),
+                   op.getPieces().getChunks(), op.getSums().getType(),
+                   op.getData(), op.getWeights()),
+      op(op), rows(k, plan, op.getTurned()) {
   SmallVector<Value> views;
   if (!plan.readsShared) {
     data = getChunkArray(lowering, op.getSource(), /*free=*/0,
@@ -100,12 +95,10 @@ void ChainStep::enterTargets(SmallVectorImpl<Value> &views) {
     targets.output = getChunkArray(lowering, store.getView(), /*free=*/0,
                                    /*isFactor=*/false);
     views.push_back(store.getView());
-    enterChunkTargets(lowering, store, /*free=*/0, plan.element, targets);
-    collectRead(store, views);
+    ChunkProduct::enterTargets(store, /*free=*/0, views);
   } else if (auto leave = dyn_cast<LeaveRowsOp>(target)) {
     targets.output = getResultRows(lowering, plan, leave);
-    enterChunkTargets(lowering, leave, /*free=*/0, plan.element, targets);
-    collectRead(leave, views);
+    ChunkProduct::enterTargets(leave, /*free=*/0, views);
   }
 }
 
@@ -118,12 +111,6 @@ SparseTile ChainStep::locate(Int part) {
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// Builds `body` for both answers to `condition`.
-void ChainStep::choose(Value condition, function_ref<void(bool)> body) {
-  k.choose(
-      condition, [&] { body(true); }, [&] { body(false); });
-}
-
 /// The number of the slot of piece number `step` of a tile: that of its group.
 Int ChainStep::getSlot(Int step) {
   return k.add(k.rem(step, plan.stages), k.mul(thread.warpGroup, plan.stages));
@@ -135,9 +122,7 @@ void ChainStep::copyData(Int number, Int startK, Int slot, bool isAligned) {
   int64_t slotBytes = plan.tileWarps * plan.getDataBytes();
   Int to = k.add(k.mul(slot, slotBytes), lowering.buffers.at(op.getRing()));
   auto copyOne = [&](Int number, Int to) {
-    copies.copyData(copies.getCopy(data, locate(number), startK, to,
-                                   /*isFactor=*/false, targets.rows),
-                    isAligned);
+    copies.copyData(getDataCopy(locate(number), startK, to), isAligned);
   };
   if (plan.tileWarps == 1)
     return copyOne(number, to);
@@ -147,11 +132,7 @@ void ChainStep::copyData(Int number, Int startK, Int slot, bool isAligned) {
 }
 
 void ChainStep::copyFactor(Int number, Int startK, Int to, bool isAligned) {
-  SparseTile part = locate(number);
-  copies.copyFactor(copies.getCopy(isAligned ? factor.dense : factor.given,
-                                   part, startK, to, /*isFactor=*/true,
-                                   targets.rows),
-                    part.groups, isAligned);
+  ChunkProduct::copyFactor(locate(number), startK, to, isAligned);
 }
 
 /// Starts to copy piece number `step` of a tile with `count` parts, if there is
@@ -169,13 +150,13 @@ void ChainStep::copy(Int step, Int count) {
     };
     bool isOneTest = factor.isAligned == factor.isFactorAligned;
     if (!plan.readsShared)
-      choose(factor.isAligned, [&](bool isAligned) {
+      k.choose(factor.isAligned, [&](bool isAligned) {
         copyData(from, startK, slot, isAligned);
         if (!plan.keepsFactor && isOneTest)
           copyBeside(isAligned);
       });
     if (!plan.keepsFactor && (plan.readsShared || !isOneTest))
-      choose(factor.isFactorAligned, copyBeside);
+      k.choose(factor.isFactorAligned, copyBeside);
   });
   k.commitCopies();
 }
@@ -187,7 +168,7 @@ void ChainStep::start(Int tile, Int count) {
 
 void ChainStep::keep() {
   Int begin = lowering.buffers.at(op.getFactorIn());
-  choose(factor.isFactorAligned, [&](bool isAligned) {
+  k.choose(factor.isFactorAligned, [&](bool isAligned) {
     k.rolledLoop(0, getParts() * plan.stepsK, 1, [&](Int step) {
       block = 0;
       copyFactor(k.floorDiv(step, plan.stepsK),
@@ -229,9 +210,7 @@ void ChainStep::wait(Int step) {
         [&] { waitFor(0); });
   else
     waitFor(0);
-  if (plan.warpGroups == 1)
-    return k.barrier();
-  k.namedBarrier(k.add(thread.warpGroup, 1), plan.getWarpGroupThreads());
+  meet();
 }
 
 /// Where piece number `step` of the tile, `indexK` of the part, has its data
@@ -259,19 +238,14 @@ void ChainStep::multiply() {
   if (plan.keepsFactor)
     keptPart = k.mul(number, plan.stepsK * plan.getFactorBytes());
   Int firstStep = k.mul(k.floorDiv(first, plan.tileWarps), plan.stepsK);
-  SmallVector<Value> values = math.sumSteps(
-      plan.stepsK, plan.getSums(), plan.hasPartialSums,
-      [&](Int indexK, MutableArrayRef<MmaC> stepSums) {
-        Int step = k.add(firstStep, indexK);
-        if (plan.hasRing()) {
-          wait(step);
-          copy(k.add(step, getStarted()), getParts());
-        }
-        multiplier.multiplyStep(stepSums, locateStep(step, indexK));
-      });
-  sums.assign(plan.getSums(), {});
-  for (auto [index, value] : llvm::enumerate(values))
-    sums[index / 4][index % 4] = value;
+  sumSteps([&](Int indexK, MutableArrayRef<MmaC> stepSums) {
+    Int step = k.add(firstStep, indexK);
+    if (plan.hasRing()) {
+      wait(step);
+      copy(k.add(step, getStarted()), getParts());
+    }
+    multiplier.multiplyStep(stepSums, locateStep(step, indexK));
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -286,7 +260,7 @@ ChainStep &tile::getChainStep(Lowering &lowering, ContractStepOp op) {
   return *lowering.steps.at(op);
 }
 
-void tile::lowerCopyStep(Lowering &lowering, CopyStepOp op) {
+void tile::lower(Lowering &lowering, CopyStepOp op) {
   KernelBuilder &k = lowering.k;
   ContractStepOp product = getStepOf(op.getRing());
   ChainStep &step = getChainStep(lowering, product);
@@ -303,7 +277,7 @@ void tile::lowerCopyStep(Lowering &lowering, CopyStepOp op) {
   step.start(tile, Int(parts));
 }
 
-void tile::lowerKeepStep(Lowering &lowering, KeepStepOp op) {
+void tile::lower(Lowering &lowering, KeepStepOp op) {
   KernelBuilder &k = lowering.k;
   lowering.buffers[op.getKept()] =
       Int(k.allocateShared(op.getKept().getType().getBytes(), 128));
@@ -313,7 +287,7 @@ void tile::lowerKeepStep(Lowering &lowering, KeepStepOp op) {
     k.waitCopies(0);
 }
 
-void tile::lowerClear(Lowering &lowering, ClearOp op) {
+void tile::lower(Lowering &lowering, ClearOp op) {
   KernelBuilder &k = lowering.k;
   int64_t chunks = op.getBuffer().getType().getBytes() / kSparseChunkBytes;
   Value zeros = k.zero(VectorType::get({4}, k.builder.getI32Type()));
@@ -343,7 +317,7 @@ static int64_t countStarted(Lowering &lowering, ForStepOp loop) {
   return count;
 }
 
-void tile::lowerForStep(Lowering &lowering, ForStepOp op) {
+void tile::lower(Lowering &lowering, ForStepOp op) {
   ContractStepOp product = op.getProduct();
   if (!product)
     return;
@@ -353,7 +327,7 @@ void tile::lowerForStep(Lowering &lowering, ForStepOp op) {
                 [&] { lowering.lower(*op.getBody()); });
 }
 
-void tile::lowerContractStep(Lowering &lowering, ContractStepOp op) {
+void tile::lower(Lowering &lowering, ContractStepOp op) {
   getChainStep(lowering, op).multiply();
 }
 

@@ -47,7 +47,7 @@ private:
   int64_t turned;
 };
 
-class ChainStep {
+class ChainStep : ChunkProduct {
 public:
   ChainStep(Lowering &lowering, ContractStepOp op);
 
@@ -75,7 +75,6 @@ private:
   void copy(Int step, Int count);
   void copyData(Int number, Int startK, Int slot, bool isAligned);
   void copyFactor(Int number, Int startK, Int to, bool isAligned);
-  void choose(Value condition, function_ref<void(bool)> body);
   Int getSlot(Int step);
   void wait(Int step);
   SparseStepPlace locateStep(Int step, Int indexK);
@@ -89,20 +88,7 @@ private:
   void computeAgain(
       function_ref<void(Value sum, Int row, Int result, Int lane)> storeOne);
 
-  Lowering &lowering;
-  KernelBuilder &k;
   ContractStepOp op;
-  const SparsePlan plan;
-  ScalarOps ops;
-  MmaProducts products;
-  SparseMath math;
-  SparseThread thread;
-  SparseCopies copies;
-  SparseProducts multiplier;
-  SparseTargets targets;
-  SparseStores stores;
-  SparseArray data;
-  ChunkFactor factor;
   StepRows rows;
 
   /// The tile that copies are of, and that the loop is at; its part and the
@@ -110,11 +96,9 @@ private:
   /// one's first ones.
   Int block, first, number;
   int64_t copiesBetween = 0;
-  SparseTile tile;
   /// Of the part: the bytes of rows that it reads, from their first one, and
   /// its factor's, from the first part's, if that is kept.
   Int region = 0, keptPart = 0;
-  SmallVector<MmaC> sums;
 };
 
 /// The step of `op`. All those of a kernel are made when the first one is asked

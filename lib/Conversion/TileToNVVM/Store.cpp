@@ -434,7 +434,7 @@ void TileStore::storeChunks(BufferType type) {
   });
 }
 
-void tile::lowerStore(Lowering &lowering, StoreOp op) {
+void tile::lower(Lowering &lowering, StoreOp op) {
   if (getBlocks(op.getBoxes()))
     return storeBlock(lowering, op);
   if (areChunkSums(op.getSource()))

@@ -146,9 +146,15 @@ public:
   void ifThen(Value condition, function_ref<void()> body);
   void choose(Value condition, function_ref<void()> thenBody,
               function_ref<void()> elseBody);
+  /// Builds `body` for both answers.
+  void choose(Value condition, function_ref<void(bool)> body);
   SmallVector<Value> ifElse(Value condition, TypeRange types,
                             function_ref<SmallVector<Value>()> thenBody,
                             function_ref<SmallVector<Value>()> elseBody);
+  /// What `body` gives, or zeros where `condition` does not hold.
+  SmallVector<Value> orZeros(Value condition, TypeRange types,
+                             function_ref<SmallVector<Value>()> body);
+  Value orZero(Value condition, Type type, function_ref<Value()> body);
   /// Both; null is true.
   Value both(Value lhs, Value rhs);
   /// lhs < rhs; null if that is known.
