@@ -255,8 +255,10 @@ void PairProducts::lower() {
 
 void tile::lowerForPairs(Lowering &lowering, ForPairsOp op) {
   if (op.getRing())
-    return lowerValueProducts(lowering, op);
-  PairProducts(lowering, op).lower();
+    lowerValueProducts(lowering, op);
+  else
+    PairProducts(lowering, op).lower();
+  passBlocks(lowering, op);
 }
 
 void tile::lowerStorePairs(Lowering &lowering, StorePairsOp op) {

@@ -249,7 +249,10 @@ static ProductTime countProductInstructions(const PairProblem &problem,
   auto copied = static_cast<double>(
       (plan.getTileColumns() + (keepsRows ? 0 : plan.getTileRows())) *
       plan.getParts() * PairwisePlan::kPartBytes);
-  double copies = steps * copied / 16 / threads * kCopyInstructions;
+  // Those of warpgroups are a few of one thread.
+  double copies = plan.usesWgmma
+                      ? 0
+                      : steps * copied / 16 / threads * kCopyInstructions;
   // Sums of a step are added to the others.
   double perStep = kBlockInstructions + elements;
   double finish = kBlockInstructions +
@@ -554,8 +557,7 @@ void PlanSearch::considerProduct(PairwisePlan plan, int64_t results) {
   // With what is given, there may be no such plan.
   int64_t threads = take("threads", plan.threads);
   bool isWarpgroup = take("column_threads", plan.lanes) == kProductLanes &&
-                     threads % kWarpgroupThreads == 0 &&
-                     take("thread_columns", plan.columns) % (threads / 16) == 0;
+                     threads % kWarpgroupThreads == 0;
   if (plan.rows * plan.columns > PairwisePlan::kMostElements ||
       (plan.usesWgmma && !isWarpgroup) ||
       (plan.valueProducts &&

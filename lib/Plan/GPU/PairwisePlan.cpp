@@ -96,11 +96,6 @@ getWarpgroupReason(const PairwisePlan &plan, const GPUMachine &machine) {
     return expects("column_threads to be 4 with wgmma", plan.lanes);
   if (plan.threads % kGroupThreads)
     return expects("threads to be a multiple of 128 with wgmma", plan.threads);
-  // All threads copy 16 bytes of rows of 64, and go on together.
-  if (plan.getTileColumns() * 4 % plan.threads)
-    return expects("thread_columns to be a multiple of " +
-                       Twine(plan.threads / 16) + " with wgmma",
-                   plan.columns);
   return std::nullopt;
 }
 
