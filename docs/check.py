@@ -18,6 +18,7 @@ usage: check.py [--build BUILD] [--update]
   in a comment of a verifier and in the name of a negative test, and there are no other tags.
 - docs/Architecture.md has each folder of include and lib in one layer, no layer includes headers of a lower one,
   nothing but passes of the layer mapping includes what chooses plans, and files that the page names exist.
+- Each GPU and each processor of lib/Machine's tables is in a test of decisions (`check_machines`, `check_processors`).
 - Code of the tile level meets the criteria in docs/tiles.py.
 - docs/benchmarks/tuned_plot.py draws a small result file of tuned plans as it should.
 - docs/Constants.md has a row, with a reason, for each number outside of lib/Machine that has a name or is a fraction
@@ -277,6 +278,15 @@ def check_machines(checker, page, source, test):
     checker.expect(not missing, f"{test.relative_to(ROOT)}: no decision of {', '.join(missing)}")
 
 
+def check_processors(checker, source, *tests):
+    """Each processor of the compiler's table is in a test of decisions; there, any of AArch64 is the generic one."""
+    names = re.findall(r"^    {(?:\"([\w-]+)\"|kGeneric),", source.read_text(), re.M)
+    checker.expect(len(names) > 20, f"{source.relative_to(ROOT)}: only {len(names)} processors")
+    tested = {name for test in tests for name in re.findall(r"--mcpu=([\w-]+)", test.read_text())}
+    missing = [name or "aarch64" for name in names if (name or "aarch64") not in tested]
+    checker.expect(not missing, f"{tests[0].relative_to(ROOT)}: no decision of {', '.join(missing)}")
+
+
 def rules_of(reference):
     """Tags of the constraints that the generated reference numbers."""
     for section in re.split(r"^### ", reference, flags=re.M)[1:]:
@@ -414,6 +424,8 @@ def main():
     checker.expect(not old, f"docs/words.txt: old words: {', '.join(old)}")
     check_machines(checker, DOCS / "Machines.md", ROOT / "lib/Machine/GPUTable.cpp",
                    ROOT / "test/Transforms/machines.mlir")
+    check_processors(checker, ROOT / "lib/Machine/Processor.cpp", ROOT / "test/Tools/processor-plans.test",
+                     ROOT / "test/Tools/processor-plans-aarch64.test")
     for page, dialect in (("Dialect.md", "Kron"), ("Tile.md", "Tile")):
         check_rules(checker, DOCS / "reference" / page, ROOT / f"lib/Dialect/{dialect}/IR", ROOT / f"test/Dialect/{dialect}")
     check_layers(checker, DOCS / "Architecture.md")

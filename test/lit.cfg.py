@@ -18,6 +18,8 @@ config.test_exec_root = config.kron_obj_root
 config.environment["PATH"] = os.pathsep.join(
     [config.kron_tools_dir, config.llvm_tools_dir, config.environment["PATH"]]
 )
+# Remarks say whose rates estimates are counted from.
+config.environment["KRON_CALIBRATE"] = "0"
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope --allow-unused-prefixes=false"
 config.substitutions.append(("%kron_lib_dir", config.kron_lib_dir))
 config.substitutions.append(("%kron_build_dir", config.kron_build_dir))

@@ -58,6 +58,10 @@ def cache_variable(build, name):
     raise SystemExit(f"run-tests.py: expects {name} in {build}/CMakeCache.txt")
 
 
+# Whose rates estimates are counted from is up to tests.
+os.environ.setdefault("KRON_CALIBRATE", "0")
+
+
 def suite_lit(build):
     """IR and tool tests (lit, FileCheck)."""
     lit = pathlib.Path(cache_variable(build, "KRON_LLVM_PREFIX")) / "bin/lit"

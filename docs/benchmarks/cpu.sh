@@ -14,7 +14,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 build=${BUILD:-$root/build}
 python=${PYTHON:-$build/venv-torch/bin/python}
-[ -x "$python" ] || python=$build/venv/bin/python
+# PYTHON may be a name on the PATH; without it, PyTorch's environment is there or not.
+[ -n "${PYTHON:-}" ] || [ -x "$python" ] || python=$build/venv/bin/python
+command -v "$python" >/dev/null || { echo "cpu.sh: no interpreter $python" >&2; exit 1; }
 [ $# -gt 0 ] || set -- products fastkron flags odd ksmm chains batched types threads
 
 has() { "$python" -c "import importlib.util as u, sys; sys.exit(u.find_spec('$1') is None)"; }

@@ -7,6 +7,7 @@
 
 #include "kron/Driver/Calibrate.h"
 #include "kron/Driver/Measure.h"
+#include "kron/Machine/LockedFile.h"
 #include "kron/Target/LLVMIR.h"
 #include "kron/Target/Output.h"
 #include "llvm/ADT/StringExtras.h"
@@ -27,11 +28,15 @@ using llvm::createStringError;
 /// When measuring ends, of the five seconds that it may take: a run that was
 /// begun is ended, and much has to be done before.
 static constexpr double kCalibrationSeconds = 3.5;
+/// The same where somebody waits for the first kernel, and what is copied then.
+static constexpr double kFirstUseSeconds = 0.3;
+static constexpr size_t kFirstUseBytes = size_t(1) << 25;
 
 /// Rounds up to what copies take.
 static size_t getShare(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-llvm::Expected<Calibration> kron::measureProcessor(const Deadline &deadline) {
+llvm::Expected<Calibration> kron::measureProcessor(const Deadline &deadline,
+                                                   size_t copiedBytes) {
   Processor processor = getHostProcessor();
   Calibration calibration;
   calibration.key = getCalibrationKey(processor);
@@ -48,9 +53,8 @@ llvm::Expected<Calibration> kron::measureProcessor(const Deadline &deadline) {
          size_t share = getShare(processor.l2Bytes / 4);
          return measureCopy(CopyArrays(share), share, 1, part) * 1e-9;
        }},
-      // Larger than the caches that one core reaches.
-      {"copy", [](const Deadline &part) -> llvm::Expected<double> {
-         size_t bytes = getShare(size_t(1) << 27);
+      {"copy", [&](const Deadline &part) -> llvm::Expected<double> {
+         size_t bytes = getShare(copiedBytes);
          CopyArrays memory(bytes, part);
          if (!memory.target && !part.isOver())
            return createStringError("no memory for two arrays of " +
@@ -76,6 +80,36 @@ llvm::Expected<Calibration> kron::measureProcessor(const Deadline &deadline) {
   if (calibration.rates.empty())
     return createStringError("there was no time to measure any rate");
   return calibration;
+}
+
+llvm::Expected<Calibration> kron::measureProcessorAtFirstUse() {
+  return measureProcessor(Deadline(kFirstUseSeconds), kFirstUseBytes);
+}
+
+void kron::calibrateAtFirstUse(
+    Processor &processor,
+    llvm::function_ref<llvm::Expected<Calibration>()> measure) {
+  std::string path = getCalibrationPath(getCalibrationKey(processor));
+  if (processor.isKnown || processor.rates.areCalibrated || path.empty() ||
+      !mayCalibrateAtFirstUse())
+    return;
+  if (llvm::sys::fs::create_directories(llvm::sys::path::parent_path(path),
+                                        /*IgnoreExisting=*/true,
+                                        llvm::sys::fs::owner_all))
+    return;
+  // One at a time: others would take its processors, and need not measure then.
+  LockedFile lock(path + ".lock");
+  if (lock.descriptor < 0)
+    return;
+  takeKeptRates(processor);
+  if (processor.rates.areCalibrated)
+    return;
+  auto measured = measure();
+  if (!measured)
+    return llvm::consumeError(measured.takeError());
+  if (auto kept = keepCalibration(*measured); !kept)
+    llvm::consumeError(kept.takeError());
+  setRates(processor, *measured);
 }
 
 //===----------------------------------------------------------------------===//
@@ -182,7 +216,7 @@ llvm::Expected<std::string> kron::getGPUName(int32_t number,
              << "\n";
   }
   bool isKnown = !StringRef(key.machine).starts_with("sm_");
-  if (isKnown)
+  if (isKnown || !mayCalibrateAtFirstUse())
     return key.machine;
   auto measured = measureGPU(number, Deadline(kCalibrationSeconds));
   if (!measured) {

@@ -32,6 +32,7 @@ Session::Session() : contexts(std::make_shared<ContextPool>()) {}
 void Session::useHost(int32_t numThreads, int64_t vectorBits) {
   ForkGuard guard;
   Processor host = getHostProcessor();
+  calibrateAtFirstUse(host);
   if (vectorBits)
     host.vectorBits = vectorBits;
   processors = {std::move(host)};

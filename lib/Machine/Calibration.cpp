@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -113,6 +114,7 @@ CalibrationKey mlir::kron::getCalibrationKey(const Processor &processor) {
 void mlir::kron::setRates(Processor &processor,
                           const Calibration &calibration) {
   ProcessorRates &rates = processor.rates;
+  rates.areCalibrated = true;
   if (double copy = calibration.find("copy"))
     rates.copyGigabytes = copy;
   if (double copy = calibration.find("l2copy"))
@@ -124,6 +126,18 @@ void mlir::kron::setRates(Processor &processor,
   if (perCycle)
     (processor.vectorBits == 512 ? rates.wideFmas : rates.vectorFmas) =
         perCycle;
+}
+
+void mlir::kron::takeKeptRates(Processor &processor) {
+  CalibrationKey key = getCalibrationKey(processor);
+  std::string path = getCalibrationPath(key);
+  if (path.empty() || !llvm::sys::fs::exists(path))
+    return;
+  auto calibration = readCalibration(path);
+  if (!calibration)
+    return llvm::consumeError(calibration.takeError());
+  if (calibration->key == key)
+    setRates(processor, *calibration);
 }
 
 double Calibration::find(StringRef kind) const {
@@ -275,18 +289,23 @@ llvm::Expected<std::string> mlir::kron::resolveGPUName(StringRef name) {
   return calibration->getGPUName();
 }
 
+static StringRef getVariable(const char *name) {
+  const char *value = std::getenv(name);
+  return value ? value : "";
+}
+
+bool mlir::kron::mayCalibrateAtFirstUse() {
+  return getVariable("KRON_CALIBRATE") != "0";
+}
+
 std::string mlir::kron::getCalibrationFolder() {
-  auto get = [](const char *name) {
-    const char *value = std::getenv(name);
-    return StringRef(value ? value : "");
-  };
-  if (get("KRON_CACHE") == "0")
+  if (getVariable("KRON_CACHE") == "0")
     return "";
-  llvm::SmallString<128> path(get("KRON_CACHE_DIR"));
+  llvm::SmallString<128> path(getVariable("KRON_CACHE_DIR"));
   if (path.empty()) {
-    path = get("XDG_CACHE_HOME");
+    path = getVariable("XDG_CACHE_HOME");
     if (path.empty()) {
-      path = get("HOME");
+      path = getVariable("HOME");
       if (path.empty())
         return "";
       llvm::sys::path::append(path, ".cache");

@@ -11,6 +11,9 @@
 using namespace mlir::kron;
 using llvm::StringRef;
 
+/// LLVM's name of processors that it does not tell apart.
+static constexpr StringRef kGeneric = "generic";
+
 namespace {
 /// One row of the table.
 struct KnownProcessor {
@@ -71,7 +74,7 @@ static constexpr KnownProcessor kTable[] = {
     {"neoverse-v1", 64, 1024, {2.6, 25, 1, 1, 4, 3}},
     {"neoverse-v2", 64, 1024, {2.8, 30, 1, 1, 4, 3}},
     {"grace", 64, 1024, {3.1, 40, 1, 1, 4, 3}},
-    {"generic", 32, 512, {3, 20, 1, 1, 2, 2}},
+    {kGeneric, 32, 512, {3, 20, 1, 1, 2, 2}},
 };
 // clang-format on
 
@@ -85,7 +88,7 @@ static StringRef getSimilar(llvm::function_ref<bool(StringRef)> hasFeature) {
     return "x86-64-v4";
   if (hasFeature("avx2"))
     return "x86-64-v3";
-  return hasFeature("sse4.2") ? "x86-64-v2" : "generic";
+  return hasFeature("sse4.2") ? "x86-64-v2" : kGeneric;
 }
 
 void mlir::kron::setKnownCosts(Processor &processor,
@@ -95,6 +98,7 @@ void mlir::kron::setKnownCosts(Processor &processor,
         kTable, [&](const KnownProcessor &known) { return known.cpu == cpu; });
   };
   const KnownProcessor *known = find(processor.cpu);
+  processor.isKnown = known != std::end(kTable) && processor.cpu != kGeneric;
   if (known == std::end(kTable))
     known = find(getSimilar(hasFeature));
   processor.l1Bytes = known->l1KiB << 10;

@@ -160,6 +160,7 @@ static KronPlanOptions getCPUPlanOptions(const CPUPipelineOptions &options) {
   plan.vectorLoads = options.vectorLoads;
   plan.copyGigabytes = options.copyGigabytes;
   plan.l2BytesPerCycle = options.l2BytesPerCycle;
+  plan.calibratedRates = options.calibratedRates;
   return plan;
 }
 
@@ -274,14 +275,12 @@ static void populateKernels(OpPassManager &pm,
   //    One kernel per fused region, of the kind that the plan names; and
   //    one per kron.quantize, unless its rows turn out not to be contiguous.
   if (!options.reference) {
-    //    Those of tile operations first; all kernels are one gpu.module.
+    //    All kernels are one gpu.module.
     KronTileOptions tile;
     tile.chip = options.chip;
     pm.addPass(createKronTile(tile));
     pm.addPass(createConvertTileToNVVM());
-    ConvertKronToNVVMOptions kernels;
-    kernels.chip = options.chip;
-    pm.addPass(createConvertKronToNVVM(kernels));
+    pm.addPass(createConvertKronToNVVM());
   }
   // 10. linalg operations that remain become kernels too, and arrays memory of
   //     the GPU.

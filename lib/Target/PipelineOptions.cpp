@@ -33,6 +33,7 @@ void kron::setOptions(CPUPipelineOptions &pipeline, const Processor &processor,
   pipeline.vectorLoads = processor.rates.vectorLoads;
   pipeline.copyGigabytes = processor.rates.copyGigabytes;
   pipeline.l2BytesPerCycle = processor.rates.l2BytesPerCycle;
+  pipeline.calibratedRates = processor.rates.areCalibrated;
   if (!options.records.empty())
     pipeline.setRecords(
         options.records,

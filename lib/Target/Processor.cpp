@@ -9,7 +9,6 @@
 #include "kron/Target/LLVMIR.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
@@ -97,20 +96,6 @@ static void classify(Processor &processor, const llvm::TargetMachine &machine) {
   setKnownCosts(processor, hasFeature);
 }
 
-/// Takes rates that were measured of this machine, if any are kept: estimates
-/// are counted from them. What is damaged counts as not there.
-static void takeMeasuredRates(Processor &processor) {
-  CalibrationKey key = getCalibrationKey(processor);
-  std::string path = getCalibrationPath(key);
-  if (path.empty() || !llvm::sys::fs::exists(path))
-    return;
-  auto calibration = readCalibration(path);
-  if (!calibration)
-    return llvm::consumeError(calibration.takeError());
-  if (calibration->key == key)
-    setRates(processor, *calibration);
-}
-
 /// What the C library knows of this machine's caches, if anything.
 static void detectCaches(Processor &processor) {
 #if defined(_SC_LEVEL1_DCACHE_SIZE) && defined(_SC_LEVEL2_CACHE_SIZE)
@@ -165,7 +150,8 @@ Processor kron::getHostProcessor() {
   else
     llvm::consumeError(machine.takeError());
   detectCaches(processor);
-  takeMeasuredRates(processor);
+  // Estimates are counted from them.
+  takeKeptRates(processor);
   processor.isa = KRON_ISA_HOST;
   return processor;
 }

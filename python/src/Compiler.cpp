@@ -81,7 +81,7 @@ static Session configure(const std::vector<std::string> &processors,
   else if (llvm::Error error = session.useProcessors(processors))
     throw py::value_error(llvm::toString(std::move(error)));
   if (llvm::Error error = session.addGPUs(chips))
-    fail(std::move(error));
+    throw py::value_error(llvm::toString(std::move(error)));
   return session;
 }
 

@@ -9,6 +9,7 @@ import tempfile
 # Before kron is imported anywhere.
 _folder = tempfile.TemporaryDirectory(prefix="kron-tests-")
 os.environ["KRON_CACHE_DIR"] = os.path.join(_folder.name, "cache")
+os.environ["KRON_CALIBRATE"] = "0"
 os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = os.path.join(_folder.name, "hypothesis")
 
 from hypothesis import HealthCheck, settings  # noqa: E402

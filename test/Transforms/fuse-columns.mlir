@@ -36,6 +36,8 @@ func.func @few(%x: memref<40000x5xf64>, %f: memref<200x200xf64>, %z: memref<4000
 // CHECK:         kron.num_threads
 // CHECK:         %[[IDLE:.*]] = arith.cmpi sge
 // CHECK:         %[[OUTSIDE:.*]] = arith.ori %[[FEW]], %[[IDLE]]
+// CHECK-SAME:      {kron.requires = [{lanes = {{[0-9]+}} : i64, max_filled = {{[1-9][0-9]*}} : i64},
+// CHECK-SAME:                        {tile_columns = {{[1-9][0-9]*}} : i64, tile_threads = 2 : i64}]} : i1
 // CHECK:         scf.if %[[OUTSIDE]] -> (tensor<100x64x?xf32>) {
 // CHECK:           %[[SIZE:.*]] = tensor.dim %{{.*}} : tensor<100x64x?xf32>
 // CHECK:           tensor.empty(%[[SIZE]]) : tensor<?x200x64xf32>
@@ -57,7 +59,8 @@ func.func @open(%x: tensor<20000x?xf32>, %f: tensor<100x200xf32>, %g: tensor<64x
 // Verify that columns that fill lanes choose by threads alone.
 // CHECK-LABEL: func.func @full(
 // CHECK:         %[[THREADS:.*]] = kron.num_threads
-// CHECK:         %[[IDLE:.*]] = arith.cmpi sge, %[[THREADS]], %{{.*}}
+// CHECK:         %[[IDLE:.*]] = arith.cmpi sge, %[[THREADS]],
+// CHECK-SAME:      {kron.requires = {tile_columns = 16 : i64, tile_threads = 2 : i64}} : index
 // CHECK:         scf.if %[[IDLE]] {
 // CHECK:           kron.fused {{.*}}input_permutation
 // CHECK:         } else {

@@ -171,6 +171,44 @@ func.func @chain_warp_groups(%x: memref<1000x2x64xf16>, %k: memref<2x32x64xf16>,
 
 // -----
 
+func.func @chain_steps(%x: memref<1000x16x16xf32>, %k: memref<16x16x16xf32>, %l: memref<16x16x16xf32>, %y: memref<1000x16x16xf32>) {
+  // expected-error @below {{expects at most 8 steps of a chain, quantization included, but got 9}}
+  kron.fused ins(%x, %k, %l : memref<1000x16x16xf32>, memref<16x16x16xf32>, memref<16x16x16xf32>) outs(%y : memref<1000x16x16xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = chain>} {
+  ^bb0(%t: tensor<1000x16x16xf32>, %a: tensor<16x16x16xf32>, %b: tensor<16x16x16xf32>, %o: tensor<1000x16x16xf32>):
+    %e = tensor.empty() : tensor<1000x16x16xf32>
+    %0 = kron.mode_product axis(2) ins(%t : tensor<1000x16x16xf32>) factor(%a [1, q, p] : tensor<16x16x16xf32>) outs(%e : tensor<1000x16x16xf32>) -> tensor<1000x16x16xf32>
+    %1 = tensor.collapse_shape %0 [[0], [1, 2]] : tensor<1000x16x16xf32> into tensor<1000x256xf32>
+    %2 = tensor.expand_shape %1 [[0], [1, 2]] output_shape [1000, 16, 16] : tensor<1000x256xf32> into tensor<1000x16x16xf32>
+    %3 = kron.mode_product axis(1) ins(%2 : tensor<1000x16x16xf32>) factor(%b [q, p, 2] : tensor<16x16x16xf32>) outs(%e : tensor<1000x16x16xf32>) -> tensor<1000x16x16xf32>
+    %4 = tensor.collapse_shape %3 [[0], [1, 2]] : tensor<1000x16x16xf32> into tensor<1000x256xf32>
+    %5 = tensor.expand_shape %4 [[0], [1, 2]] output_shape [1000, 16, 16] : tensor<1000x256xf32> into tensor<1000x16x16xf32>
+    %6 = kron.mode_product axis(2) ins(%5 : tensor<1000x16x16xf32>) factor(%a [1, q, p] : tensor<16x16x16xf32>) outs(%e : tensor<1000x16x16xf32>) -> tensor<1000x16x16xf32>
+    %7 = tensor.collapse_shape %6 [[0], [1, 2]] : tensor<1000x16x16xf32> into tensor<1000x256xf32>
+    %8 = tensor.expand_shape %7 [[0], [1, 2]] output_shape [1000, 16, 16] : tensor<1000x256xf32> into tensor<1000x16x16xf32>
+    %9 = kron.mode_product axis(1) ins(%8 : tensor<1000x16x16xf32>) factor(%b [q, p, 2] : tensor<16x16x16xf32>) outs(%e : tensor<1000x16x16xf32>) -> tensor<1000x16x16xf32>
+    %10 = tensor.collapse_shape %9 [[0], [1, 2]] : tensor<1000x16x16xf32> into tensor<1000x256xf32>
+    %11 = tensor.expand_shape %10 [[0], [1, 2]] output_shape [1000, 16, 16] : tensor<1000x256xf32> into tensor<1000x16x16xf32>
+    %12 = kron.mode_product axis(2) ins(%11 : tensor<1000x16x16xf32>) factor(%a [1, q, p] : tensor<16x16x16xf32>) outs(%e : tensor<1000x16x16xf32>) -> tensor<1000x16x16xf32>
+    %13 = tensor.collapse_shape %12 [[0], [1, 2]] : tensor<1000x16x16xf32> into tensor<1000x256xf32>
+    %14 = tensor.expand_shape %13 [[0], [1, 2]] output_shape [1000, 16, 16] : tensor<1000x256xf32> into tensor<1000x16x16xf32>
+    %15 = kron.mode_product axis(1) ins(%14 : tensor<1000x16x16xf32>) factor(%b [q, p, 2] : tensor<16x16x16xf32>) outs(%e : tensor<1000x16x16xf32>) -> tensor<1000x16x16xf32>
+    %16 = tensor.collapse_shape %15 [[0], [1, 2]] : tensor<1000x16x16xf32> into tensor<1000x256xf32>
+    %17 = tensor.expand_shape %16 [[0], [1, 2]] output_shape [1000, 16, 16] : tensor<1000x256xf32> into tensor<1000x16x16xf32>
+    %18 = kron.mode_product axis(2) ins(%17 : tensor<1000x16x16xf32>) factor(%a [1, q, p] : tensor<16x16x16xf32>) outs(%e : tensor<1000x16x16xf32>) -> tensor<1000x16x16xf32>
+    %19 = tensor.collapse_shape %18 [[0], [1, 2]] : tensor<1000x16x16xf32> into tensor<1000x256xf32>
+    %20 = tensor.expand_shape %19 [[0], [1, 2]] output_shape [1000, 16, 16] : tensor<1000x256xf32> into tensor<1000x16x16xf32>
+    %21 = kron.mode_product axis(1) ins(%20 : tensor<1000x16x16xf32>) factor(%b [q, p, 2] : tensor<16x16x16xf32>) outs(%e : tensor<1000x16x16xf32>) -> tensor<1000x16x16xf32>
+    %22 = tensor.collapse_shape %21 [[0], [1, 2]] : tensor<1000x16x16xf32> into tensor<1000x256xf32>
+    %23 = tensor.expand_shape %22 [[0], [1, 2]] output_shape [1000, 16, 16] : tensor<1000x256xf32> into tensor<1000x16x16xf32>
+    %24 = kron.mode_product axis(2) ins(%23 : tensor<1000x16x16xf32>) factor(%a [1, q, p] : tensor<16x16x16xf32>) outs(%o : tensor<1000x16x16xf32>) -> tensor<1000x16x16xf32>
+    kron.yield %24 : tensor<1000x16x16xf32>
+  }
+  return
+}
+
+// -----
+
 func.func @gradient(%x: memref<?x256xf32>, %g: memref<?x256xf32>, %y: memref<1x256x256x1xf32>) {
   // expected-error @below {{no gradient plan has stages = 60; expects stages to be 3, say, but got 60}}
   kron.ksmm_grad ins(%x : memref<?x256xf32>) grad(%g : memref<?x256xf32>) outs(%y : memref<1x256x256x1xf32>) {plan = #kron.gpu_plan<kernel = gradient, stages = 60>}
@@ -265,7 +303,7 @@ func.func @whole_of_neighbours(%x: memref<100x2x64x4xf32>, %k: memref<2x40x64x4x
 // -----
 
 func.func @whole_of_rows(%x: memref<2x64x3x100xf32>, %k: memref<2x40x64x3xf32>, %y: memref<2x40x3x100xf32>) {
-  // expected-error @below {{sparse: whole_copies = 1: chunks lie along rows, or elements have 8 bits}}
+  // expected-error @below {{sparse: whole_copies = 1: chunks lie along rows}}
   kron.fused ins(%x, %k : memref<2x64x3x100xf32>, memref<2x40x64x3xf32>) outs(%y : memref<2x40x3x100xf32>)
       attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 1, k_step = 16, whole_copies = 1>} {
   ^bb0(%tx: tensor<2x64x3x100xf32>, %tk: tensor<2x40x64x3xf32>, %ty: tensor<2x40x3x100xf32>):
@@ -279,7 +317,7 @@ func.func @whole_of_rows(%x: memref<2x64x3x100xf32>, %k: memref<2x40x64x3xf32>, 
 // -----
 
 func.func @whole_of_factor(%x: memref<100x2x165xf32>, %k: memref<165x40xf32>, %y: memref<100x2x40xf32>) {
-  // expected-error @below {{sparse: whole_copies = 2: lanes and K are no neighbours in memory}}
+  // expected-error @below {{sparse: whole_copies = 2: expects lanes and positions of K of the factor to lie 1 and 1 elements apart, but got 1 and 40}}
   kron.fused ins(%x, %k : memref<100x2x165xf32>, memref<165x40xf32>) outs(%y : memref<100x2x40xf32>)
       attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 1, k_step = 64, whole_copies = 2>} {
   ^bb0(%tx: tensor<100x2x165xf32>, %tk: tensor<165x40xf32>, %ty: tensor<100x2x40xf32>):
@@ -293,7 +331,7 @@ func.func @whole_of_factor(%x: memref<100x2x165xf32>, %k: memref<165x40xf32>, %y
 // -----
 
 func.func @whole_of_strides(%x: memref<100x2x64x6xf32, strided<[801, 384, 6, 1]>>, %k: memref<2x40x64x6xf32>, %y: memref<100x2x40x6xf32>) {
-  // expected-error @below {{sparse: whole_copies = 1: strides are no multiples of the lanes of a chunk}}
+  // expected-error @below {{sparse: whole_copies = 1: expects strides of the data to be multiples of 2, the lanes of a chunk, but got 801}}
   kron.fused ins(%x, %k : memref<100x2x64x6xf32, strided<[801, 384, 6, 1]>>, memref<2x40x64x6xf32>) outs(%y : memref<100x2x40x6xf32>)
       attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 1, k_step = 64, chunk_bytes = 16, whole_copies = 1>} {
   ^bb0(%tx: tensor<100x2x64x6xf32>, %tk: tensor<2x40x64x6xf32>, %ty: tensor<100x2x40x6xf32>):

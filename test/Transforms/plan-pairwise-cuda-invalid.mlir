@@ -267,7 +267,7 @@ func.func @kept_alone(%a: memref<?x?xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf
 // -----
 
 func.func @value_products_of_largest(%a: memref<?x64xf32>, %v: memref<?x9xf32>, %y: memref<?x9xf32>) {
-  // expected-error @+1 {{has no GPU kernel; pairwise: expects value_products to be 0 for what is no sum, or without products, but got 3}}
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects value_products to be 0 for accumulation max, but got 3}}
   kron.pairwise_apply square_diff accumulate(max) ins(%a, %a : memref<?x64xf32>, memref<?x64xf32>) values(%v : memref<?x9xf32>) outs(%y : memref<?x9xf32>)
     {plan = #kron.gpu_plan<kernel = pairwise, value_products = 3>}
   return
@@ -276,7 +276,7 @@ func.func @value_products_of_largest(%a: memref<?x64xf32>, %v: memref<?x9xf32>, 
 // -----
 
 func.func @value_products_alone(%a: memref<?x64xf32>, %v: memref<?x9xf32>, %y: memref<?x9xf32>) {
-  // expected-error @+1 {{has no GPU kernel; pairwise: no pairwise plan has value_products = 3}}
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects value_products to be 0 with products = 0, but got 3}}
   kron.pairwise_apply square_diff ins(%a, %a : memref<?x64xf32>, memref<?x64xf32>) values(%v : memref<?x9xf32>) outs(%y : memref<?x9xf32>)
     {plan = #kron.gpu_plan<kernel = pairwise, products = 0, value_products = 3>}
   return
@@ -302,8 +302,35 @@ func.func @value_products_columns(%a: memref<?x64xf32>, %v: memref<?x9xf32>, %y:
 
 // -----
 
+func.func @value_products_of_distances(%a: memref<?x64xf32>, %v: memref<?x9xf32>, %y: memref<?x9xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects value_products to be 0 for what is no sum of products or squares, but got 3}}
+  kron.pairwise_apply abs_diff ins(%a, %a : memref<?x64xf32>, memref<?x64xf32>) values(%v : memref<?x9xf32>) outs(%y : memref<?x9xf32>)
+    {plan = #kron.gpu_plan<kernel = pairwise, value_products = 3>}
+  return
+}
+
+// -----
+
+func.func @value_products_without_values(%a: memref<?x64xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects value_products to be 0 without values, but got 3}}
+  kron.pairwise dot ins(%a, %a : memref<?x64xf32>, memref<?x64xf32>) outs(%y : memref<?x?xf32>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 3, k_step = 32, thread_rows = 2, thread_columns = 4, column_threads = 4, products = 3, value_products = 3>}
+  return
+}
+
+// -----
+
+func.func @wgmma_complete_without_products(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects wgmma to be 0 with products = 0, but got 1}}
+  kron.pairwise dot ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 128, ctas_per_sm = 1, stages = 3, k_step = 32, thread_rows = 2, thread_columns = 4, column_threads = 4, wgmma = 1>}
+  return
+}
+
+// -----
+
 func.func @wgmma_without_products(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
-  // expected-error @+1 {{has no GPU kernel; pairwise: no pairwise plan has wgmma = 1}}
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects wgmma to be 0 for what is no sum of products or squares, but got 1}}
   kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, wgmma = 1>}
   return
 }
@@ -311,7 +338,7 @@ func.func @wgmma_without_products(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
 // -----
 
 func.func @wgmma_of_f64(%a: memref<?x?xf64>, %y: memref<?x?xf64>) {
-  // expected-error @+1 {{has no GPU kernel; pairwise: expects wgmma to be 0 without products, or of f64, but got 1}}
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects wgmma to be 0 of f64, but got 1}}
   kron.pairwise dot ins(%a, %a : memref<?x?xf64>, memref<?x?xf64>) outs(%y : memref<?x?xf64>)
     {plan = #kron.gpu_plan<kernel = pairwise, threads = 128, ctas_per_sm = 1, stages = 3, k_step = 8, thread_rows = 2, thread_columns = 4, column_threads = 4, products = 1, wgmma = 1>}
   return

@@ -50,7 +50,7 @@ def gpu_target(chip, other):
                   f"--kron-plan=target=cuda chip={chip}",
                   f"--kron-plan=target=cuda chip={other}",
                   f"--kron-tile=chip={chip}", "--convert-tile-to-nvvm",
-                  f"--convert-kron-to-nvvm=chip={chip}")
+                  "--convert-kron-to-nvvm")
 
 
 # The other machine has as much shared memory and the same instructions.

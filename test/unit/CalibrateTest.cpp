@@ -17,9 +17,11 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
+#include <atomic>
 #include <cstdlib>
 #include <fstream>
 #include <set>
+#include <thread>
 
 using namespace mlir::kron;
 using kron::test::fakeCuda;
@@ -72,6 +74,7 @@ protected:
     folder = path.str().str();
     setenv("KRON_CACHE", "1", 1);
     setenv("KRON_CACHE_DIR", folder.c_str(), 1);
+    setenv("KRON_CALIBRATE", "1", 1);
   }
   void TearDown() override {
     fakeCuda().reset();
@@ -95,6 +98,99 @@ protected:
   std::string folder, warnings;
 };
 } // namespace
+
+namespace {
+/// A processor that no table has, and what is measured of it.
+class FirstUse : public Calibrate {
+protected:
+  Processor use(const std::string &cpu = "unheard-of", bool isKnown = false) {
+    Processor processor{cpu, "", 256, KRON_ISA_HOST};
+    processor.isKnown = isKnown;
+    calibrateAtFirstUse(processor, [&]() -> llvm::Expected<Calibration> {
+      ++numMeasured;
+      if (isBroken)
+        return llvm::createStringError("no clock");
+      Calibration calibration;
+      calibration.key = getCalibrationKey(processor);
+      calibration.set("copy", 42);
+      return calibration;
+    });
+    EXPECT_EQ(processor.rates.copyGigabytes,
+              processor.rates.areCalibrated ? 42 : 20);
+    return processor;
+  }
+
+  std::atomic<int> numMeasured = 0;
+  bool isBroken = false;
+};
+} // namespace
+
+TEST_F(FirstUse, IsMeasuredOnceAndKept) {
+  EXPECT_TRUE(use().rates.areCalibrated);
+  EXPECT_TRUE(use().rates.areCalibrated);
+  EXPECT_EQ(numMeasured, 1);
+  auto kept = readCalibration(folder + "/machines/cpu-unheard-of-1.json");
+  ASSERT_TRUE(bool(kept)) << llvm::toString(kept.takeError());
+  EXPECT_EQ(kept->find("copy"), 42);
+  // Another one has rates of its own.
+  EXPECT_TRUE(use("unheard-of-too").rates.areCalibrated);
+  EXPECT_EQ(numMeasured, 2);
+}
+
+TEST_F(FirstUse, IsMeasuredByOneOfManyAtOnce) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&] { EXPECT_TRUE(use().rates.areCalibrated); });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(numMeasured, 1);
+}
+
+TEST_F(FirstUse, KnownProcessorsAreNotMeasured) {
+  EXPECT_FALSE(use("heard-of", /*isKnown=*/true).rates.areCalibrated);
+  EXPECT_EQ(numMeasured, 0);
+}
+
+TEST_F(FirstUse, IsTurnedOffAndNotDoneForNothing) {
+  setenv("KRON_CALIBRATE", "0", 1);
+  EXPECT_FALSE(use().rates.areCalibrated);
+  setenv("KRON_CALIBRATE", "1", 1);
+  setenv("KRON_CACHE", "0", 1);
+  EXPECT_FALSE(use().rates.areCalibrated);
+  setenv("KRON_CACHE", "1", 1);
+  // Where nothing can be kept.
+  std::ofstream(folder + "/file") << "no folder";
+  setenv("KRON_CACHE_DIR", (folder + "/file").c_str(), 1);
+  EXPECT_FALSE(use().rates.areCalibrated);
+  EXPECT_EQ(numMeasured, 0);
+}
+
+TEST_F(FirstUse, WhatIsDamagedOrFailedIsMeasuredAgain) {
+  isBroken = true;
+  EXPECT_FALSE(use().rates.areCalibrated);
+  isBroken = false;
+  EXPECT_TRUE(use().rates.areCalibrated);
+  EXPECT_EQ(numMeasured, 2);
+  std::ofstream(folder + "/machines/cpu-unheard-of-1.json") << "{";
+  EXPECT_TRUE(use().rates.areCalibrated);
+  EXPECT_EQ(numMeasured, 3);
+}
+
+TEST_F(FirstUse, MeasuringEndsInTime) {
+  // By a clock that goes on at each look there is time for some rates alone.
+  double now = 0;
+  Deadline deadline(0.3, [&now] { return now += 0.1; });
+  auto calibration = measureProcessor(deadline, 1 << 16);
+  ASSERT_TRUE(bool(calibration)) << llvm::toString(calibration.takeError());
+  EXPECT_FALSE(calibration->missed.empty());
+  EXPECT_GT(calibration->find("ffma"), 0);
+}
+
+TEST_F(Calibrate, UnknownGPUsAreNotMeasuredWhereThatIsOff) {
+  setenv("KRON_CALIBRATE", "0", 1);
+  EXPECT_EQ(getName(), "sm_90a:sms=132:clock=1980:copy=4228:l2=60");
+  EXPECT_EQ(getFile(), "");
+}
 
 TEST_F(Calibrate, RatesAreThoseOfTheGPU) {
   auto calibration = measureGPU(0, Deadline());

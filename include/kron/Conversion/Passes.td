@@ -115,23 +115,10 @@ def ConvertPairwiseToVector
 def ConvertKronToNVVM : Pass<"convert-kron-to-nvvm", "::mlir::ModuleOp"> {
   let summary = "Refuse what has not become CUDA kernels";
   let description = [{
-    Every `kron.fused`, `kron.ksmm_grad` and `kron.quantize` on memrefs that
-    `--kron-tile` has left is an error, which says why: a plan that lacks a field,
-    or that does not fit the operation or the chip, or plans of which none is
-    launched whatever is known at run time.
+    A `kron.fused`, `kron.ksmm_grad` or `kron.quantize` that `--kron-tile` has
+    left is an error, which says why: it is on tensors, has no elements, a shape
+    that no kernel takes, or no complete plan, or `--kron-tile` has not run.
   }];
-  let options = [
-    Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
-           "GPU to generate code for: an SKU (h200, a100-80, ...) or an architecture (sm_90a)">,
-  ];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::complex::ComplexDialect",
-                           "::mlir::func::FuncDialect",
-                           "::mlir::gpu::GPUDialect",
-                           "::mlir::LLVM::LLVMDialect",
-                           "::mlir::NVVM::NVVMDialect",
-                           "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect"];
 }
 
 def KronTile : Pass<"kron-tile", "::mlir::ModuleOp"> {

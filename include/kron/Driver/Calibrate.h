@@ -20,9 +20,26 @@
 
 namespace mlir::kron {
 
+/// Bytes of each of two arrays that are larger than the caches which one core
+/// reaches.
+inline constexpr size_t kCopiedBytes = size_t(1) << 27;
+
 /// Measures one thread of the processor. Rates are the best of as many runs as
-/// there are until `deadline`, of which each has a share.
-llvm::Expected<Calibration> measureProcessor(const Deadline &deadline);
+/// there are until `deadline`, of which each has a share; that of memory is
+/// measured by arrays of `copiedBytes`.
+llvm::Expected<Calibration> measureProcessor(const Deadline &deadline,
+                                             size_t copiedBytes = kCopiedBytes);
+
+/// Measures this processor in a part of a second.
+llvm::Expected<Calibration> measureProcessorAtFirstUse();
+
+/// Gives `processor`, this one, measured rates if the table does not have it
+/// and none are kept: `measure` is called once for a user's processes, and what
+/// it finds is kept. Nothing is measured where that is turned off or nothing
+/// can be kept, since every process would do so then.
+void calibrateAtFirstUse(Processor &processor,
+                         llvm::function_ref<llvm::Expected<Calibration>()>
+                             measure = measureProcessorAtFirstUse);
 
 /// Measures GPU `number`: rates for which `deadline` leaves time.
 llvm::Expected<Calibration> measureGPU(int32_t number,

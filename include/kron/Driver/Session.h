@@ -55,7 +55,8 @@ public:
 
   /// This processor and no GPU, for kernels on `numThreads` threads, as far as
   /// tuning records are concerned; 0: not known. `vectorBits` other than 0 take
-  /// the place of its own.
+  /// the place of its own. One that kron does not know is measured at its first
+  /// use.
   void useHost(int32_t numThreads, int64_t vectorBits = 0);
 
   /// A version for each of the processors that LLVM calls `names`; "native" is

@@ -85,6 +85,10 @@ struct Calibration {
 /// those of the table, and so does what there was no time for.
 void setRates(Processor &processor, const Calibration &calibration);
 
+/// Does so with those that are kept of it, if any are. What is damaged counts
+/// as not there.
+void takeKeptRates(Processor &processor);
+
 /// Reads what `print` writes. The error says what was expected where `text` is
 /// no JSON, of another version, or lacks a field, and where a rate is unknown
 /// or out of range, or there is none.
@@ -104,6 +108,10 @@ std::string getCalibrationFolder();
 
 /// The path of a calibration, empty if none is kept.
 std::string getCalibrationPath(const CalibrationKey &key);
+
+/// Whether a machine that no table has may be measured at its first use:
+/// KRON_CALIBRATE=0 turns that off.
+bool mayCalibrateAtFirstUse();
 
 } // namespace mlir::kron
 

@@ -32,6 +32,8 @@ struct ProcessorRates {
   /// Bytes that a copy within the second-level cache reads and writes in a
   /// cycle.
   double l2BytesPerCycle = 32;
+  /// Whether some of these were measured on this machine (Calibration.h).
+  bool areCalibrated = false;
 };
 
 /// One processor to compile for.
@@ -69,6 +71,9 @@ struct Processor {
   /// 512 bits a cycle each.
   bool hasFastShuffles = false;
   ProcessorRates rates = {};
+  /// Whether the table has this very processor, and not another one with the
+  /// same features for it.
+  bool isKnown = false;
   /// What it runs, as LLVM writes it ("aarch64-unknown-linux-gnu"); empty: the
   /// same as this machine.
   std::string triple = {};

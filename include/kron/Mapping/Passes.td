@@ -361,6 +361,8 @@ def KronPlan : Pass<"kron-plan"> {
            "Loads of narrower vectors in a cycle of the CPU">,
     Option<"l2BytesPerCycle", "l2-bytes-per-cycle", "double", /*default=*/"32.0",
            "Bytes that a copy within the CPU's second-level cache reads and writes in a cycle">,
+    Option<"calibratedRates", "calibrated-rates", "bool", /*default=*/"false",
+           "Whether some of these rates were measured on the CPU, which remarks say">,
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
            "The GPU, for target=cuda: an SKU (h200, a100-80, ...) or an architecture (sm_90a)">,
     Option<"cublas", "cublas", "bool", /*default=*/"true",

@@ -123,6 +123,11 @@ struct CPUPipelineOptions : RecordPipelineOptions<CPUPipelineOptions> {
       llvm::cl::desc("Bytes that a copy within the target's second-level cache "
                      "reads and writes in a cycle"),
       llvm::cl::init(32)};
+  PassOptions::Option<bool> calibratedRates{
+      *this, "calibrated-rates",
+      llvm::cl::desc("Whether some of these rates were measured on the target, "
+                     "which remarks say"),
+      llvm::cl::init(false)};
   PassOptions::Option<bool> reference{
       *this, "reference",
       llvm::cl::desc("Lower everything through --convert-kron-to-linalg: slow "

@@ -52,6 +52,10 @@ LogicalResult kron::checkFusedOp(FusedOp fused) {
   return success();
 }
 
+StringRef kron::getKernelBaseName(FusedOp fused) {
+  return fused->getParentOfType<func::FuncOp>().getSymName();
+}
+
 SmallVector<GPUPlanAttr> kron::getCompletePlans(Operation *op) {
   SmallVector<GPUPlanAttr> plans = getGPUPlans(op);
   if (!plans.empty() &&
@@ -262,10 +266,9 @@ static LogicalResult emitCublas(OpBuilder &builder, FusedOp fused,
   return success();
 }
 
-LogicalResult
-kron::emitDispatch(OpBuilder &builder, FusedOp fused,
-                   ArrayRef<GPUPlanAttr> plans, PlanEmitter emit,
-                   function_ref<LogicalResult(OpBuilder &)> emitOthers) {
+LogicalResult kron::emitDispatch(OpBuilder &builder, FusedOp fused,
+                                 ArrayRef<GPUPlanAttr> plans,
+                                 PlanEmitter emit) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(fused);
   for (GPUPlanAttr plan : plans) {
@@ -286,8 +289,6 @@ kron::emitDispatch(OpBuilder &builder, FusedOp fused,
       return failure();
     builder.setInsertionPointToStart(branch.elseBlock());
   }
-  if (emitOthers)
-    return emitOthers(builder);
   return fused.emitOpError("has no plan that requires nothing of what is known "
                            "at launch only: ")
          << plans.back();

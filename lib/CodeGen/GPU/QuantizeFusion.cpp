@@ -11,7 +11,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/Quantize.h"
 #include "kron/CodeGen/GPU/QuantizedRows.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"

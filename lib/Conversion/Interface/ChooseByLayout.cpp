@@ -123,7 +123,7 @@ void LayoutChooser::run() {
       mapping.map(arg, viewRowMajor(arg));
   if (!areRowMajor)
     return;
-  markLaunchChoice(areRowMajor, {{"row_major", 1}});
+  markLaunchChoice(areRowMajor, LaunchRequirements{{"row_major", 1}});
   auto branches =
       scf::IfOp::create(builder, loc, areRowMajor, /*withElseRegion=*/true);
   builder.setInsertionPointToStart(branches.thenBlock());

@@ -21,7 +21,7 @@
 
 #include "ChunkTiles.h"
 #include "Families.h"
-#include "kron/CodeGen/GPU/FusedEmitter.h"
+#include "kron/CodeGen/GPU/Dispatch.h"
 #include "kron/CodeGen/GPU/QuantizedRows.h"
 #include "kron/Dialect/Tile/IR/TileRows.h"
 #include "kron/Plan/GPU/ChainPlan.h"

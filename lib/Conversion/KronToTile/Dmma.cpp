@@ -28,7 +28,7 @@
 
 #include "Families.h"
 #include "TileKernel.h"
-#include "kron/CodeGen/GPU/FusedEmitter.h"
+#include "kron/CodeGen/GPU/Dispatch.h"
 #include "kron/Plan/GPU/DmmaPlan.h"
 
 using namespace mlir;

@@ -23,7 +23,7 @@
 
 #include "Families.h"
 #include "TileKernel.h"
-#include "kron/CodeGen/GPU/FusedEmitter.h"
+#include "kron/CodeGen/GPU/Dispatch.h"
 #include "kron/Plan/GPU/FfmaPlan.h"
 #include "kron/Plan/GPU/Reasons.h"
 

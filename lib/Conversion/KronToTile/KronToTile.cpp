@@ -113,8 +113,8 @@ struct KronTilePass : kron::impl::KronTileBase<KronTilePass> {
     // What has a kernel of both for many rows only is there twice then.
     collect();
     for (FusedOp fused : all) {
-      if (llvm::none_of(getGPUPlans(fused),
-                        [](GPUPlanAttr plan) { return getFamily(plan); }))
+      // --convert-kron-to-nvvm says why it has none.
+      if (getGPUPlans(fused).empty())
         continue;
       if (failed(getQuantizedFamily(fused)
                      ? tileQuantized(builder, fused, quantizes, *machine)
@@ -181,32 +181,14 @@ LogicalResult KronTilePass::tile(OpBuilder &builder, FusedOp fused,
   if (plans.empty())
     return failure();
   gpu::GPUModuleOp gpuModule = getOrCreateGPUModule(getOperation());
-  // For --convert-kron-to-nvvm.
-  auto leave = [&](OpBuilder &at, Attribute plan) {
-    auto other = cast<FusedOp>(at.clone(*fused));
-    other.setPlanAttr(plan);
-    return success();
-  };
   auto emit = [&](OpBuilder &at, GPUPlanAttr plan) -> LogicalResult {
     if (auto *family = getFamily(plan))
       return family(at, gpuModule, fused, plan, machine);
-    return leave(at, plan.without("min_rows"));
+    return fused.emitOpError("has a plan for kernel ")
+           << stringifyGPUKernel(plan.getKernel())
+           << ", which applies no fused region";
   };
-  // Plans behind the last one of tiles stay together: what one of them takes
-  // may depend on those in front of it.
-  ArrayRef<GPUPlanAttr> tiled(plans), others;
-  while (!getFamily(tiled.back()))
-    tiled = tiled.drop_back();
-  others = ArrayRef(plans).drop_front(tiled.size());
-  auto emitOthers = [&](OpBuilder &at) {
-    return leave(at, others.size() == 1
-                         ? Attribute(others.front())
-                         : DispatchAttr::get(&getContext(), others));
-  };
-  LogicalResult done =
-      others.empty() ? emitDispatch(builder, fused, tiled, emit)
-                     : emitDispatch(builder, fused, tiled, emit, emitOthers);
-  if (failed(done))
+  if (failed(emitDispatch(builder, fused, plans, emit)))
     return failure();
   fused.erase();
   return success();

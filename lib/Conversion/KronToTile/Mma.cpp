@@ -23,7 +23,7 @@
 
 #include "Families.h"
 #include "TileKernel.h"
-#include "kron/CodeGen/GPU/FusedEmitter.h"
+#include "kron/CodeGen/GPU/Dispatch.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/MmaPlan.h"
 #include "llvm/Support/MathExtras.h"

@@ -20,7 +20,7 @@
 
 #include "Families.h"
 #include "TileKernel.h"
-#include "kron/CodeGen/GPU/FusedEmitter.h"
+#include "kron/CodeGen/GPU/Dispatch.h"
 #include "kron/CodeGen/GPU/TileWalk.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "kron/Plan/GPU/SimtPlan.h"

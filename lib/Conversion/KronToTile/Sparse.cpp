@@ -26,7 +26,7 @@
 
 #include "ChunkTiles.h"
 #include "Families.h"
-#include "kron/CodeGen/GPU/FusedEmitter.h"
+#include "kron/CodeGen/GPU/Dispatch.h"
 
 using namespace mlir;
 using namespace mlir::kron;

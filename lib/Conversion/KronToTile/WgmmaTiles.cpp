@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "WgmmaTiles.h"
-#include "kron/CodeGen/GPU/FusedEmitter.h"
+#include "kron/CodeGen/GPU/Dispatch.h"
 #include "kron/Plan/Arrays.h"
 #include "llvm/Support/MathExtras.h"
 

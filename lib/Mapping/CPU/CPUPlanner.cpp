@@ -228,7 +228,8 @@ static void explain(FusedOp fused, CPUPlanAttr given,
   llvm::raw_string_ostream os(message);
   os << "bound by " << time.getBound() << ", estimated "
      << toMicroseconds(time.total) << " us on one thread, floor "
-     << toMicroseconds(time.floor) << " us";
+     << toMicroseconds(time.floor) << " us"
+     << (options.rates.areCalibrated ? " (calibrated)" : "");
   CPUChoices asked = given ? readCPUChoices(given) : CPUChoices();
   if (!asked.vectorBits && choices.vectorBits > 128) {
     CPUChoices other = asked;

@@ -790,7 +790,7 @@ LogicalResult kron::planForGPU(PairOpInterface op, const GPUMachine &machine) {
   if (std::string reason = getRegionsReason(given); !reason.empty())
     return op->emitOpError("has no GPU kernel; pairwise: ") << reason;
   if (given)
-    if (std::optional<std::string> reason = getFieldsReason(given))
+    if (std::optional<std::string> reason = getFieldsReason(op, given, machine))
       return op->emitOpError("has no GPU kernel; pairwise: ") << *reason;
   return PairPlanner(op, given, machine).plan();
 }

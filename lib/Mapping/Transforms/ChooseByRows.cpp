@@ -150,7 +150,7 @@ ChainsByRows kron::chooseByRows(RewriterBase &rewriter,
   Value most = arith::ConstantIndexOp::create(rewriter, loc, mostFewRows);
   Value isMany = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::sgt,
                                        rows, most);
-  markLaunchChoice(isMany, {{"min_rows", mostFewRows + 1}});
+  markLaunchChoice(isMany, LaunchRequirements{{"min_rows", mostFewRows + 1}});
   ChainsByRows copies;
   auto branches = scf::IfOp::create(
       rewriter, loc, isMany,

@@ -99,8 +99,9 @@ struct KronPlanPass : kron::impl::KronPlanBase<KronPlanPass> {
     options.hasPairProducts = pairProducts;
     options.mayPairProducts = pairProducts || slowPairProducts;
     options.hasFastShuffles = fastShuffles;
-    options.rates = {gigahertz,  copyGigabytes, wideFmas,       wideLoads,
-                     vectorFmas, vectorLoads,   l2BytesPerCycle};
+    options.rates = {gigahertz,       copyGigabytes,  wideFmas,
+                     wideLoads,       vectorFmas,     vectorLoads,
+                     l2BytesPerCycle, calibratedRates};
     WalkResult result = getOperation()->walk([&](Operation *op) {
       if (auto fused = dyn_cast<FusedOp>(op); fused && !pairwiseOnly)
         return WalkResult(kron::planForCPU(fused, options));

@@ -15,6 +15,7 @@
 
 #include "SplitByColumns.h"
 #include "FusedRegions.h"
+#include "kron/Dialect/Kron/IR/LaunchChoice.h"
 #include "kron/Machine/CPURates.h"
 #include "kron/Machine/ThreadRates.h"
 #include "kron/Plan/Arrays.h"
@@ -183,18 +184,26 @@ static Value createCondition(OpBuilder &builder, FusedOp fused,
         arith::ConstantIndexOp::create(builder, loc, size));
   };
   Value condition;
-  if (!areFew(fused, plan).has_value())
+  SmallVector<LaunchRequirements> cases;
+  if (!areFew(fused, plan).has_value()) {
     condition = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::slt, multiply(columns, kFullLanes),
         multiply(count(plan.lanes), plan.lanes * plan.fullLanes));
-  if (!plan.areShared)
-    return condition;
-  Value areIdle = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::sge,
-      NumThreadsOp::create(builder, loc),
-      multiply(count(plan.tile), kThreadRates.idleThreads));
-  return condition ? arith::OrIOp::create(builder, loc, condition, areIdle)
-                   : areIdle;
+    cases.push_back({{"lanes", plan.lanes}, {"max_filled", plan.fullLanes}});
+  }
+  if (plan.areShared) {
+    Value areIdle = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::sge,
+        NumThreadsOp::create(builder, loc),
+        multiply(count(plan.tile), kThreadRates.idleThreads));
+    condition = condition
+                    ? arith::OrIOp::create(builder, loc, condition, areIdle)
+                    : areIdle;
+    cases.push_back({{"tile_columns", plan.tile},
+                     {"tile_threads", kThreadRates.idleThreads}});
+  }
+  markLaunchChoice(condition, cases);
+  return condition;
 }
 
 static void explain(FusedOp fused, const ColumnsOutside &plan) {

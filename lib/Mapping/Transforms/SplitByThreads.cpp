@@ -42,7 +42,8 @@ void kron::splitByThreads(RewriterBase &rewriter, FusedOp fused) {
   Value least = arith::ConstantIndexOp::create(rewriter, loc, plan->numThreads);
   Value areEnough = arith::CmpIOp::create(
       rewriter, loc, arith::CmpIPredicate::sge, threads, least);
-  markLaunchChoice(areEnough, {{"min_threads", plan->numThreads}});
+  markLaunchChoice(areEnough,
+                   LaunchRequirements{{"min_threads", plan->numThreads}});
   splitFusedOp(rewriter, copyToBranches(rewriter, fused, areEnough).first,
                *plan);
 }

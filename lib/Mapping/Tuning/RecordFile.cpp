@@ -7,6 +7,7 @@
 
 #include "kron/Mapping/Tuning/RecordFile.h"
 #include "kron/Machine/Calibration.h"
+#include "kron/Machine/LockedFile.h"
 #include "kron/Machine/ShippedRecords.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Errno.h"
@@ -75,29 +76,6 @@ std::vector<Record> mlir::kron::mergeRecords(llvm::ArrayRef<Record> records) {
 //===----------------------------------------------------------------------===//
 // Writing
 //===----------------------------------------------------------------------===//
-
-namespace {
-/// An open file, locked as long as it is.
-class LockedFile {
-public:
-  explicit LockedFile(const std::string &path)
-      : descriptor(
-            open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {
-    while (descriptor >= 0 && flock(descriptor, LOCK_EX) != 0)
-      if (errno != EINTR) {
-        close(descriptor);
-        descriptor = -1;
-      }
-  }
-  LockedFile(const LockedFile &) = delete;
-  ~LockedFile() {
-    if (descriptor >= 0)
-      close(descriptor);
-  }
-
-  int descriptor;
-};
-} // namespace
 
 llvm::Error mlir::kron::appendRecords(StringRef path,
                                       llvm::ArrayRef<Record> records) {

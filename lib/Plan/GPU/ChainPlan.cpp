@@ -19,6 +19,9 @@ using namespace mlir::kron;
 
 /// Pipeline stages of a step that has none.
 static constexpr int64_t kNoStages = 4;
+/// Steps of a kernel, of which the quantization of rows is one: each is up to
+/// seven tile operations, of which a kernel has at most 60.
+static constexpr int64_t kMostSteps = 8;
 
 int64_t ChainPlan::getPlaceBytes(unsigned place) const {
   int64_t bytes = 0;
@@ -120,6 +123,11 @@ static bool hasOneElementType(ArrayRef<ModeProductOp> products) {
 
 std::variant<std::vector<SparsePlan>, std::string>
 kron::describeChain(ArrayRef<ModeProductOp> products, bool quantizes) {
+  int64_t count = int64_t(products.size()) + quantizes;
+  if (count > kMostSteps)
+    return expects("at most " + Twine(kMostSteps) +
+                       " steps of a chain, quantization included",
+                   count);
   if (!hasOneElementType(products))
     return "arrays have different element types";
   std::optional<unsigned> rowAxis = getRegroupedRows(products);

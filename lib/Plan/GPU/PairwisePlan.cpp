@@ -62,9 +62,6 @@ int64_t kron::getValueProducts(int64_t elementBytes) {
 static std::optional<std::string> getProductsReason(PairOpInterface op,
                                                     const PairwisePlan &plan) {
   int64_t products = plan.elementBytes == 4 ? 3 : 1;
-  if (!hasMatrixProducts(op))
-    return expects("products to be 0 for what is no sum of products or squares",
-                   plan.products);
   if (plan.products != products)
     return expects("products to be 0 or " + Twine(products), plan.products);
   int64_t stepK = PairwisePlan::kPartBytes / plan.getPackedBytes();
@@ -85,13 +82,8 @@ static std::optional<std::string> getProductsReason(PairOpInterface op,
 }
 
 /// Why warpgroups cannot make products as `plan` says, or nothing.
-static std::optional<std::string>
-getWarpgroupReason(const PairwisePlan &plan, const GPUMachine &machine) {
+static std::optional<std::string> getWarpgroupReason(const PairwisePlan &plan) {
   constexpr int64_t kGroupThreads = 128;
-  if (!machine.hasWgmma)
-    return std::string("the machine has no wgmma");
-  if (!plan.products || plan.elementBytes == 8)
-    return expects("wgmma to be 0 without products, or of f64", 1);
   if (plan.lanes != 4)
     return expects("column_threads to be 4 with wgmma", plan.lanes);
   if (plan.threads % kGroupThreads)
@@ -104,10 +96,11 @@ getWarpgroupReason(const PairwisePlan &plan, const GPUMachine &machine) {
 static std::optional<std::string>
 getValueProductsReason(PairOpInterface op, const PairwisePlan &plan) {
   auto apply = dyn_cast<PairwiseApplyOp>(op.getOperation());
-  if (!apply || apply.getAccumulation() != PairAccumulation::Sum ||
-      !plan.products)
-    return expects("value_products to be 0 for what is no sum, or without "
-                   "products",
+  if (!apply)
+    return expects("value_products to be 0 without values", plan.valueProducts);
+  if (apply.getAccumulation() != PairAccumulation::Sum)
+    return expects("value_products to be 0 for accumulation " +
+                       stringifyPairAccumulation(apply.getAccumulation()),
                    plan.valueProducts);
   int64_t products = getValueProducts(plan.elementBytes);
   if (plan.valueProducts != products)
@@ -172,7 +165,7 @@ static std::optional<std::string> getReason(PairOpInterface op,
   if (!llvm::isPowerOf2_64(plan.lanes) || plan.lanes > 32)
     return expects("column_threads to be a power of two up to 32", plan.lanes);
   if (plan.usesWgmma)
-    if (std::optional<std::string> reason = getWarpgroupReason(plan, machine))
+    if (std::optional<std::string> reason = getWarpgroupReason(plan))
       return reason;
   if (plan.products)
     if (std::optional<std::string> reason = getProductsReason(op, plan))
@@ -198,11 +191,42 @@ static std::optional<std::string> getReason(PairOpInterface op,
   return getSharedMemoryReason(plan.getSharedBytes(), plan.ctasPerSM, machine);
 }
 
-std::optional<std::string> kron::getFieldsReason(GPUPlanAttr given) {
+/// Why no plan of pairs of `op` on `machine` has the matrix instructions that
+/// `given` names, or nothing.
+static std::optional<std::string>
+getInstructionsReason(PairOpInterface op, GPUPlanAttr given,
+                      const GPUMachine &machine) {
+  auto asksFor = [&](StringRef name) {
+    return given.has(name) && given.get(name) != 0;
+  };
+  bool isWithout =
+      given.has("products") ? given.get("products") == 0 : given.isComplete();
+  for (StringRef name : {"products", "wgmma", "value_products"}) {
+    if (!asksFor(name))
+      continue;
+    if (!hasMatrixProducts(op))
+      return expects(name + " to be 0 for what is no sum of products or "
+                            "squares",
+                     given.get(name));
+    if (isWithout)
+      return expects(name + " to be 0 with products = 0", given.get(name));
+  }
+  if (!asksFor("wgmma"))
+    return std::nullopt;
+  if (!machine.hasWgmma)
+    return expects("wgmma to be 0, as the GPU has no wgmma", 1);
+  if (getElementBytes(getElementType(op.getInit())) == 8)
+    return expects("wgmma to be 0 of f64", 1);
+  return std::nullopt;
+}
+
+std::optional<std::string> kron::getFieldsReason(PairOpInterface op,
+                                                 GPUPlanAttr given,
+                                                 const GPUMachine &machine) {
   for (StringRef name : {"threads", "ctas_per_sm", "stages"})
     if (given.has(name) && given.get(name) < 1)
       return expects(name + " to be positive", given.get(name));
-  return std::nullopt;
+  return getInstructionsReason(op, given, machine);
 }
 
 std::variant<PairwisePlan, std::string>
@@ -213,7 +237,7 @@ kron::readPairwisePlan(PairOpInterface op, GPUPlanAttr attr,
            stringifyGPUKernel(attr.getKernel()).str();
   if (std::optional<std::string> reason = getPairwiseReason(op))
     return *reason;
-  if (std::optional<std::string> reason = getFieldsReason(attr))
+  if (std::optional<std::string> reason = getFieldsReason(op, attr, machine))
     return *reason;
   PairwisePlan plan;
   plan.elementBytes = getElementBytes(getElementType(op.getInit()));

@@ -315,20 +315,33 @@ getLaneStrides(FusedOp fused, const SparsePlan &plan, bool isFactor,
   return found;
 }
 
+static std::string getStrideText(int64_t stride) {
+  return ShapedType::isDynamic(stride) ? "?" : std::to_string(stride);
+}
+
 std::optional<std::string>
 kron::getWholeCopyReason(FusedOp fused, const SparsePlan &plan, bool isFactor) {
-  if (plan.alongRows || plan.copiesSingly || plan.swapsOperands || plan.isOf8())
-    return "chunks lie along rows, or elements have 8 bits";
+  if (plan.alongRows)
+    return "chunks lie along rows";
+  if (plan.copiesSingly || plan.swapsOperands)
+    return plan.copiesSingly ? "copies_singly = 1" : "swaps_operands = 1";
+  if (plan.isOf8())
+    return "elements have 8 bits";
   if (!isFactor && fused.getInputPermutation())
     return "the data are transposed";
+  StringRef array = isFactor ? "the factor" : "the data";
   SmallVector<int64_t> others;
   auto strides = getLaneStrides(fused, plan, isFactor, others);
   if (strides[0] != 1 || strides[1] != plan.lanes)
-    return "lanes and K are no neighbours in memory";
-  if (llvm::any_of(others, [&](int64_t stride) {
-        return stride % plan.lanesPerChunk != 0;
-      }))
-    return "strides are no multiples of the lanes of a chunk";
+    return expects("lanes and positions of K of " + array + " to lie 1 and " +
+                       Twine(plan.lanes) + " elements apart",
+                   getStrideText(strides[0]) + " and " +
+                       getStrideText(strides[1]));
+  for (int64_t stride : others)
+    if (stride % plan.lanesPerChunk != 0)
+      return expects("strides of " + array + " to be multiples of " +
+                         Twine(plan.lanesPerChunk) + ", the lanes of a chunk",
+                     stride);
   return std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-// RUN: kron-opt %s -split-input-file -verify-diagnostics --kron-plan="target=cuda chip=sm_90a cublas=false" --convert-kron-to-nvvm=chip=sm_90a
+// RUN: kron-opt %s -split-input-file -verify-diagnostics --kron-plan="target=cuda chip=sm_90a cublas=false" --convert-kron-to-nvvm
 
 // Verify that a plan that asks for ffma where it cannot be is an error.
 

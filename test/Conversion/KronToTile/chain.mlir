@@ -144,3 +144,45 @@ func.func @chain(%x: memref<?x2x192xf16>, %k: memref<2x48x192xf16>, %l: memref<1
   memref.dealloc %t : memref<?x384xf16>
   return
 }
+
+// -----
+
+// Verify that the longest chain whose factors stream, each a step that starts the ring of the next one, is a kernel of 58
+// operations (docs/tiles.py counts them).
+// CHECK-LABEL: gpu.func @long_0(
+// CHECK-COUNT-9: tile.alloc {{.*}}!tile.ring<
+// CHECK:         tile.for %
+// CHECK-COUNT-8: tile.for_step
+// CHECK-NOT:     tile.for_step
+// CHECK:         gpu.return
+func.func @long(%x: memref<25088x16x16xf32>, %k: memref<16x16x16xf32>, %l: memref<16x16x16xf32>, %y: memref<25088x16x16xf32>) {
+  kron.fused ins(%x, %k, %l : memref<25088x16x16xf32>, memref<16x16x16xf32>, memref<16x16x16xf32>) outs(%y : memref<25088x16x16xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = chain, keeps_factor = 0>} {
+  ^bb0(%t: tensor<25088x16x16xf32>, %a: tensor<16x16x16xf32>, %b: tensor<16x16x16xf32>, %o: tensor<25088x16x16xf32>):
+    %e = tensor.empty() : tensor<25088x16x16xf32>
+    %0 = kron.mode_product axis(2) ins(%t : tensor<25088x16x16xf32>) factor(%a [1, q, p] : tensor<16x16x16xf32>) outs(%e : tensor<25088x16x16xf32>) -> tensor<25088x16x16xf32>
+    %1 = tensor.collapse_shape %0 [[0], [1, 2]] : tensor<25088x16x16xf32> into tensor<25088x256xf32>
+    %2 = tensor.expand_shape %1 [[0], [1, 2]] output_shape [25088, 16, 16] : tensor<25088x256xf32> into tensor<25088x16x16xf32>
+    %3 = kron.mode_product axis(1) ins(%2 : tensor<25088x16x16xf32>) factor(%b [q, p, 2] : tensor<16x16x16xf32>) outs(%e : tensor<25088x16x16xf32>) -> tensor<25088x16x16xf32>
+    %4 = tensor.collapse_shape %3 [[0], [1, 2]] : tensor<25088x16x16xf32> into tensor<25088x256xf32>
+    %5 = tensor.expand_shape %4 [[0], [1, 2]] output_shape [25088, 16, 16] : tensor<25088x256xf32> into tensor<25088x16x16xf32>
+    %6 = kron.mode_product axis(2) ins(%5 : tensor<25088x16x16xf32>) factor(%a [1, q, p] : tensor<16x16x16xf32>) outs(%e : tensor<25088x16x16xf32>) -> tensor<25088x16x16xf32>
+    %7 = tensor.collapse_shape %6 [[0], [1, 2]] : tensor<25088x16x16xf32> into tensor<25088x256xf32>
+    %8 = tensor.expand_shape %7 [[0], [1, 2]] output_shape [25088, 16, 16] : tensor<25088x256xf32> into tensor<25088x16x16xf32>
+    %9 = kron.mode_product axis(1) ins(%8 : tensor<25088x16x16xf32>) factor(%b [q, p, 2] : tensor<16x16x16xf32>) outs(%e : tensor<25088x16x16xf32>) -> tensor<25088x16x16xf32>
+    %10 = tensor.collapse_shape %9 [[0], [1, 2]] : tensor<25088x16x16xf32> into tensor<25088x256xf32>
+    %11 = tensor.expand_shape %10 [[0], [1, 2]] output_shape [25088, 16, 16] : tensor<25088x256xf32> into tensor<25088x16x16xf32>
+    %12 = kron.mode_product axis(2) ins(%11 : tensor<25088x16x16xf32>) factor(%a [1, q, p] : tensor<16x16x16xf32>) outs(%e : tensor<25088x16x16xf32>) -> tensor<25088x16x16xf32>
+    %13 = tensor.collapse_shape %12 [[0], [1, 2]] : tensor<25088x16x16xf32> into tensor<25088x256xf32>
+    %14 = tensor.expand_shape %13 [[0], [1, 2]] output_shape [25088, 16, 16] : tensor<25088x256xf32> into tensor<25088x16x16xf32>
+    %15 = kron.mode_product axis(1) ins(%14 : tensor<25088x16x16xf32>) factor(%b [q, p, 2] : tensor<16x16x16xf32>) outs(%e : tensor<25088x16x16xf32>) -> tensor<25088x16x16xf32>
+    %16 = tensor.collapse_shape %15 [[0], [1, 2]] : tensor<25088x16x16xf32> into tensor<25088x256xf32>
+    %17 = tensor.expand_shape %16 [[0], [1, 2]] output_shape [25088, 16, 16] : tensor<25088x256xf32> into tensor<25088x16x16xf32>
+    %18 = kron.mode_product axis(2) ins(%17 : tensor<25088x16x16xf32>) factor(%a [1, q, p] : tensor<16x16x16xf32>) outs(%e : tensor<25088x16x16xf32>) -> tensor<25088x16x16xf32>
+    %19 = tensor.collapse_shape %18 [[0], [1, 2]] : tensor<25088x16x16xf32> into tensor<25088x256xf32>
+    %20 = tensor.expand_shape %19 [[0], [1, 2]] output_shape [25088, 16, 16] : tensor<25088x256xf32> into tensor<25088x16x16xf32>
+    %21 = kron.mode_product axis(1) ins(%20 : tensor<25088x16x16xf32>) factor(%b [q, p, 2] : tensor<16x16x16xf32>) outs(%o : tensor<25088x16x16xf32>) -> tensor<25088x16x16xf32>
+    kron.yield %21 : tensor<25088x16x16xf32>
+  }
+  return
+}

@@ -142,9 +142,11 @@ bool hasMatrixProducts(PairOpInterface op);
 /// Matrix products that a product of values of `elementBytes` is made of.
 int64_t getValueProducts(int64_t elementBytes);
 
-/// Why fields of `given` can have no such values in any plan of pairs, or
-/// nothing.
-std::optional<std::string> getFieldsReason(GPUPlanAttr given);
+/// Why fields of `given` can have no such values in any plan of `op` on
+/// `machine`, or nothing.
+std::optional<std::string> getFieldsReason(PairOpInterface op,
+                                           GPUPlanAttr given,
+                                           const GPUMachine &machine);
 
 /// What `plan`, which is complete, says of `op`; or why that is no plan for it
 /// on `machine`.

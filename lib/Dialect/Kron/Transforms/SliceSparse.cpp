@@ -206,7 +206,7 @@ std::pair<KsmmOp, KsmmOp> kron::branchByRows(IRRewriter &rewriter, KsmmOp op,
     remainder = arith::RemUIOp::create(rewriter, loc, rows, number(rowUnit));
   Value isMany = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::uge,
                                        rows, number(leastRows));
-  SmallVector<LaunchRequirement> requirements{{"min_rows", leastRows}};
+  LaunchRequirements requirements{{"min_rows", leastRows}};
   if (remainder) {
     Value isEven = arith::CmpIOp::create(
         rewriter, loc, arith::CmpIPredicate::eq, remainder, number(0));

@@ -12,6 +12,8 @@
 //   %many = arith.cmpi sgt, %rows, %c128 {kron.requires = {min_rows = 129 :
 //   i64}} : index scf.if %many { one fused region } else { several }
 //
+// Of a condition that holds in one of several cases these are a list.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef KRON_DIALECT_KRON_IR_LAUNCHCHOICE_H
@@ -25,23 +27,33 @@ namespace mlir::kron {
 inline constexpr llvm::StringLiteral kRequiresAttrName = "kron.requires";
 
 /// Something that a launch has to have, as fields of plans name it: `min_rows`,
-/// `row_unit` (the rows are a multiple of it), `row_major` (1: all arrays are),
-/// `min_threads` (of a CPU).
+/// `row_unit` (the rows are a multiple of it), `row_major` (1: all arrays are);
+/// of a CPU `min_threads`, `tile_threads` (as many for each tile of
+/// `tile_columns`), `max_filled` (columns fill less than so many 1024ths of the
+/// `lanes` of their vectors).
 struct LaunchRequirement {
   StringRef name;
   int64_t value;
 };
 
+/// What a launch has to have in one case: all of these.
+using LaunchRequirements = SmallVector<LaunchRequirement, 2>;
+
 /// Marks `condition`, the result of an operation, with what it says of a
-/// launch.
+/// launch: that one of `cases` holds.
 inline void markLaunchChoice(Value condition,
-                             ArrayRef<LaunchRequirement> requirements) {
+                             ArrayRef<LaunchRequirements> cases) {
   Builder builder(condition.getContext());
-  NamedAttrList fields;
-  for (LaunchRequirement each : requirements)
-    fields.append(each.name, builder.getI64IntegerAttr(each.value));
+  SmallVector<Attribute> marks;
+  for (const LaunchRequirements &requirements : cases) {
+    NamedAttrList fields;
+    for (LaunchRequirement each : requirements)
+      fields.append(each.name, builder.getI64IntegerAttr(each.value));
+    marks.push_back(fields.getDictionary(builder.getContext()));
+  }
   condition.getDefiningOp()->setAttr(
-      kRequiresAttrName, fields.getDictionary(builder.getContext()));
+      kRequiresAttrName,
+      marks.size() == 1 ? marks.front() : builder.getArrayAttr(marks));
 }
 
 } // namespace mlir::kron
