@@ -22,6 +22,9 @@ class Barrier:
     """One of `count` arrivals in each phase."""
     count: int
     known: np.ndarray
+    #: The warp that made it, and when.
+    maker: int
+    time: int
     phase: int = 0
     pending: int = 0
     bytes: int = 0
@@ -51,15 +54,19 @@ class Phases:
         offset = int(self.shared.offsets(np.array([thread]), np.array([address]), 8, text)[0])
         if offset not in self.barriers:
             raise Fault(f"no barrier at byte {offset}: {text}")
-        return self.barriers[offset]
+        barrier, warp = self.barriers[offset], thread // WARP
+        if warp != barrier.maker and self.order.known[warp, self.order.column(barrier.maker)] < barrier.time:
+            self.report("a use of a barrier that another thread makes without a barrier in between", text)
+        return barrier
 
     def start(self, t, addresses, counts, text):
         for thread, address, count in zip(t, addresses, counts):
             offset = int(self.shared.offsets(np.array([thread]), np.array([address]), 8, text)[0])
             if offset in self.barriers:
                 raise Fault(f"a barrier in the place of another one: {text}")
-            warps = self.order.known.shape[1]
-            self.barriers[offset] = Barrier(int(count), np.zeros(warps, np.int32), pending=int(count))
+            warps, maker = self.order.known.shape[1], int(thread) // WARP
+            self.barriers[offset] = Barrier(int(count), np.zeros(warps, np.int32), maker, int(self.order.clock[maker]),
+                                            pending=int(count))
 
     def tell(self, thread, barrier):
         """Whoever waits for the phase knows what the warp of `thread` has done."""
