@@ -20,6 +20,7 @@ config.environment["PATH"] = os.pathsep.join(
 )
 # Remarks say whose rates estimates are counted from.
 config.environment["KRON_CALIBRATE"] = "0"
+config.environment["KRON_VERIFY_EACH"] = "1"
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope --allow-unused-prefixes=false"
 config.substitutions.append(("%kron_lib_dir", config.kron_lib_dir))
 config.substitutions.append(("%kron_build_dir", config.kron_build_dir))

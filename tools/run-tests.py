@@ -60,6 +60,8 @@ def cache_variable(build, name):
 
 # Whose rates estimates are counted from is up to tests.
 os.environ.setdefault("KRON_CALIBRATE", "0")
+# Modules are verified after each pass, which users do not wait for.
+os.environ.setdefault("KRON_VERIFY_EACH", "1")
 
 
 def suite_lit(build):

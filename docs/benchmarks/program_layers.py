@@ -245,7 +245,8 @@ class LoKr(torch.nn.Module):
         self.forward = getattr(self, way)
 
     def fused(self, x):
-        return kron.mkm(x, [self.a.mT, self.b.mT], beta=1, z=F.linear(x, self.weight))
+        return kron.mkm(x, [self.a, self.b], beta=1, z=F.linear(x, self.weight),
+                        trans_factors=True)
 
     def materialised(self, x):
         return F.linear(x, self.weight + torch.kron(self.a, self.b))

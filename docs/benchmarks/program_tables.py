@@ -128,12 +128,28 @@ def is_loss(row):
     return best_other(row)[1]["ratio"] < TIE
 
 
-def cause(name):
-    """Why kron is slower: the first pattern of program_causes.json that it matches."""
-    for pattern, text in json.loads(CAUSES.read_text()).items():
+def cause(target, row):
+    """Why kron is slower in a case: what program_causes.json says at the first pattern of
+    TARGET/PROGRAM/CASE that matches. Such a cause names the `ways` that it explains, and as
+    `host` how much of a step the host has to take for it to hold. ValueError if there is none,
+    or if the case's figures say otherwise."""
+    name = f"{target}/{row['program']}/{row['case']}"
+    faster = [way for way, record in row["ways"].items()
+              if way != "kron" and record.get("ratio", 1) < TIE]
+    for pattern, known in json.loads(CAUSES.read_text()).items():
         if fnmatch.fnmatchcase(name, pattern):
-            return text
-    return "not known"
+            break
+    else:
+        raise ValueError(f"expects {CAUSES.name} to say why {', '.join(faster)} is faster in {name}")
+    for way in faster:
+        if way not in known["ways"]:
+            raise ValueError(f"expects {CAUSES.name} to say why {way} is faster in {name}, but "
+                             f"'{pattern}' is about {', '.join(known['ways'])}")
+    own = row["ways"]["kron"]
+    if own.get("host_ms", 0) < known.get("host", 0) * own["ms"]:
+        raise ValueError(f"expects another cause for {name} in {CAUSES.name}: of a step of "
+                         f"{ms_text(own['ms'])} ms the host takes {ms_text(own.get('host_ms', 0))}")
+    return known["cause"]
 
 
 def phases_text(record):
@@ -153,7 +169,7 @@ def losses(results):
                 lines.append([f"{TARGETS[target]}: {row['program']}, {row['case']}",
                               f"{ratio_text(record['ratio'])} ({other})",
                               phases_text(row["ways"]["kron"]), phases_text(record),
-                              cause(f"{target}/{row['program']}/{row['case']}")])
+                              cause(target, row)])
     if not lines:
         return "None.\n"
     heads = ["case", "ratio", "kron's parts, ms", "the other's", "cause"]

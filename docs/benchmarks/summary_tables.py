@@ -245,7 +245,7 @@ def losses(programs):
             if program_tables.is_loss(row):
                 name = f"{row['program']}/{row['case']}"
                 other, record = program_tables.best_other(row)
-                cause = program_tables.cause(f"{target}/{name}")
+                cause = program_tables.cause(target, row)
                 causes.setdefault((program_tables.TARGETS[target], cause), []).append(
                     (record["ratio"], f"{name.replace('/', ', ', 1)}: {_ratio(record['ratio'])} ({other})"))
     if not causes:

@@ -29,8 +29,9 @@ using namespace mlir::kron;
 
 void kron::populateKronSimplification(OpPassManager &pm) {
   // 1. Private functions disappear into their callers, so that bufferization
-  //    sees whole computations and no call remains.
-  pm.addPass(createInlinerPass());
+  //    sees whole computations and no call remains. They are simplified there,
+  //    and not before, as the inliner does otherwise.
+  pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addPass(createSymbolDCEPass());
   // 2. Identity factors, transposes and the like; chains of matmuls and
   //    transposes.
@@ -104,7 +105,7 @@ static void populateLoops(OpPassManager &pm) {
   func.addPass(createConvertLinalgToLoopsPass());
   // 9. Complex operations become operations on real and imaginary parts, among
   //    them those of math.
-  func.addPass(createConvertComplexToStandardPass());
+  func.addPass(createKronExpandComplex());
   //    Arithmetic and functions of bf16 become those of f32, rounded.
   arith::ArithEmulateUnsupportedFloatsOptions narrow;
   narrow.sourceTypeStrs = {"bf16"};
@@ -280,7 +281,6 @@ static void populateKernels(OpPassManager &pm,
     tile.chip = options.chip;
     pm.addPass(createKronTile(tile));
     pm.addPass(createConvertTileToNVVM());
-    pm.addPass(createConvertKronToNVVM());
   }
   // 10. linalg operations that remain become kernels too, and arrays memory of
   //     the GPU.
@@ -299,11 +299,11 @@ static void populateDeviceCode(OpPassManager &pm) {
   // 11. Emitters compute addresses piece by piece; equal ones become one here,
   //     cheaper than in LLVM.
   gpuModule.addPass(createCSEPass());
-  gpuModule.addPass(createConvertComplexToStandardPass());
+  gpuModule.addPass(createKronExpandComplex());
   // 12. A GPU has no C library.
   gpuModule.addPass(createKronExpandMath());
   // 13. Complex numbers on the host are scalar arguments in pieces.
-  pm.nest<func::FuncOp>().addPass(createConvertComplexToStandardPass());
+  pm.nest<func::FuncOp>().addPass(createKronExpandComplex());
 }
 
 void kron::populateKronGPUPipeline(OpPassManager &pm,

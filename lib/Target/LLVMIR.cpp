@@ -14,6 +14,7 @@
 #include "kron/Target/PipelineOptions.h"
 #include "kron/Target/Translate.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -28,6 +29,7 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include <chrono>
+#include <cstdlib>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -136,6 +138,14 @@ private:
 };
 } // namespace
 
+/// Whether modules are verified after each pass, as suites want it: of kernels
+/// that takes as long as several passes. Passes that bring in what users write,
+/// plans and records, verify by themselves.
+static bool verifiesEachPass() {
+  const char *value = std::getenv("KRON_VERIFY_EACH");
+  return value && StringRef(value) != "0";
+}
+
 /// Runs the passes that `populate` adds on a copy of the source. Where a plan
 /// of tuning records is none for its operation, a warning says why, and the
 /// copy is lowered without records.
@@ -145,12 +155,15 @@ FailureOr<OwningOpRef<ModuleOp>> ModuleCompiler::lower(
   auto run = [&](const CodegenOptions &options) -> OwningOpRef<ModuleOp> {
     OwningOpRef<ModuleOp> lowered(source.clone());
     PassManager pm(source.getContext());
+    pm.enableVerifier(verifiesEachPass());
     if (options.widen)
       pm.addPass(createKronWiden());
     populate(pm, options);
     if (!options.records.empty())
       pm.addInstrumentation(std::make_unique<RecordWatch>(dependsOnRecords));
-    return succeeded(pm.run(*lowered)) ? std::move(lowered) : nullptr;
+    return succeeded(pm.run(*lowered)) && succeeded(verify(*lowered))
+               ? std::move(lowered)
+               : nullptr;
   };
   std::string problem;
   if (!options.records.empty() && !options.reference) {

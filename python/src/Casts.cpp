@@ -27,12 +27,19 @@ py::object Casts::findType(PyObject *x) {
   return type.is_none() ? py::object() : type;
 }
 
+int Casts::getNumber() {
+  if (!number)
+    number = findTensorType(type);
+  return *number;
+}
+
 PyObject *Casts::cast(PyObject *object) {
   if (!object || !type)
     return object;
   // f64, integers and complex numbers stay what they are.
   int from = getTensorType(object);
-  if (from != KRON_F32 && from != KRON_F16 && from != KRON_BF16)
+  if (from == getNumber() ||
+      (from != KRON_F32 && from != KRON_F16 && from != KRON_BF16))
     return object;
   kept.push_back(check(castTensor(object, type)));
   return kept.back().ptr();
@@ -89,7 +96,7 @@ static bool countRowMajor(const View &view, int64_t &count) {
 
 /// False, and nothing is done, where arrays have to be cast one by one.
 bool Casts::castTogether(PyObject **objects, Py_ssize_t count) {
-  int number = findTensorType(type);
+  int number = getNumber();
   if (!compileCasts || (number != KRON_F16 && number != KRON_BF16))
     return false;
   auto to = KronType(number);

@@ -16,6 +16,7 @@
 #define KRON_PYTHON_CASTS_H
 
 #include "View.h"
+#include <optional>
 #include <vector>
 
 namespace kron::python {
@@ -43,8 +44,11 @@ public:
 
 private:
   bool castTogether(PyObject **objects, Py_ssize_t count);
+  /// KronType of the dtype; -1 if it has none.
+  int getNumber();
 
   PyObject *type;
+  std::optional<int> number;
   std::vector<pybind11::object> kept;
 };
 

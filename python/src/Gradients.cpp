@@ -73,17 +73,9 @@ private:
     arrays[numArrays++] = {view.data, view.sizes, nullptr, view.rank,
                            view.type};
   }
-  /// Whether the gradient by factor number i is to be in f32, the type of what
-  /// forward has cast to 16 bits.
-  bool isWide(int i) const {
-    PyObject *input =
-        inputs ? PyTuple_GET_ITEM(inputs.ptr(), firstFactor - 1 + i) : nullptr;
-    return input && grad.type != KRON_F32 && getTensorType(input) == KRON_F32;
-  }
-  py::object allocate(PyObject *like, KronType type, const View &view,
-                      View &result);
+  void findWide();
+  py::object addGradient(int input, int rank, const int64_t *sizes);
   bool run(int numInner, bool isInnerFirst);
-  py::object sumBatch(bool isFeaturesFirst, int input) const;
   bool hasShapeOfGradient(const py::object &shape) const;
 
   PyObject *ctx, *gradObject, *plan;
@@ -93,18 +85,23 @@ private:
   py::object inputs;
   View grad, x, factors[kMaxFactors], kept[kMaxFactors];
   int numFactors = 0, numKept = 0, firstFactor = 0;
+  /// The input that is added to every row and gets a gradient; 0 for none.
+  int biasInput = 0;
   std::string key;
   /// Keeps the kernel.
   py::object kernelObject;
   const Kernel *kernel = nullptr;
-  py::object dx, dfactors[kMaxFactors];
+  py::object dx, dbias, dfactors[kMaxFactors];
   /// Factors that are column-major, as a transposed array is: they are taken as
   /// the row-major matrices that they are transposes of.
   bool areTransposed[kMaxFactors] = {};
-  View dxView, dfactorViews[kMaxFactors];
-  KronArray arrays[3 * kMaxFactors + 3];
+  View dxView, gradientViews[kMaxFactors + 1];
+  KronArray arrays[3 * kMaxFactors + 4];
   int64_t matrixSizes[kMaxFactors + 3][2];
-  int numArrays = 0, numMatrices = 0;
+  int numArrays = 0, numMatrices = 0, numGradients = 0;
+  /// Whether the gradient by an input is to be in f32, the type of what forward
+  /// has cast to 16 bits.
+  bool isWide[kMaxOperands] = {};
 };
 
 } // namespace
@@ -125,15 +122,18 @@ static int64_t countElements(const View &view) {
   return count;
 }
 
+static py::object check(PyObject *object) {
+  if (!object)
+    throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(object);
+}
+
 static py::object getAttribute(PyObject *object, PyObject *name) {
   return py::reinterpret_steal<py::object>(PyObject_GetAttr(object, name));
 }
 
 static py::object transpose(py::handle matrix) {
-  py::object result = getAttribute(matrix.ptr(), KRON_INTERNED("mT"));
-  if (!result)
-    throw py::error_already_set();
-  return result;
+  return check(PyObject_GetAttr(matrix.ptr(), KRON_INTERNED("mT")));
 }
 
 static bool isOne(PyObject *object) {
@@ -170,7 +170,16 @@ bool Gradients::start(int numOperands) {
   for (int i = 0; i < numKept; ++i)
     if (!load(saved(1 + numFactors + i), kept[i]))
       return false;
+  findWide();
   return true;
+}
+
+void Gradients::findWide() {
+  if (!inputs || grad.type == KRON_F32)
+    return;
+  for (int input = 1; input < firstFactor + numFactors; ++input)
+    isWide[input] =
+        getTensorType(PyTuple_GET_ITEM(inputs.ptr(), input - 1)) == KRON_F32;
 }
 
 /// A real array with elements, like the gradient.
@@ -207,12 +216,13 @@ void Gradients::addShapes() {
   int64_t bits = needs(1);
   for (int i = 0; i < numFactors; ++i) {
     bits |= int64_t(needs(firstFactor + i)) << (1 + i) |
-            int64_t(isWide(i)) << (1 + kMaxFactors + i);
+            int64_t(isWide[firstFactor + i]) << (1 + kMaxFactors + i);
     addKey(factors[i].rank);
     for (int axis = 0; axis < factors[i].rank; ++axis)
       addKey(factors[i].sizes[axis]);
   }
   addKey(bits);
+  addKey(biasInput ? 1 + isWide[biasInput] : 0);
   // Python code chooses by powers of two of the numbers of elements and rows.
   int64_t count = std::max(countElements(grad), countElements(x));
   int64_t rows = countElements(x) / x.sizes[x.rank - 1];
@@ -235,8 +245,10 @@ template <typename... Rest> bool Gradients::findKernel(Rest... rest) {
                       ? transpose(factor)
                       : py::reinterpret_borrow<py::object>(factor));
       flags.append(needs(firstFactor + i));
-      areWide.append(isWide(i));
+      areWide.append(isWide[firstFactor + i]);
     }
+    flags.append(biasInput != 0);
+    areWide.append(biasInput && isWide[biasInput]);
     py::object chosen =
         py::handle(plan)(py::handle(gradObject), py::handle(saved(0)), list,
                          py::tuple(flags), py::tuple(areWide), rest...);
@@ -260,13 +272,16 @@ void Gradients::addMatrix(const View &view, int numInner, bool isInnerFirst) {
   arrays[numArrays++] = {view.data, sizes, nullptr, 2, view.type};
 }
 
-py::object Gradients::allocate(PyObject *like, KronType type, const View &view,
-                               View &result) {
-  auto object = py::reinterpret_steal<py::object>(
-      allocateLike(like, type, view.device, view.rank, view.sizes, result));
-  if (!object)
-    throw py::error_already_set();
-  return object;
+/// Allocates the gradient by input number `input`, one of those after x, as the
+/// next argument of the kernel.
+py::object Gradients::addGradient(int input, int rank, const int64_t *sizes) {
+  bool wide = isWide[input];
+  PyObject *like = wide ? PyTuple_GET_ITEM(inputs.ptr(), input - 1) : saved(0);
+  View &view = gradientViews[numGradients++];
+  py::object gradient = check(allocateLike(like, wide ? KRON_F32 : x.type,
+                                           x.device, rank, sizes, view));
+  addArray(view);
+  return gradient;
 }
 
 /// Allocates the gradients that are needed and launches the kernel.
@@ -281,43 +296,22 @@ bool Gradients::run(int numInner, bool isInnerFirst) {
   for (int i = 0; i < numKept; ++i)
     addMatrix(kept[i], numInner, isInnerFirst);
   if (needs(1)) {
-    dx = allocate(saved(0), x.type, x, dxView);
+    dx = check(
+        allocateLike(saved(0), x.type, x.device, x.rank, x.sizes, dxView));
     addMatrix(dxView, numInner, isInnerFirst);
   }
   for (int i = 0; i < numFactors; ++i)
-    if (needs(firstFactor + i)) {
+    if (needs(firstFactor + i))
       dfactors[i] =
-          isWide(i)
-              ? allocate(PyTuple_GET_ITEM(inputs.ptr(), firstFactor - 1 + i),
-                         KRON_F32, factors[i], dfactorViews[i])
-              : allocate(saved(0), x.type, factors[i], dfactorViews[i]);
-      addArray(dfactorViews[i]);
-    }
+          addGradient(firstFactor + i, factors[i].rank, factors[i].sizes);
+  if (biasInput)
+    dbias = addGradient(biasInput, 1,
+                        &grad.sizes[isInnerFirst ? 0 : grad.rank - 1]);
   if (!kernel->launch(arrays, numArrays, x.device, stream, /*numThreads=*/0,
                       /*isLong=*/countElements(x) > 2048,
                       /*areOnDevice=*/true))
     throw py::error_already_set();
   return true;
-}
-
-/// The gradient by input number `input`, which was added to every row: the sum
-/// over the batch, in the input's own type. PyTorch adds up in fewer steps than
-/// a compiled function does.
-py::object Gradients::sumBatch(bool isFeaturesFirst, int input) const {
-  py::tuple axes(grad.rank - 1);
-  for (int i = 0; i < grad.rank - 1; ++i)
-    axes[i] = i + isFeaturesFirst;
-  py::object type;
-  if (inputs && !(type = getAttribute(PyTuple_GET_ITEM(inputs.ptr(), input - 1),
-                                      KRON_INTERNED("dtype"))))
-    throw py::error_already_set();
-  static PyObject *const names = py::make_tuple("dtype").release().ptr();
-  PyObject *arguments[] = {gradObject, axes.ptr(), type.ptr()};
-  auto sum = py::reinterpret_steal<py::object>(PyObject_VectorcallMethod(
-      KRON_INTERNED("sum"), arguments, 2, type ? names : nullptr));
-  if (!sum)
-    throw py::error_already_set();
-  return sum;
 }
 
 bool Gradients::hasShapeOfGradient(const py::object &shape) const {
@@ -355,13 +349,13 @@ PyObject *Gradients::computeProduct() {
   }
   // z of the result's shape gets the gradient as it is, one row, as a bias is,
   // the sum over the others.
-  bool isBias = false;
-  if (needs(2)) {
+  constexpr int addend = 2;
+  if (needs(addend)) {
     auto shape = getAttribute(ctx, KRON_INTERNED("z_shape"));
     if (!option(Options::Beta) || !isOne(option(Options::Beta)) || !shape)
       return nullptr;
-    isBias = !hasShapeOfGradient(shape);
-    if (isBias &&
+    biasInput = hasShapeOfGradient(shape) ? 0 : addend;
+    if (biasInput &&
         (kind != "mkm" || py::len(shape) != 1 || grad.rank < 2 ||
          py::cast<int64_t>(shape[py::int_(0)]) != grad.sizes[grad.rank - 1]))
       return nullptr;
@@ -375,9 +369,9 @@ PyObject *Gradients::computeProduct() {
   py::tuple result(3 + numFactors);
   result[0] = py::none();
   result[1] = orNone(dx);
-  result[2] = !needs(2) ? py::none()
-              : isBias  ? sumBatch(/*isFeaturesFirst=*/false, 2)
-                        : py::reinterpret_borrow<py::object>(gradObject);
+  result[2] = biasInput || !needs(addend)
+                  ? orNone(dbias)
+                  : py::reinterpret_borrow<py::object>(gradObject);
   for (int i = 0; i < numFactors; ++i)
     result[3 + i] = dfactors[i] && areTransposed[i] ? transpose(dfactors[i])
                                                     : orNone(dfactors[i]);
@@ -404,6 +398,7 @@ PyObject *Gradients::computeSparse() {
   for (int i = 0; i < numFactors; ++i)
     letters += char(transposes[i]);
   bool isLast = !is(option(Options::Layout), "batch_first");
+  biasInput = needs(NeedsBias) ? NeedsBias : 0;
   key = (isLast ? "l" : "f") + letters;
   addKey(precision);
   addShapes();
@@ -421,7 +416,7 @@ PyObject *Gradients::computeSparse() {
   py::tuple result(5 + numFactors);
   result[0] = py::none();
   result[1] = orNone(dx);
-  result[2] = needs(NeedsBias) ? sumBatch(isLast, NeedsBias) : py::none();
+  result[2] = orNone(dbias);
   result[3] = needs(NeedsResidual)
                   ? py::reinterpret_borrow<py::object>(gradObject)
                   : py::none();

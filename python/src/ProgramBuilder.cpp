@@ -110,12 +110,15 @@ static ArrayRef<StringRef> getGroups(StringRef operation) {
                                            "beta",  "addend", "init"};
   static constexpr StringRef factorGrad[] = {
       "input", "grad", "factors", "alpha", "beta", "addend", "init"};
+  static constexpr StringRef biasGrad[] = {"input", "alpha", "beta", "addend",
+                                           "init"};
   static constexpr StringRef quantize[] = {"input", "init", "scales"};
   return llvm::StringSwitch<ArrayRef<StringRef>>(operation)
       .Cases({"mkm", "kmm", "batched"}, product)
       .Case("ksmm", ksmm)
       .Case("ksmm_grad", ksmmGrad)
       .Case("factor_grad", factorGrad)
+      .Case("bias_grad", biasGrad)
       .Case("quantize", quantize);
 }
 

@@ -146,6 +146,19 @@ func.func @bias_in_place(%g: memref<?x20xf32>, %d: memref<20xf32>) {
   return
 }
 
+// Verify that sums of 16 bits in f32 are what is stored, too.
+// CHECK-LABEL: func.func @bias_wide(
+// CHECK-SAME: %[[D:[a-z0-9]*]]: memref<20xf32>)
+// CHECK: arith.extf {{.*}} : bf16 to f32
+// CHECK: linalg.fill {{.*}} outs(%[[D]] : memref<20xf32>)
+// CHECK-NEXT: linalg.generic {{.*}} outs(%[[D]] : memref<20xf32>)
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @bias_wide(%g: memref<?x20xbf16>, %d: memref<20xf32>) {
+  kron.bias_grad ins(%g : memref<?x20xbf16>) outs(%d : memref<20xf32>)
+  return
+}
+
 // Verify that on a CPU a small batch, and one of many features, stay in one piece.
 // CPU-LABEL: func.func @bias_whole(
 // CPU: linalg.generic {{.*}}["reduction", "parallel"]} ins(%{{.*}} : memref<255x20xf32>) outs(%{{.*}} : memref<20xf32>)

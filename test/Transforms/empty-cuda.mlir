@@ -1,7 +1,7 @@
 // RUN: kron-opt %s --kron-fuse=target=cuda | FileCheck %s
 // RUN: kron-opt %s --kron-fuse=target=cuda --kron-bufferize --kron-plan=target=cuda | FileCheck %s
 // RUN: kron-opt %s --kron-fuse=target=cuda --kron-bufferize --kron-plan=target=cuda \
-// RUN:   --split-input-file --convert-kron-to-nvvm --verify-diagnostics -o /dev/null
+// RUN:   --split-input-file --kron-tile --verify-diagnostics -o /dev/null
 
 // Verify that products over nothing are one fused region, for which nothing is planned, and that no kernel
 // of such takes it.

@@ -102,14 +102,14 @@ class Case:
         """Adds an array argument; `dims` holds None where the type says `?`."""
         element = element or self.element
         dims = list(shape) if dims is None else dims
-        layout = self.layout if self.form == "memref" else "rows"
+        layout = self.layout if self.form == "memref" or self.layout == "packed" else "rows"
         if layout == "mixed":
             layout = str(self.rng.choice(MEMREF_LAYOUTS))
         strides = list(
             strides_for(shape, "packed" if layout == "identity" else layout, self.rng))
         # What is read may repeat along an axis.
         repeatable = len(shape) - (layout == "rows")
-        if role == "in" and layout != "identity" and repeatable > 0 and self.rng.random() < 0.05:
+        if role == "in" and layout not in ("identity", "packed") and repeatable > 0 and self.rng.random() < 0.05:
             strides[int(self.rng.integers(repeatable))] = 0
             self.tags.add("stride=0")
         mlir = self._declare(shape, dims, layout, element)

@@ -256,8 +256,12 @@ def build_bias_grad(case, p):
     case.num_terms = p["rows"]
     case.tags |= {p["layout"]} | {"dynamic=" + t for t in p["dynamic"]}
     y_dims = [None] if "factors" in p["dynamic"] else [p["features"]]
+    # Sums of 16 bits may be left in f32.
+    is_wide = p["wide"] and case.element is not case.scalar_element
+    case.tags |= {"wide"} if is_wide else set()
     case.finish("kron.bias_grad", f"ins(%x : {x.mlir})", [p["features"]], y_dims,
-                [("x", 1 if first else 0)], p, attributes=attributes)
+                [("x", 1 if first else 0)], p, attributes=attributes,
+                out_element=case.scalar_element if is_wide else None)
 
 
 def build_mode_product(case, p):

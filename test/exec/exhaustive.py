@@ -210,7 +210,7 @@ def _factor_grad_parameters(i):
 
 def _bias_grad_parameters(i):
     return dict(features=(1, 7, 64, 300)[i % 4], rows=(3, 64, 1, 0, 73, 1000)[i % 6],
-                layout=("batch_first", "batch_last")[i // 3 % 2])
+                layout=("batch_first", "batch_last")[i // 3 % 2], wide=bool(i % 2))
 
 
 def _exhaustive_factor_grads(count):

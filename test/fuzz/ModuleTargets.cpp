@@ -163,7 +163,6 @@ std::string ModuleTarget::mutate(StringRef input, Random &random) {
 static StringRef findPasses(StringRef content) {
   static constexpr std::pair<StringRef, StringRef> passes[] = {
       {"--kron-gpu-pipeline", "sm_90a"},
-      {"--convert-kron-to-nvvm", "nvvm"},
       {"--convert-tile-to-nvvm", "nvvm"},
       {"--kron-tile", "nvvm"},
       {"--target cuda", "sm_90a"},

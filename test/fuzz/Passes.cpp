@@ -77,7 +77,6 @@ template <bool cuda> static void populateSteps(OpPassManager &pm) {
   }
   pm.addPass(createKronTile());
   pm.addPass(createConvertTileToNVVM());
-  pm.addPass(createConvertKronToNVVM());
 }
 
 static void populateLinalg(OpPassManager &pm) {

@@ -85,6 +85,11 @@ def whole_copies(number, fields=""):
     return [f"plan = #kron.gpu_plan<kernel = sparse, whole_copies = {number}{fields}>"]
 
 
+def padded(**more):
+    """On copies whose rows start at multiples of 16 bytes."""
+    return dict(attributes=["plan = #kron.gpu_plan<padded = 1>"], dynamic=()) | more
+
+
 def gradient(name, pattern, rows, layout="batch_first", **more):
     return shapes._fixed_grad(name, pattern, rows, layout, OPEN) | more
 
@@ -93,6 +98,10 @@ def chain(name, patterns, rows, fields="", **more):
     """In one kernel, which the planner plans but for these fields."""
     plan = f"#kron.gpu_plan<kernel = chain, regions = [{len(patterns)}], {fields}>"
     return shapes._fixed_chain(name, patterns, rows) | (dict(plan=plan) if fields else {}) | more
+
+
+#: Arrays of a function on tensors lie without gaps.
+PACKED = dict(memref_layout="packed")
 
 
 SMALL_PAIRS = "threads = 64, thread_rows = 2, thread_columns = 4, column_threads = 8, stages = 2"
@@ -433,12 +442,27 @@ FIXED = (
     ("chain", CHIPS, chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 100)),
     ("chain", CHIPS, chain("f32", ((8, 16, 16, 1), (1, 128, 16, 8)), 100)),
     ("chain", CHIPS, chain("bf16", ((16, 16, 16, 1), (4, 16, 16, 4), (1, 16, 16, 16)), 90)),
+    # On copies with padded rows, along an axis that a factor contracts or none does, outside of one of a single position,
+    # of results that are wider or narrower than X, of a transposed X, of each size of elements.
+    ("mma", CHIPS, product("mkm", "bf16", [(5, 5), (13, 13)], 70, **padded())),
+    ("mma", ("sm_80",), product("mkm", "bf16", [(9, 9), (13, 11)], 75, **padded(op_x="T"))),
+    ("mma", ("sm_80",), product("mkm", "f16", [(9, 9), (13, 11)], 130, **padded(op_x="T"))),
+    ("wgmma", HOPPER, product("mkm", "f16", [(6, 6), (9, 21)], 40, **padded(alpha=SCALED["alpha"]))),
+    ("batched", CHIPS, product("mkm", "f32", [(3, 5), (16, 7), (11, 9)], 90, **padded(op_x="T"))),
+    ("mma", ("sm_80",), product("kmm", "f16", [(12, 12), (20, 9)], 35, **padded())),
+    ("mma", CHIPS, product("kmm", "bf16", [(7, 7)] * 3, 1, **padded(ops=["T"] * 3))),
+    ("batched", CHIPS, product("mkm", "f64", [(3, 4), (5, 7)], 333, **padded())),
+    ("sparse", CHIPS, sparse("f16", (3, 17, 9, 5), 45, "batch_last", **padded())),
+    ("simt", HOPPER, product("mkm", "f16", [(150, 140), (3, 11)], 20, **padded())),
     # Factors that stream, of two steps and of as many that rows lie where others were; rows that are innermost; and sizes
     # of which a group's positions end within a piece.
     ("chain", CHIPS, chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 100, "keeps_factor = 0")),
     ("chain", CHIPS, chain("f32", ((16, 16, 16, 1), (8, 16, 16, 2), (4, 16, 16, 4), (1, 16, 16, 16)), 70, "keeps_factor = 0")),
     ("chain", CHIPS, chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 264, layout="batch_last")),
     ("chain", CHIPS, chain("f32", ((3, 5, 7, 1), (1, 9, 5, 3)), 100)),
+    # Arrays without gaps, which are copied by 16 bytes at a time.
+    ("chain", CHIPS, chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 100, **PACKED)),
+    ("chain", CHIPS, chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 100, "keeps_factor = 0", **PACKED)),
 )
 
 

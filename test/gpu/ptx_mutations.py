@@ -6,7 +6,7 @@ SPDX-License-Identifier: MIT
 import re
 
 import ptx_cases
-from ptx_cases import batched, product, sparse
+from ptx_cases import batched, chain, product, sparse
 
 #: Statements that are taken out, by how they begin. A wait for copies is made weaker instead.
 REMOVED = ("bar.sync", "bar.warp.sync", "cp.async.commit_group", "wgmma.wait_group", "wgmma.commit_group",
@@ -82,6 +82,17 @@ CHANGED = (
     # Steps that go round in the ring of two warpgroups: a slot is free once both are done with it.
     (ptx_cases.pair("f32", "dot", (200, 40, 200), fields=ptx_cases.warpgroups(3, 8, 2, 256)), "sm_90a",
      {"mbarrier.arrive.shared": (0,), "cp.async.bulk": (0, 3), "bar.sync": (0,)}),
+    # Steps of a chain that meet in shared memory, of padded rows.
+    (chain("f32", ((3, 5, 7, 1), (1, 9, 5, 3)), 100), "sm_90a",
+     {"bar.sync": (0, 3), "cp.async.commit_group": (2,), "cp.async.wait_group": (0,), "st.shared": (7,),
+      "st.global": (7,)}),
+    # Factors that stay, and those that come in parts: the copies of rows and of factors, and what waits for them.
+    (chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 100, **ptx_cases.PACKED), "sm_90a",
+     {"bar.sync": (0, 2, 3), "cp.async.commit_group": (2, 3), "cp.async.wait_group": (0, 1), "cp.async.c": (0, 7, 14),
+      "mma.sync": (0, 58), "st.shared": (35,), "st.global": (70,), "griddepcontrol.wait": (0,)}),
+    (chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 100, "keeps_factor = 0", **ptx_cases.PACKED), "sm_90a",
+     {"bar.sync": (1, 3), "cp.async.commit_group": (0, 1, 2, 4), "cp.async.wait_group": (0, 1, 2),
+      "cp.async.c": (0, 14), "mma.sync": (0, 58), "st.shared": (42,), "st.global": (70,), "griddepcontrol.wait": (0,)}),
 )
 
 

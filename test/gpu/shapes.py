@@ -235,6 +235,15 @@ FIXED = (
     # Rows that are transposed, since elements of a product lie in no multiples of 16 bytes.
     _fixed_ksmm("f16", (1, 60, 50, 5), 8005),
     _fixed_ksmm("f32", (2, 40, 20, 9), 4003),
+    # Copies by 16 bytes wherever rows start: of data, and of the factor, too.
+    *(_fixed_ksmm(name, pattern, rows) | dict(attributes=[f"plan = #kron.gpu_plan<kernel = sparse, {plan}>"])
+      for name, pattern, rows, plan in (("f16", (2, 45, 40, 10), 300, "whole_copies = 1, keeps_factor = 1"),
+                                        ("bf16", (3, 17, 29, 11), 500, "whole_copies = 2, keeps_factor = 0"))),
+    # On copies with padded rows: of a transposed X, and of results that are longer.
+    *(p | dict(attributes=["plan = #kron.gpu_plan<padded = 1>"])
+      for p in (_fixed_product("mkm", "bf16", [(20, 20), (33, 31)], 400) | dict(op_x="T"),
+                _fixed_product("kmm", "f32", [(12, 17), (20, 9)], 333),
+                _fixed_ksmm("f16", (3, 40, 30, 5), 1111, "batch_last"))),
     # Factors of 16 bits whose pairs are put in order.
     _fixed_ksmm("f16", (4, 256, 256, 4), 60, dynamic=OPEN),
     # Data and factor that change places.

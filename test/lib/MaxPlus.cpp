@@ -83,9 +83,7 @@ static gpu::GPUFuncOp buildKernel(gpu::GPUModuleOp gpuModule, Location loc,
       Value());
   int64_t results = plan.part * plan.getParts();
   Value factor = tile::PrepareOp::create(
-      b, loc,
-      tile::OperandType::get(b.getContext(), {plan.sizeK, results},
-                             b.getF32Type()),
+      b, loc, tile::OperandType::get({plan.sizeK, results}, b.getF32Type()),
       kernel.getArgument(1));
   auto tiles = tile::ForOp::create(b, loc, kernel.getArgument(3), ValueRange());
   gpu::ReturnOp::create(b, loc);
@@ -105,9 +103,8 @@ static gpu::GPUFuncOp buildKernel(gpu::GPUModuleOp gpuModule, Location loc,
 
   beginBody(b, boxes);
   Value sums = tile::MultiplyOp::create(
-      b, loc,
-      tile::FragmentType::get(b.getContext(), {1, plan.part}, b.getF32Type()),
-      buffer, boxes.getBoxes(), factor, /*tile=*/Value(), /*along=*/1,
+      b, loc, tile::FragmentType::get({1, plan.part}, b.getF32Type()), buffer,
+      boxes.getBoxes(), factor, /*tile=*/Value(), /*along=*/1,
       /*unrolled=*/8, /*conj_source=*/false, /*conj_factor=*/false,
       tile::Semiring::MaxPlus);
   tile::StoreOp::create(

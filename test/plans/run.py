@@ -49,8 +49,7 @@ def gpu_target(chip, other):
     return Target(chip, f"--kron-gpu-pipeline=chip={chip}",
                   f"--kron-plan=target=cuda chip={chip}",
                   f"--kron-plan=target=cuda chip={other}",
-                  f"--kron-tile=chip={chip}", "--convert-tile-to-nvvm",
-                  "--convert-kron-to-nvvm")
+                  f"--kron-tile=chip={chip}", "--convert-tile-to-nvvm")
 
 
 # The other machine has as much shared memory and the same instructions.

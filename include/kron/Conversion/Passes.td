@@ -112,15 +112,6 @@ def ConvertPairwiseToVector
                            "::mlir::vector::VectorDialect"];
 }
 
-def ConvertKronToNVVM : Pass<"convert-kron-to-nvvm", "::mlir::ModuleOp"> {
-  let summary = "Refuse what has not become CUDA kernels";
-  let description = [{
-    A `kron.fused`, `kron.ksmm_grad` or `kron.quantize` that `--kron-tile` has
-    left is an error, which says why: it is on tensors, has no elements, a shape
-    that no kernel takes, or no complete plan, or `--kron-tile` has not run.
-  }];
-}
-
 def KronTile : Pass<"kron-tile", "::mlir::ModuleOp"> {
   let summary = "Make kernels of tile operations from kron.fused";
   let description = [{
@@ -131,8 +122,9 @@ def KronTile : Pass<"kron-tile", "::mlir::ModuleOp"> {
     written. Of a `#kron.dispatch` every plan becomes a kernel, and host code launches
     the first one whose requirements hold (`min_rows`, `alignment`, `packed`, and what
     kernels `small_groups` and `cublas` need). Requirements that types rule out leave
-    their kernel out, and none follows a plan that requires nothing of a launch. A plan
-    that names no kernel of a fused region is left, with those behind the last kernel.
+    their kernel out, and none follows a plan that requires nothing of a launch. What
+    lacks a plan, or has one that does not fit the operation or the chip, is an error, and
+    so are plans of which none is launched whatever is known at run time.
     What has a kernel together with a `kron.quantize` from some number of rows on is
     then there twice, in the branches of a test for that.
 
@@ -146,7 +138,7 @@ def KronTile : Pass<"kron-tile", "::mlir::ModuleOp"> {
     becomes
 
     ```mlir
-    tile.launch @kron_gpu::@f_batched_0 tiles(%tiles) args(%x, %y, %f, %tiles : ...)
+    tile.launch @kron_gpu::@f_0 tiles(%tiles) args(%x, %y, %f, %tiles : ...)
     ```
 
     and a kernel as in the description of the dialect.
@@ -318,6 +310,16 @@ def KronExpandMath : Pass<"kron-expand-math"> {
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect"];
+}
+
+def KronExpandComplex : Pass<"kron-expand-complex"> {
+  let summary = "Make complex operations those on real and imaginary parts";
+  let description = [{
+    Runs `--convert-complex-to-standard` on what it is on, unless that has no
+    operation of the complex dialect.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
 }
 

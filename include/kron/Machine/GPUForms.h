@@ -27,6 +27,9 @@ struct GPUForms {
   int64_t interleaveUnits = 8;
   /// Copies that transpose: threads of a CTA, and of an SM.
   int64_t transposeThreads = 256, transposeThreadsPerSM = 1536;
+  /// Copies to and from padded rows: threads of a CTA, CTAs of an SM, and bytes
+  /// of a thread that are under way together.
+  int64_t padThreads = 256, padCtasPerSM = 4, padBytesUnderWay = 64;
   /// What is left of linalg: threads of a CTA, and CTAs of an SM.
   int64_t linalgThreads = 256, linalgCtasPerSM = 8;
 };

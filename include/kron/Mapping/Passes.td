@@ -187,6 +187,14 @@ def KronFuse : Pass<"kron-fuse"> {
     its shape differs. `regions` in the plan of the operation overrides the
     plan; a remark (category `kron-fuse`) tells of it.
 
+    Rows of the arrays that start anywhere are moved by single elements. Where the
+    cost model says that this takes longer than copies do, arrays of known shapes
+    are copied to ones whose innermost axis is a multiple of 16 bytes, with zeros
+    behind each row, and so is the factor of that axis; all fused regions of the
+    chain are on these, and what the last one has in the places of the result is
+    copied there. Not so where an addend, an epilogue or a `kron.quantize` follows,
+    or where a factor varies over that axis. `padded` in a plan overrides that.
+
     Before:
     ```mlir
     %1 = kron.mode_product axis(2) ins(%x : ...) factor(%b [p, q] : ...) outs(%e : ...) -> ...
@@ -222,6 +230,7 @@ def KronFuse : Pass<"kron-fuse"> {
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::linalg::LinalgDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];

@@ -52,10 +52,6 @@ LogicalResult kron::checkFusedOp(FusedOp fused) {
   return success();
 }
 
-StringRef kron::getKernelBaseName(FusedOp fused) {
-  return fused->getParentOfType<func::FuncOp>().getSymName();
-}
-
 SmallVector<GPUPlanAttr> kron::getCompletePlans(Operation *op) {
   SmallVector<GPUPlanAttr> plans = getGPUPlans(op);
   if (!plans.empty() &&

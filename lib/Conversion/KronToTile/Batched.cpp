@@ -30,13 +30,10 @@ using namespace mlir::kron;
 
 namespace {
 
-class BatchedTiles {
+class BatchedTiles : FusedTiles<BatchedPlan> {
 public:
-  BatchedTiles(OpBuilder &hostBuilder, FusedOp fused, const BatchedPlan &plan)
-      : kernel(hostBuilder, fused), fused(fused), plan(plan), b(kernel.builder),
-        loc(kernel.loc), element(kernel.host.element) {}
-
-  void build(gpu::GPUModuleOp gpuModule);
+  using FusedTiles::FusedTiles;
+  void build();
 
 private:
   void enterOperands();
@@ -59,19 +56,6 @@ private:
   /// items.
   SmallVector<int64_t> getAlong(const BatchedStep &step) const;
 
-  TileKernel kernel;
-  FusedOp fused;
-  const BatchedPlan &plan;
-  OpBuilder &b;
-  Location loc;
-  Type element;
-
-  /// On the host.
-  Value tiles;
-  /// Numbers of the kernel's arguments.
-  unsigned input, init, tileCount;
-  std::optional<unsigned> addend, alpha, beta;
-  SmallVector<unsigned> factors;
   /// In the kernel.
   Value ring;
   SmallVector<Value> targets, operands;
@@ -111,27 +95,21 @@ void BatchedTiles::enterOperands() {
     for (StepArray *array : {&all.input, &all.init, &all.addend})
       array->strides.insert(array->strides.begin(), Int(0));
   }
-  input = kernel.enter(makeView(all.input, outerSizes, plan.getInput().sizes));
-  init = kernel.enter(makeView(all.init, outerSizes, plan.getOutput().sizes));
-  if (all.addend.base) {
-    addend = init;
-    if (all.addend.base != all.init.base)
-      addend = kernel.enter(
-          makeView(all.addend, outerSizes, plan.getOutput().sizes));
-  }
-  if (!all.alpha.isOne())
-    alpha = kernel.enter(all.alpha.materialize(host.builder, loc));
-  if (addend)
-    beta = kernel.enter(all.beta.materialize(host.builder, loc));
-  for (auto [index, product] : llvm::enumerate(fused.getModeProducts()))
-    factors.push_back(kernel.enter(
-        kernel.makeView(getFusedFactor(host, fused, product).array,
-                        plan.factors[index].sizeK, plan.factors[index].sizeN)));
+  arguments.input =
+      kernel.enter(makeView(all.input, outerSizes, plan.getInput().sizes));
+  auto enterOutput = [&](const StepArray &array) {
+    return kernel.enter(makeView(array, outerSizes, plan.getOutput().sizes));
+  };
+  arguments.init = enterOutput(all.init);
+  kernel.enterTargets(all, arguments, enterOutput);
+  for (auto [product, factor] :
+       llvm::zip_equal(fused.getModeProducts(), plan.factors))
+    kernel.enterFactor(fused, product, factor.sizeK, factor.sizeN, arguments);
   Int items = 1;
   for (Int size : outerSizes)
     items = host.mul(items, size);
-  tiles = host.materialize(host.ceilDiv(items, plan.itemsPerTile), 64);
-  tileCount = kernel.enter(tiles);
+  arguments.tiles = host.ceilDiv(items, plan.itemsPerTile);
+  kernel.enterTileCount(/*bits=*/64, arguments);
 }
 
 /// Planes lie one after the other, with gaps between them.
@@ -145,15 +123,14 @@ tile::BufferType BatchedTiles::getBuffer(const ItemLayout &layout) {
       stride = stride / layout.planeSize * layout.pitch;
     attribute = tile::LayoutAttr::get(b.getContext(), strides, {});
   }
-  return tile::BufferType::get(b.getContext(), shape, element, attribute);
+  return tile::BufferType::get(shape, element, attribute);
 }
 
 /// The ring, and where steps that change sizes leave their results: two buffers
 /// in turns.
 void BatchedTiles::allocate() {
-  auto type = tile::RingType::get(b.getContext(), plan.stages,
-                                  getBuffer(plan.getInput()), std::nullopt);
-  ring = tile::AllocOp::create(b, loc, type, Value());
+  ring = tile::AllocOp::create(
+      b, loc, tile::RingType::get(plan.stages, getBuffer(plan.getInput())));
   SmallVector<Value> buffers;
   for (const BatchedStep &step : plan.steps) {
     Value &target = targets.emplace_back();
@@ -174,14 +151,10 @@ void BatchedTiles::allocate() {
 //===----------------------------------------------------------------------===//
 
 void BatchedTiles::copy(Value tile, int64_t ahead) {
-  auto type = cast<tile::RingType>(ring.getType()).getBuffer();
-  Value slot = tile::AcquireOp::create(b, loc, type, ring);
-  DenseI64ArrayAttr none;
-  tile::CopyOp::create(b, loc, kernel.getArgument(input), tile, ahead, slot,
-                       /*part=*/none, /*order=*/none, /*groups=*/1,
-                       /*together=*/8, b.getI64IntegerAttr(plan.itemsPerTile),
-                       getBytes(), /*split=*/false, /*fill=*/false,
-                       /*axes=*/none, /*pieces=*/tile::PiecesAttr());
+  Value slot = tile::AcquireOp::create(b, loc, ring);
+  tile::CopyOp::create(b, loc, kernel.getArgument(arguments.input), tile, ahead,
+                       slot, getBytes())
+      .setRows(plan.itemsPerTile);
 }
 
 SmallVector<int64_t> BatchedTiles::getAlong(const BatchedStep &step) const {
@@ -205,8 +178,8 @@ Value BatchedTiles::multiply(const BatchedStep &step, Value fragment) {
     if (step.isPlane())
       block = {plan.planeFibres, factor.sizeN};
     fragment = tile::ContractOp::create(
-        b, loc, tile::FragmentType::get(b.getContext(), shape, element),
-        fragment, operands[product], along, tile::AtomKind::Fma, block,
+        b, loc, tile::FragmentType::get(shape, element), fragment,
+        operands[product], along, tile::AtomKind::Fma, block,
         /*whole=*/false, /*ordered=*/true);
   }
   return fragment;
@@ -214,17 +187,10 @@ Value BatchedTiles::multiply(const BatchedStep &step, Value fragment) {
 
 void BatchedTiles::store(Value source, Value boxes, Value tile,
                          ArrayRef<int64_t> along, int64_t bytes) {
-  auto get = [&](std::optional<unsigned> number) {
-    return number ? kernel.getArgument(*number) : Value();
-  };
-  tile::StoreOp::create(
-      b, loc, source, boxes, get(init), tile,
-      boxes ? b.getDenseI64ArrayAttr(along) : DenseI64ArrayAttr(), get(alpha),
-      get(beta), get(addend), /*box=*/DenseI64ArrayAttr(),
-      /*order=*/DenseI64ArrayAttr(), /*together=*/8,
-      b.getI64IntegerAttr(plan.itemsPerTile), bytes,
-      /*bias=*/Value(), /*residual=*/Value(), Activation::Identity,
-      /*scale=*/TypedAttr(), /*axes=*/DenseI64ArrayAttr());
+  tile::StoreOp op = kernel.store(arguments, source, boxes, tile, bytes);
+  op.setRows(plan.itemsPerTile);
+  if (boxes)
+    op.setAlong(along);
 }
 
 /// Takes `source` through a step to `destination`, or straight to memory if
@@ -250,10 +216,10 @@ void BatchedTiles::buildStep(const BatchedStep &step, Value source,
                                        /*order=*/DenseI64ArrayAttr());
   OpBuilder::InsertionGuard guard(b);
   kernel.beginBody(loop);
-  Value fragment = tile::LoadOp::create(
-      b, loc, tile::FragmentType::get(b.getContext(), shape, element), source,
-      loop.getBoxes(), /*tile=*/Value(), along,
-      /*box=*/DenseI64ArrayAttr());
+  Value fragment =
+      tile::LoadOp::create(b, loc, tile::FragmentType::get(shape, element),
+                           source, loop.getBoxes(), /*tile=*/Value(), along,
+                           /*box=*/DenseI64ArrayAttr());
   fragment = multiply(step, fragment);
   if (destination)
     tile::ExchangeOp::create(b, loc, fragment, destination, loop.getBoxes(),
@@ -265,9 +231,8 @@ void BatchedTiles::buildStep(const BatchedStep &step, Value source,
 
 void BatchedTiles::buildTile(Value tile) {
   copy(tile, plan.stages - 1);
-  auto type = cast<tile::RingType>(ring.getType()).getBuffer();
-  Value slot = tile::WaitOp::create(b, loc, type, ring, plan.stages - 1);
-  tile::BarrierOp::create(b, loc, /*groups=*/1);
+  Value slot = tile::WaitOp::create(b, loc, ring, plan.stages - 1);
+  kernel.barrier();
   Value buffer = slot;
   for (auto [step, target] : llvm::zip_equal(plan.steps, targets)) {
     bool isDirect = plan.storesDirectly && &step == &plan.steps.back();
@@ -275,44 +240,33 @@ void BatchedTiles::buildTile(Value tile) {
     buildStep(step, buffer, destination, tile);
     if (isDirect)
       continue;
-    tile::BarrierOp::create(b, loc, /*groups=*/1);
+    kernel.barrier();
     buffer = destination;
   }
   if (!plan.storesDirectly)
     store(buffer, Value(), tile, {}, getBytes());
   tile::ReleaseOp::create(b, loc, slot);
-  tile::BarrierOp::create(b, loc, /*groups=*/1);
+  kernel.barrier();
 }
 
-void BatchedTiles::build(gpu::GPUModuleOp gpuModule) {
+void BatchedTiles::build() {
   enterOperands();
-  std::string name = "kron_batched";
-  if (auto function = fused->getParentOfType<FunctionOpInterface>())
-    name = (function.getName() + "_batched").str();
-  kernel.begin(
-      gpuModule, name,
-      tile::KernelAttr::get(b.getContext(), plan.threads, plan.ctasPerSM));
+  begin(plan.threads);
   allocate();
   for (int64_t ahead = 0; ahead + 1 < plan.stages; ++ahead)
     copy(Value(), ahead);
-  for (auto [number, factor] : llvm::zip_equal(factors, plan.factors)) {
-    auto type = tile::OperandType::get(b.getContext(),
-                                       {factor.sizeK, factor.sizeN}, element);
+  for (auto [product, factor] :
+       llvm::zip_equal(fused.getModeProducts(), plan.factors)) {
+    auto type = tile::OperandType::get({factor.sizeK, factor.sizeN}, element);
+    unsigned number = arguments.factors.at(product);
     operands.push_back(
         tile::PrepareOp::create(b, loc, type, kernel.getArgument(number)));
   }
-  kernel.forTiles(kernel.getArgument(tileCount),
-                  [&](Value tile) { buildTile(tile); });
-  kernel.launch(tiles);
+  buildLoop([&](Value tile) { buildTile(tile); });
 }
 
-LogicalResult kron::tileBatched(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                                FusedOp fused, GPUPlanAttr plan,
-                                const GPUMachine &machine) {
-  FailureOr<BatchedPlan> complete =
-      getTilePlan(fused, "a batched", readBatchedPlan(fused, plan), machine);
-  if (failed(complete))
-    return failure();
-  BatchedTiles(builder, fused, *complete).build(gpuModule);
-  return success();
+LogicalResult kron::tileBatched(const TileSource &source) {
+  return buildTiles<BatchedTiles>(source,
+                                  readBatchedPlan(source.fused, source.plan),
+                                  getNoReason<BatchedPlan>);
 }

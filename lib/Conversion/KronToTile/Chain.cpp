@@ -21,7 +21,6 @@
 
 #include "ChunkTiles.h"
 #include "Families.h"
-#include "kron/CodeGen/GPU/Dispatch.h"
 #include "kron/CodeGen/GPU/QuantizedRows.h"
 #include "kron/Dialect/Tile/IR/TileRows.h"
 #include "kron/Plan/GPU/ChainPlan.h"
@@ -35,12 +34,10 @@ static constexpr int64_t kSegmentsPerLane = 4, kMostSegmentsKept = 12;
 
 namespace {
 
-class ChainTiles {
+class ChainTiles : FusedTiles<ChainPlan> {
 public:
-  ChainTiles(OpBuilder &hostBuilder, FusedOp fused, const ChainPlan &plan,
-             kron::QuantizeOp quantize, const GPUMachine &machine);
-
-  void build(gpu::GPUModuleOp gpuModule);
+  ChainTiles(const TileSource &source, const ChainPlan &plan);
+  void build();
 
 private:
   void enterOperands();
@@ -52,17 +49,8 @@ private:
   void buildStep(unsigned index, Value tile);
   void leaveRows(Value sums, Value part, Value tile);
   void quantizeRows(Value tile);
-  void barrier() { tile::BarrierOp::create(b, loc); }
-
-  TileKernel kernel;
-  FusedOp fused;
-  const ChainPlan &plan;
   kron::QuantizeOp quantize;
-  const GPUMachine &machine;
-  OpBuilder &b;
-  Location loc;
   FusedOperands operands;
-  BoxArguments arguments;
   std::vector<std::unique_ptr<ChunkTiles>> steps;
   /// Of quantized rows.
   unsigned bytes = 0, scales = 0;
@@ -76,16 +64,13 @@ private:
 
 } // namespace
 
-ChainTiles::ChainTiles(OpBuilder &hostBuilder, FusedOp fused,
-                       const ChainPlan &plan, kron::QuantizeOp quantize,
-                       const GPUMachine &machine)
-    : kernel(hostBuilder, fused), fused(fused), plan(plan), quantize(quantize),
-      machine(machine), b(kernel.builder), loc(kernel.loc),
+ChainTiles::ChainTiles(const TileSource &source, const ChainPlan &plan)
+    : FusedTiles(source, plan), quantize(source.quantize),
       operands(getFusedOperands(kernel.host, fused)) {
   for (auto [product, step] :
        llvm::zip_equal(fused.getModeProducts(), plan.steps))
-    steps.push_back(
-        std::make_unique<ChunkTiles>(kernel, fused, product, step, machine));
+    steps.push_back(std::make_unique<ChunkTiles>(kernel, fused, product, step,
+                                                 source.machine));
 }
 
 //===----------------------------------------------------------------------===//
@@ -129,7 +114,7 @@ Value ChainTiles::allocateRows(unsigned place, ArrayRef<int64_t> shape,
   tile::LayoutAttr layout;
   if (pitch != shape.back())
     layout = tile::LayoutAttr::get(b.getContext(), {pitch, 1}, {});
-  auto type = tile::BufferType::get(b.getContext(), shape, element, layout);
+  auto type = tile::BufferType::get(shape, element, layout);
   Value rows = tile::AllocOp::create(b, loc, type, places[place]);
   if (!places[place])
     places[place] = rows;
@@ -166,10 +151,9 @@ Value ChainTiles::keep(unsigned index) {
   SmallVector<int64_t> shape{step.getTilesPerRows() * step.stepsK *
                                  step.getResults(),
                              steps[index]->getPitch(/*isFactor=*/true)};
-  return tile::KeepStepOp::create(
-      b, loc,
-      tile::BufferType::get(b.getContext(), shape, step.element, nullptr),
-      steps[index]->getFactor());
+  return tile::KeepStepOp::create(b, loc,
+                                  tile::BufferType::get(shape, step.element),
+                                  steps[index]->getFactor());
 }
 
 //===----------------------------------------------------------------------===//
@@ -215,45 +199,29 @@ void ChainTiles::buildStep(unsigned index, Value tile) {
 }
 
 void ChainTiles::leaveRows(Value sums, Value part, Value tile) {
-  auto get = [&](std::optional<unsigned> number) {
-    return number ? kernel.getArgument(*number) : Value();
-  };
   tile::LeaveRowsOp::create(
-      b, loc, sums, part, results, tile, get(arguments.alpha),
-      get(arguments.beta), get(arguments.addend), get(arguments.bias),
-      get(arguments.residual), arguments.activation, arguments.scale);
+      b, loc, sums, part, results, tile, kernel.getArgument(arguments.alpha),
+      kernel.getArgument(arguments.beta), kernel.getArgument(arguments.addend),
+      kernel.getArgument(arguments.bias),
+      kernel.getArgument(arguments.residual), arguments.activation,
+      arguments.scale);
 }
 
 /// As few lanes share a row as have some segments of it each.
 void ChainTiles::quantizeRows(Value tile) {
-  Type element = plan.steps.back().element,
-       byte = getElementType(quantize.getInit());
   int64_t all = plan.getResultFeatures() * plan.steps.back().elementBytes /
                 tile::kSegmentBytes;
   int64_t lanes = std::min<int64_t>(
       llvm::PowerOf2Ceil(llvm::divideCeil(all, kSegmentsPerLane)), 32);
-  auto shared = tile::SharedRows::get(plan.getResultFeatures(), element, lanes);
-  auto getFragment = [&](int64_t boxes, int64_t values, Type type) {
-    return tile::FragmentType::get(b.getContext(), {boxes, values}, type);
-  };
-  Value rows = tile::LoadRowsOp::create(
-      b, loc,
-      getFragment(shared.getSegmentsOfThread(), shared.perSegment, element),
-      results, tile, lanes, kMostSegmentsKept, tile::kSegmentBytes);
-  Value largest = tile::ReduceRowsOp::create(
-      b, loc, getFragment(1, 1, b.getF32Type()), rows);
-  // Chips from compute capability 8.9 on round to 8-bit floats themselves.
-  tile::QuantizeRowsOp::create(b, loc, rows, largest, kernel.getArgument(bytes),
-                               tile, kernel.getArgument(scales),
-                               isFloat8(byte) &&
-                                   machine.computeCapability >= 89);
+  kernel.quantizeRows(results, tile, lanes, kMostSegmentsKept,
+                      tile::kSegmentBytes, bytes, scales, source.machine);
 }
 
 void ChainTiles::buildBlock(Value tile) {
   unsigned count = steps.size();
   for (unsigned index = 0; index < count; ++index) {
     // Rings are free again, and what this step reads is there.
-    barrier();
+    kernel.barrier();
     bool isLast = index + 1 == count;
     if (!isLast)
       start(index + 1, tile, /*ahead=*/0);
@@ -263,19 +231,16 @@ void ChainTiles::buildBlock(Value tile) {
   }
   if (!quantize)
     return;
-  barrier();
+  kernel.barrier();
   // The only step's ring is free now.
   if (count == 1)
     start(0, tile, /*ahead=*/1);
   quantizeRows(tile);
 }
 
-void ChainTiles::build(gpu::GPUModuleOp gpuModule) {
+void ChainTiles::build() {
   enterOperands();
-  kernel.begin(gpuModule, getKernelBaseName(fused),
-               tile::KernelAttr::get(b.getContext(), plan.getThreads(),
-                                     plan.ctasPerSM, /*cluster=*/1,
-                                     plan.warpGroups));
+  begin(plan.getThreads(), /*cluster=*/1, plan.warpGroups);
   allocate();
   start(0, /*tile=*/nullptr, /*ahead=*/0);
   if (plan.keepsFactors)
@@ -283,36 +248,18 @@ void ChainTiles::build(gpu::GPUModuleOp gpuModule) {
       factors.push_back(keep(index));
   // Blocks begin with a barrier of a group.
   if (plan.keepsFactors && plan.warpGroups > 1)
-    barrier();
-  kernel.forTiles(kernel.getArgument(arguments.tileCount),
-                  [&](Value tile) { buildBlock(tile); });
-  kernel.launch(kernel.host.materialize(arguments.tiles, 64));
+    kernel.barrier();
+  buildLoop([&](Value tile) { buildBlock(tile); });
 }
 
-//===----------------------------------------------------------------------===//
-// Interface
-//===----------------------------------------------------------------------===//
-
-LogicalResult kron::tileChain(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                              FusedOp fused, GPUPlanAttr plan,
-                              const GPUMachine &machine) {
-  return tileQuantizedChain(builder, gpuModule, fused, plan, machine, nullptr);
-}
-
-LogicalResult kron::tileQuantizedChain(OpBuilder &builder,
-                                       gpu::GPUModuleOp gpuModule,
-                                       FusedOp fused, GPUPlanAttr attr,
-                                       const GPUMachine &machine,
-                                       kron::QuantizeOp quantize) {
-  std::variant<ChainPlan, std::string> read = readChainPlan(fused, attr);
-  if (auto *plan = std::get_if<ChainPlan>(&read);
-      plan && plan->quantizes != bool(quantize))
-    read = std::string(quantize ? "the plan does not quantize its rows"
-                                : "no kron.quantize reads its rows alone");
-  FailureOr<ChainPlan> complete =
-      getTilePlan(fused, "a chain", std::move(read), machine);
-  if (failed(complete))
-    return failure();
-  ChainTiles(builder, fused, *complete, quantize, machine).build(gpuModule);
-  return success();
+LogicalResult kron::tileChain(const TileSource &source) {
+  return buildTiles<ChainTiles>(
+      source, readChainPlan(source.fused, source.plan),
+      [&](const ChainPlan &plan) -> std::optional<std::string> {
+        bool quantizes(source.quantize);
+        if (plan.quantizes == quantizes)
+          return std::nullopt;
+        return std::string(quantizes ? "the plan does not quantize its rows"
+                                     : "no kron.quantize reads its rows alone");
+      });
 }

@@ -84,16 +84,7 @@ void ChunkTiles::enterTargets(const FusedOperands &operands,
   auto enter = [&](const StepArray &array) {
     return enterArray(array, sizes, plan.sizeN, plan.element);
   };
-  kernel.enterScales(operands, arguments, enter);
-  const std::optional<FusedEpilogue> &epilogue = operands.epilogue;
-  if (!epilogue)
-    return;
-  if (epilogue->bias.base)
-    arguments.bias = enter(epilogue->bias);
-  if (epilogue->residual.base)
-    arguments.residual = enter(epilogue->residual);
-  arguments.activation = epilogue->activation;
-  arguments.scale = epilogue->scale;
+  kernel.enterTargets(operands, arguments, enter);
 }
 
 //===----------------------------------------------------------------------===//
@@ -143,7 +134,7 @@ tile::FragmentType ChunkTiles::getSums() {
                                : tile::AtomKind::WgmmaTF32;
   else if (plan.is16BitFloat())
     atom = tile::AtomKind::MmaM16N8K16;
-  return tile::FragmentType::get(b.getContext(), shape, sum, atom);
+  return tile::FragmentType::get(shape, sum, atom);
 }
 
 int64_t ChunkTiles::getPitch(bool isFactor) const {
@@ -175,29 +166,16 @@ Value ChunkTiles::allocateRing(bool isFactor, int64_t parts) {
   // Where the two have changed places, so have their elements.
   bool isOfFactor = isFactor != plan.swapsOperands;
   Value array = isOfFactor ? product.getFactor() : product.getInput();
-  auto slot = tile::BufferType::get(b.getContext(), piece,
-                                    getElementType(array), nullptr);
-  return tile::AllocOp::create(b, kernel.loc,
-                               tile::RingType::get(b.getContext(),
-                                                   isKept ? 1 : plan.stages,
-                                                   slot, std::nullopt),
-                               Value());
+  auto slot = tile::BufferType::get(piece, getElementType(array));
+  return tile::AllocOp::create(
+      b, kernel.loc, tile::RingType::get(isKept ? 1 : plan.stages, slot));
 }
 
 void ChunkTiles::store(const BoxArguments &arguments, Value sums, Value part,
                        Value tile) {
-  auto get = [&](std::optional<unsigned> number) {
-    return number ? kernel.getArgument(*number) : Value();
-  };
-  auto type = cast<tile::FragmentType>(sums.getType());
-  tile::StoreOp::create(
-      b, kernel.loc, sums, part, get(arguments.init), tile,
-      b.getDenseI64ArrayAttr(getRank() - 1), get(arguments.alpha),
-      get(arguments.beta), get(arguments.addend),
-      b.getDenseI64ArrayAttr(type.getBox()), /*order=*/DenseI64ArrayAttr(),
-      /*together=*/8, /*rows=*/IntegerAttr(), kSparseChunkBytes,
-      get(arguments.bias), get(arguments.residual), arguments.activation,
-      arguments.scale,
-      b.getDenseI64ArrayAttr(
-          llvm::to_vector(llvm::seq<int64_t>(0, getRank()))));
+  tile::StoreOp op =
+      kernel.store(arguments, sums, part, tile, kSparseChunkBytes);
+  op.setAlong(ArrayRef<int64_t>{getRank() - 1});
+  op.setBox(cast<tile::FragmentType>(sums.getType()).getBox());
+  op.setAxes(llvm::to_vector(llvm::seq<int64_t>(0, getRank())));
 }

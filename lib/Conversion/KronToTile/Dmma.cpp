@@ -28,7 +28,6 @@
 
 #include "Families.h"
 #include "TileKernel.h"
-#include "kron/CodeGen/GPU/Dispatch.h"
 #include "kron/Plan/GPU/DmmaPlan.h"
 
 using namespace mlir;
@@ -36,17 +35,13 @@ using namespace mlir::kron;
 
 namespace {
 
-class DmmaTiles {
+class DmmaTiles : FusedTiles<DmmaPlan> {
 public:
-  DmmaTiles(OpBuilder &hostBuilder, FusedOp fused, const DmmaPlan &plan)
-      : kernel(hostBuilder, fused), fused(fused), plan(plan), b(kernel.builder),
-        loc(kernel.loc), element(kernel.host.element) {}
-
-  void build(gpu::GPUModuleOp gpuModule);
+  using FusedTiles::FusedTiles;
+  void build();
 
 private:
   void allocate();
-  void acquire();
   void copy(Value tile, int64_t ahead, int64_t first, int64_t end);
   void prepare(const DmmaStep &step);
   void barrier(const DmmaStep &step);
@@ -62,14 +57,6 @@ private:
     return plan.cluster == 2 && isLast(step);
   }
 
-  TileKernel kernel;
-  FusedOp fused;
-  const DmmaPlan &plan;
-  OpBuilder &b;
-  Location loc;
-  Type element;
-
-  BoxArguments arguments;
   /// In the kernel.
   Value ring, next;
   SmallVector<Value> operands;
@@ -89,15 +76,12 @@ void DmmaTiles::allocate() {
     llvm::append_values(swizzle, from, to);
   auto layout = tile::LayoutAttr::get(
       b.getContext(), TileLayout::getDenseStrides(plan.extents), swizzle);
-  auto buffer =
-      tile::BufferType::get(b.getContext(), plan.extents, element, layout);
+  auto buffer = tile::BufferType::get(plan.extents, element, layout);
   std::optional<int64_t> along;
   if (plan.cluster == 2)
     along = plan.steps.back().axis;
   ring = tile::AllocOp::create(
-      b, loc,
-      tile::RingType::get(b.getContext(), plan.ringSlots, buffer, along),
-      Value());
+      b, loc, tile::RingType::get(plan.ringSlots, buffer, along));
 }
 
 /// The factor of `step` as lanes have it.
@@ -105,9 +89,8 @@ void DmmaTiles::prepare(const DmmaStep &step) {
   tile::OperandOrder order = isSplit(step)   ? tile::OperandOrder::Halves
                              : step.bit == 0 ? tile::OperandOrder::Pairs
                                              : tile::OperandOrder::Apart;
-  auto type =
-      tile::OperandType::get(b.getContext(), {kDmmaFactorSize, kDmmaFactorSize},
-                             element, tile::AtomKind::Dmma, order);
+  auto type = tile::OperandType::get({kDmmaFactorSize, kDmmaFactorSize},
+                                     element, tile::AtomKind::Dmma, order);
   unsigned number = arguments.factors.at(step.product);
   operands.push_back(
       tile::PrepareOp::create(b, loc, type, kernel.getArgument(number)));
@@ -117,25 +100,18 @@ void DmmaTiles::prepare(const DmmaStep &step) {
 // The ring
 //===----------------------------------------------------------------------===//
 
-void DmmaTiles::acquire() {
-  auto type = cast<tile::RingType>(ring.getType()).getBuffer();
-  next = tile::AcquireOp::create(b, loc, type, ring);
-}
-
 /// Starts the copies of slots [first, end) of the tile `ahead` turns after
 /// `tile`, or after the first one: each warp its part.
 void DmmaTiles::copy(Value tile, int64_t ahead, int64_t first, int64_t end) {
   if (first == end)
     return;
-  DenseI64ArrayAttr part;
+  auto op = tile::CopyOp::create(b, loc, kernel.getArgument(arguments.input),
+                                 tile, ahead, next, kDmmaPairBytes);
   if (end - first < plan.slots)
-    part = b.getDenseI64ArrayAttr({first, end});
-  tile::CopyOp::create(b, loc, kernel.getArgument(arguments.input), tile, ahead,
-                       next, part, /*order=*/DenseI64ArrayAttr(), plan.warps,
-                       plan.getCopies(), /*rows=*/IntegerAttr(), kDmmaPairBytes,
-                       /*split=*/plan.cluster == 2, /*fill=*/false,
-                       /*axes=*/DenseI64ArrayAttr(),
-                       /*pieces=*/tile::PiecesAttr());
+    op.setPart(ArrayRef<int64_t>{first, end});
+  op.setGroups(plan.warps);
+  op.setTogether(plan.getCopies());
+  op.setSplit(plan.cluster == 2);
 }
 
 /// Waits for the warps that the fibres of a step lie with.
@@ -172,8 +148,7 @@ void DmmaTiles::buildStep(const DmmaStep &step, Value operand, Value slot,
   int64_t along = 1, axis = step.axis;
   if (step.bit == 0)
     std::swap(shape[1], shape[2]), along = 2;
-  auto type = tile::FragmentType::get(b.getContext(), shape, element,
-                                      tile::AtomKind::Dmma);
+  auto type = tile::FragmentType::get(shape, element, tile::AtomKind::Dmma);
   Value fragment = tile::LoadOp::create(
       b, loc, type, slot, loop.getBoxes(), /*tile=*/Value(), axis,
       /*box=*/DenseI64ArrayAttr(), /*halves=*/isSplit(step));
@@ -187,10 +162,10 @@ void DmmaTiles::buildStep(const DmmaStep &step, Value operand, Value slot,
     tile::ExchangeOp::create(b, loc, fragment, slot, loop.getBoxes(), axis);
     return;
   }
-  kernel.storeBox(arguments, fragment, loop.getBoxes(), tile, axis,
-                  b.getDenseI64ArrayAttr(plan.getTileExtents()),
-                  /*order=*/DenseI64ArrayAttr(), /*together=*/8,
-                  kDmmaPairBytes);
+  tile::StoreOp op =
+      kernel.store(arguments, fragment, loop.getBoxes(), tile, kDmmaPairBytes);
+  op.setAlong(ArrayRef<int64_t>{axis});
+  op.setBox(plan.getTileExtents());
 }
 
 /// The place of the tile before is free once the warps that share fibres have
@@ -201,11 +176,10 @@ void DmmaTiles::buildTile(Value tile) {
   int64_t ahead = isShared ? 1 : plan.ringSlots - 1;
   int64_t early = isShared ? plan.ringSlots - plan.slots : plan.slots;
   const DmmaStep &last = plan.steps.back();
-  auto type = cast<tile::RingType>(ring.getType()).getBuffer();
-  Value slot = tile::WaitOp::create(b, loc, type, ring, ahead - 1);
+  Value slot = tile::WaitOp::create(b, loc, ring, ahead - 1);
   tile::BarrierOp::create(b, loc, /*groups=*/plan.warps);
   auto copyEarly = [&] {
-    acquire();
+    next = tile::AcquireOp::create(b, loc, ring);
     copy(tile, ahead, 0, std::min(early, plan.slots));
   };
   bool isMet = isShared || plan.isPrivate(last.bit);
@@ -225,38 +199,28 @@ void DmmaTiles::buildTile(Value tile) {
   copy(tile, ahead, std::min(early, plan.slots), plan.slots);
 }
 
-void DmmaTiles::build(gpu::GPUModuleOp gpuModule) {
+void DmmaTiles::build() {
   arguments = kernel.enterBoxes(fused, plan.getTileExtents(), plan.contracted);
   for (const DmmaStep &step : plan.steps)
     kernel.enterFactor(fused, step.product, kDmmaFactorSize, kDmmaFactorSize,
                        arguments);
   kernel.enterTileCount(/*bits=*/32, arguments);
-  kernel.begin(gpuModule, getKernelBaseName(fused),
-               tile::KernelAttr::get(b.getContext(), 32 * plan.warps,
-                                     plan.ctasPerSM, plan.cluster));
+  begin(32 * plan.warps, plan.cluster);
   allocate();
   int64_t first = plan.cluster == 2 ? 1 : plan.ringSlots - 1;
   for (int64_t ahead = 0; ahead < first; ++ahead) {
-    acquire();
+    next = tile::AcquireOp::create(b, loc, ring);
     copy(Value(), ahead, 0, plan.slots);
   }
   for (const DmmaStep &step : plan.steps)
     prepare(step);
-  kernel.forTiles(kernel.getArgument(arguments.tileCount),
-                  [&](Value tile) { buildTile(tile); });
-  kernel.launch(kernel.host.materialize(arguments.tiles, 64));
+  buildLoop([&](Value tile) { buildTile(tile); });
 }
 
-LogicalResult kron::tileDmma(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                             FusedOp fused, GPUPlanAttr plan,
-                             const GPUMachine &machine) {
-  FailureOr<DmmaPlan> complete =
-      getTilePlan(fused, "a dmma", readDmmaPlan(fused, plan), machine,
-                  [&](const DmmaPlan &read) {
-                    return getDmmaMachineReason(read, machine);
-                  });
-  if (failed(complete))
-    return failure();
-  DmmaTiles(builder, fused, *complete).build(gpuModule);
-  return success();
+LogicalResult kron::tileDmma(const TileSource &source) {
+  return buildTiles<DmmaTiles>(source, readDmmaPlan(source.fused, source.plan),
+                               [&](const DmmaPlan &plan) {
+                                 return getDmmaMachineReason(plan,
+                                                             source.machine);
+                               });
 }

@@ -15,76 +15,28 @@
 
 namespace mlir::kron {
 
-/// Builds the kernel of `plan`, of kind `batched`, for `fused`, and at the
-/// builder's position its launch.
-LogicalResult tileBatched(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                          FusedOp fused, GPUPlanAttr plan,
-                          const GPUMachine &machine);
+/// What kernels are made of, and at the builder's position their launches.
+struct TileSource {
+  OpBuilder &builder;
+  gpu::GPUModuleOp gpuModule;
+  const GPUMachine &machine;
+  FusedOp fused = nullptr;
+  GPUPlanAttr plan = nullptr;
+  /// What reads the results, of which rows of 8 bits are stored instead; null:
+  /// they are stored.
+  QuantizeOp quantize = nullptr;
+};
 
-/// The same of a plan of kind `ffma`.
-LogicalResult tileFfma(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                       FusedOp fused, GPUPlanAttr plan,
-                       const GPUMachine &machine);
+/// Build the kernels of a plan for a fused region, which is of the kind that
+/// their name says.
+using TileFamily = LogicalResult(const TileSource &);
+TileFamily tileBatched, tileFfma, tileDmma, tileMma, tileWgmma, tileSmallGroups,
+    tileSparse, tileChain, tileSimt;
 
-/// The same of a plan of kind `dmma`.
-LogicalResult tileDmma(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                       FusedOp fused, GPUPlanAttr plan,
-                       const GPUMachine &machine);
-
-/// The same of a plan of kind `mma`.
-LogicalResult tileMma(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                      FusedOp fused, GPUPlanAttr plan,
-                      const GPUMachine &machine);
-
-/// The same of a plan of kind `wgmma`.
-LogicalResult tileWgmma(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                        FusedOp fused, GPUPlanAttr plan,
-                        const GPUMachine &machine);
-/// The same of one that stores, in place of what it computes, rows of 8 bits
-/// for `quantize`, which reads that; null: it does not.
-LogicalResult tileQuantizedWgmma(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                                 FusedOp fused, GPUPlanAttr plan,
-                                 const GPUMachine &machine,
-                                 QuantizeOp quantize);
-
-/// The same of a plan of kind `small_groups`.
-LogicalResult tileSmallGroups(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                              FusedOp fused, GPUPlanAttr plan,
-                              const GPUMachine &machine);
-
-/// The same of a plan of kind `sparse` whose factor is not kept, and which
-/// warps multiply by.
-LogicalResult tileSparse(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                         FusedOp fused, GPUPlanAttr plan,
-                         const GPUMachine &machine);
-
-/// The same of a plan of kind `chain`; and of one that stores rows of 8 bits,
-/// as tileQuantizedWgmma does.
-LogicalResult tileChain(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                        FusedOp fused, GPUPlanAttr plan,
-                        const GPUMachine &machine);
-LogicalResult tileQuantizedChain(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                                 FusedOp fused, GPUPlanAttr plan,
-                                 const GPUMachine &machine,
-                                 QuantizeOp quantize);
-
-/// The same of a plan of kind `simt`, whose launches are a kernel each.
-LogicalResult tileSimt(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                       FusedOp fused, GPUPlanAttr plan,
-                       const GPUMachine &machine);
-
-/// The same of `op`, which carries a plan of kind `pairwise`.
-LogicalResult tilePairwise(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                           PairOpInterface op, const GPUMachine &machine);
-
-/// Builds the kernels of `gradient`, which carries a plan of kind `gradient`,
-/// and in front of it their launches.
-LogicalResult tileGradient(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                           KsmmGradOp gradient, const GPUMachine &machine);
-
-/// The same of `op`, which carries a plan of kind `quantize`.
-LogicalResult tileQuantize(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                           QuantizeOp op, const GPUMachine &machine);
+/// Build, in front of an operation, the kernels of the plan that it carries.
+LogicalResult tilePairwise(const TileSource &source, PairOpInterface op);
+LogicalResult tileGradient(const TileSource &source, KsmmGradOp gradient);
+LogicalResult tileQuantize(const TileSource &source, QuantizeOp op);
 
 } // namespace mlir::kron
 

@@ -23,7 +23,6 @@
 
 #include "Families.h"
 #include "TileKernel.h"
-#include "kron/CodeGen/GPU/Dispatch.h"
 #include "kron/Plan/GPU/FfmaPlan.h"
 #include "kron/Plan/GPU/Reasons.h"
 
@@ -32,19 +31,15 @@ using namespace mlir::kron;
 
 namespace {
 
-class FfmaTiles {
+class FfmaTiles : FusedTiles<FfmaPlan> {
 public:
-  FfmaTiles(OpBuilder &hostBuilder, FusedOp fused, const FfmaPlan &plan)
-      : kernel(hostBuilder, fused), fused(fused), plan(plan), b(kernel.builder),
-        loc(kernel.loc), element(kernel.host.element) {}
-
-  void build(gpu::GPUModuleOp gpuModule);
+  using FusedTiles::FusedTiles;
+  void build();
 
 private:
   void enterOperands();
   tile::BufferType getBuffer(ArrayRef<int64_t> shape);
   Value resize(Value slot, ArrayRef<int64_t> shape);
-  void acquire();
   void copy(Value tile, int64_t first, int64_t end);
   void barrier(bool inGroups);
   bool isConfined(const FfmaGroup &group) const;
@@ -62,14 +57,6 @@ private:
     return isLast(group) && !plan.copiesOut;
   }
 
-  TileKernel kernel;
-  FusedOp fused;
-  const FfmaPlan &plan;
-  OpBuilder &b;
-  Location loc;
-  Type element;
-
-  BoxArguments arguments;
   /// Axes as threads go along them; null: from the outermost to the innermost.
   DenseI64ArrayAttr inputOrder, outputOrder;
   /// In the kernel.
@@ -104,7 +91,7 @@ tile::BufferType FfmaTiles::getBuffer(ArrayRef<int64_t> shape) {
   tile::LayoutAttr layout;
   if (TileLayout::getDenseStrides(shape) != plan.strides)
     layout = tile::LayoutAttr::get(b.getContext(), plan.strides, {});
-  return tile::BufferType::get(b.getContext(), shape, element, layout);
+  return tile::BufferType::get(shape, element, layout);
 }
 
 Value FfmaTiles::resize(Value slot, ArrayRef<int64_t> shape) {
@@ -114,11 +101,6 @@ Value FfmaTiles::resize(Value slot, ArrayRef<int64_t> shape) {
   return tile::ResizeOp::create(b, loc, type, slot);
 }
 
-void FfmaTiles::acquire() {
-  auto type = cast<tile::RingType>(ring.getType()).getBuffer();
-  next = tile::AcquireOp::create(b, loc, type, ring);
-}
-
 /// Starts the copies of slots [first, end) of the tile after `tile`, or of the
 /// first one. Slots beyond the input hold results only.
 void FfmaTiles::copy(Value tile, int64_t first, int64_t end) {
@@ -126,16 +108,15 @@ void FfmaTiles::copy(Value tile, int64_t first, int64_t end) {
   end = std::min(end, extent);
   if (first >= end)
     return;
-  DenseI64ArrayAttr part;
+  auto op = tile::CopyOp::create(b, loc, kernel.getArgument(arguments.input),
+                                 tile, /*ahead=*/tile ? 1 : 0,
+                                 resize(next, plan.groups.front().before),
+                                 plan.copyWidth * plan.elementBytes);
   if (end - first < extent)
-    part = b.getDenseI64ArrayAttr({first, end});
-  tile::CopyOp::create(
-      b, loc, kernel.getArgument(arguments.input), tile,
-      /*ahead=*/tile ? 1 : 0, resize(next, plan.groups.front().before), part,
-      inputOrder, plan.slotThreads ? plan.slots : 1, plan.copies,
-      /*rows=*/IntegerAttr(), plan.copyWidth * plan.elementBytes,
-      /*split=*/false, /*fill=*/false, /*axes=*/DenseI64ArrayAttr(),
-      /*pieces=*/tile::PiecesAttr());
+    op.setPart(ArrayRef<int64_t>{first, end});
+  op.setOrderAttr(inputOrder);
+  op.setGroups(plan.slotThreads ? plan.slots : 1);
+  op.setTogether(plan.copies);
 }
 
 /// Waits for all threads, or for those of this one's slot.
@@ -177,8 +158,8 @@ Value FfmaTiles::multiply(const FfmaGroup &group, Value fragment) {
     bool isLastAxis = along == 1;
     shape[along] = axis.sizeN;
     fragment = tile::ContractOp::create(
-        b, loc, tile::FragmentType::get(b.getContext(), shape, element),
-        fragment, operands.at(axis.product), along, tile::AtomKind::Fma,
+        b, loc, tile::FragmentType::get(shape, element), fragment,
+        operands.at(axis.product), along, tile::AtomKind::Fma,
         plan.getBlock(axis, fibres, isLastAxis && streams),
         /*whole=*/isLastAxis && !streams, /*ordered=*/false);
   }
@@ -187,12 +168,15 @@ Value FfmaTiles::multiply(const FfmaGroup &group, Value fragment) {
 
 void FfmaTiles::store(Value source, Value boxes, Value tile,
                       ArrayRef<int64_t> along) {
-  DenseI64ArrayAttr box;
-  if (boxes)
-    box = b.getDenseI64ArrayAttr(plan.groups.back().after);
-  kernel.storeBox(arguments, source, boxes, tile, along, box,
-                  boxes ? DenseI64ArrayAttr() : outputOrder, plan.copies,
-                  plan.elementBytes);
+  tile::StoreOp op =
+      kernel.store(arguments, source, boxes, tile, plan.elementBytes);
+  op.setTogether(plan.copies);
+  if (boxes) {
+    op.setAlong(along);
+    op.setBox(plan.groups.back().after);
+  } else {
+    op.setOrderAttr(outputOrder);
+  }
 }
 
 /// Takes the tile, which lies in `slot` if there is one, through `group`.
@@ -217,7 +201,7 @@ void FfmaTiles::buildGroup(const FfmaGroup &group, Value slot, Value tile) {
   {
     OpBuilder::InsertionGuard guard(b);
     kernel.beginBody(loop);
-    auto type = tile::FragmentType::get(b.getContext(), shape, element);
+    auto type = tile::FragmentType::get(shape, element);
     Value fragment = tile::LoadOp::create(
         b, loc, type, source, loop.getBoxes(), slot ? Value() : tile, along,
         slot ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(group.before));
@@ -237,10 +221,9 @@ void FfmaTiles::buildGroup(const FfmaGroup &group, Value slot, Value tile) {
 void FfmaTiles::buildTile(Value tile) {
   if (plan.direct)
     return buildGroup(plan.groups.front(), Value(), tile);
-  auto type = cast<tile::RingType>(ring.getType()).getBuffer();
-  Value slot = tile::WaitOp::create(b, loc, type, ring, /*pending=*/0);
+  Value slot = tile::WaitOp::create(b, loc, ring, /*pending=*/0);
   barrier(isConfined(plan.groups.front()));
-  acquire();
+  next = tile::AcquireOp::create(b, loc, ring);
   // Slots of the next tile that have room beside this one's.
   copy(tile, 0, std::min(plan.slots, plan.ringSlots - plan.slots));
   for (auto [number, group] : llvm::enumerate(plan.groups)) {
@@ -250,43 +233,33 @@ void FfmaTiles::buildTile(Value tile) {
   }
   if (!plan.copiesOut)
     return;
-  tile::BarrierOp::create(b, loc, /*groups=*/1);
+  kernel.barrier();
   store(resize(slot, plan.groups.back().after), Value(), tile, {});
   copyLate(slot, tile);
 }
 
-void FfmaTiles::build(gpu::GPUModuleOp gpuModule) {
+void FfmaTiles::build() {
   enterOperands();
-  kernel.begin(
-      gpuModule, getKernelBaseName(fused),
-      tile::KernelAttr::get(b.getContext(), plan.threads, plan.ctasPerSM));
+  begin(plan.threads);
   if (!plan.direct) {
-    auto type = tile::RingType::get(b.getContext(), plan.ringSlots,
-                                    getBuffer(plan.getRoom()), plan.slotAxis);
-    ring = tile::AllocOp::create(b, loc, type, Value());
-    acquire();
+    ring = tile::AllocOp::create(b, loc,
+                                 tile::RingType::get(plan.ringSlots,
+                                                     getBuffer(plan.getRoom()),
+                                                     plan.slotAxis));
+    next = tile::AcquireOp::create(b, loc, ring);
     copy(Value(), 0, plan.slots);
   }
   for (const FfmaGroup &group : plan.groups)
     for (const FfmaAxis &axis : group.axes) {
-      auto type = tile::OperandType::get(b.getContext(),
-                                         {axis.sizeK, axis.sizeN}, element);
+      auto type = tile::OperandType::get({axis.sizeK, axis.sizeN}, element);
       operands[axis.product] = tile::PrepareOp::create(
           b, loc, type, kernel.getArgument(arguments.factors.at(axis.product)));
     }
-  tile::BarrierOp::create(b, loc, /*groups=*/1);
-  kernel.forTiles(kernel.getArgument(arguments.tileCount),
-                  [&](Value tile) { buildTile(tile); });
-  kernel.launch(kernel.host.materialize(arguments.tiles, 64));
+  kernel.barrier();
+  buildLoop([&](Value tile) { buildTile(tile); });
 }
 
-LogicalResult kron::tileFfma(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                             FusedOp fused, GPUPlanAttr plan,
-                             const GPUMachine &machine) {
-  FailureOr<FfmaPlan> complete =
-      getTilePlan(fused, "an ffma", readFfmaPlan(fused, plan), machine);
-  if (failed(complete))
-    return failure();
-  FfmaTiles(builder, fused, *complete).build(gpuModule);
-  return success();
+LogicalResult kron::tileFfma(const TileSource &source) {
+  return buildTiles<FfmaTiles>(source, readFfmaPlan(source.fused, source.plan),
+                               getNoReason<FfmaPlan>);
 }

@@ -31,35 +31,24 @@ namespace {
 
 class GradientKernels {
 public:
-  GradientKernels(OpBuilder &hostBuilder, gpu::GPUModuleOp gpuModule,
-                  KsmmGradOp gradient, const SparseGradPlan &plan,
-                  const GPUMachine &machine);
+  GradientKernels(const TileSource &source, KsmmGradOp gradient,
+                  const SparseGradPlan &plan);
 
   void build();
 
 private:
-  /// Arguments of a kernel that stores the gradient.
-  struct Target {
-    unsigned view;
-    std::optional<unsigned> alpha, beta, addend;
-  };
-
   Int getRows();
   void cutBatch();
   tile::BatchAttr getBatch();
   unsigned enterWeights(TileKernel &kernel, Value array);
-  Target enterTarget(TileKernel &kernel);
+  BoxArguments enterTarget(TileKernel &kernel);
   Value makePieces(TileKernel &kernel, ArrayRef<int64_t> sizes);
-  void store(TileKernel &kernel, Value source, const Target &target, Value tile,
-             int64_t bytes);
   void buildProducts();
   void buildTotals();
 
-  OpBuilder &hostBuilder;
-  gpu::GPUModuleOp gpuModule;
+  const TileSource &source;
   KsmmGradOp gradient;
   const SparseGradPlan &plan;
-  const GPUMachine &machine;
   Emitter host;
   Location loc;
   Type sumType;
@@ -71,14 +60,10 @@ private:
 
 } // namespace
 
-GradientKernels::GradientKernels(OpBuilder &hostBuilder,
-                                 gpu::GPUModuleOp gpuModule,
-                                 KsmmGradOp gradient,
-                                 const SparseGradPlan &plan,
-                                 const GPUMachine &machine)
-    : hostBuilder(hostBuilder), gpuModule(gpuModule), gradient(gradient),
-      plan(plan), machine(machine),
-      host(hostBuilder, gradient.getLoc(), plan.element),
+GradientKernels::GradientKernels(const TileSource &source, KsmmGradOp gradient,
+                                 const SparseGradPlan &plan)
+    : source(source), gradient(gradient), plan(plan),
+      host(source.builder, gradient.getLoc(), plan.element),
       loc(gradient.getLoc()), sumType(getAccumulatorType(plan.element)),
       name(gradient->getParentOfType<func::FuncOp>().getSymName()) {}
 
@@ -124,12 +109,12 @@ void GradientKernels::cutBatch() {
 tile::BatchAttr GradientKernels::getBatch() {
   using tile::AtomKind;
   using tile::Residuals;
-  AtomKind atom = plan.usesWgmma              ? AtomKind::WgmmaHalf
-                  : plan.usesPackedOperands   ? AtomKind::WgmmaTF32
-                  : plan.is16BitFloat()       ? AtomKind::MmaM16N8K16
-                  : plan.math != MmaMath::F64 ? AtomKind::MmaTF32
-                  : machine.hasWideDMMA       ? AtomKind::MmaF64
-                                              : AtomKind::MmaF64Small;
+  AtomKind atom = plan.usesWgmma               ? AtomKind::WgmmaHalf
+                  : plan.usesPackedOperands    ? AtomKind::WgmmaTF32
+                  : plan.is16BitFloat()        ? AtomKind::MmaM16N8K16
+                  : plan.math != MmaMath::F64  ? AtomKind::MmaTF32
+                  : source.machine.hasWideDMMA ? AtomKind::MmaF64
+                                               : AtomKind::MmaF64Small;
   Residuals residuals = plan.has16BitResiduals            ? Residuals::BF16
                         : plan.math == MmaMath::SplitTF32 ? Residuals::TF32
                                                           : Residuals::None;
@@ -148,18 +133,19 @@ unsigned GradientKernels::enterWeights(TileKernel &kernel, Value array) {
       found.base, getArraySizes(kernel.host, array), found.strides));
 }
 
-GradientKernels::Target GradientKernels::enterTarget(TileKernel &kernel) {
-  Target target;
+/// Of a kernel that stores the gradient.
+BoxArguments GradientKernels::enterTarget(TileKernel &kernel) {
+  BoxArguments target;
   Scale alpha = getAlpha(gradient), beta = getBeta(gradient);
-  target.view = enterWeights(kernel, gradient.getInit());
+  target.init = enterWeights(kernel, gradient.getInit());
   if (!alpha.isOne())
-    target.alpha = kernel.enter(alpha.materialize(kernel.host.builder, loc));
+    target.alpha = kernel.enter(alpha);
   if (beta.isZero())
     return target;
-  target.beta = kernel.enter(beta.materialize(kernel.host.builder, loc));
+  target.beta = kernel.enter(beta);
   target.addend = gradient.getAddend()
                       ? enterWeights(kernel, gradient.getAddend())
-                      : target.view;
+                      : target.init;
   return target;
 }
 
@@ -170,27 +156,12 @@ Value GradientKernels::makePieces(TileKernel &kernel, ArrayRef<int64_t> sizes) {
   return kernel.makeView(workspace, all, /*strides=*/{}, sumType);
 }
 
-void GradientKernels::store(TileKernel &kernel, Value source,
-                            const Target &target, Value tile, int64_t bytes) {
-  OpBuilder &b = kernel.builder;
-  auto get = [&](std::optional<unsigned> number) {
-    return number ? kernel.getArgument(*number) : Value();
-  };
-  DenseI64ArrayAttr none;
-  tile::StoreOp::create(
-      b, loc, source, /*boxes=*/Value(), kernel.getArgument(target.view), tile,
-      /*along=*/none, get(target.alpha), get(target.beta), get(target.addend),
-      /*box=*/none, /*order=*/none, /*together=*/8, /*rows=*/IntegerAttr(),
-      bytes, /*bias=*/Value(), /*residual=*/Value(), Activation::Identity,
-      /*scale=*/TypedAttr(), /*axes=*/none);
-}
-
 //===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
 
 void GradientKernels::buildProducts() {
-  TileKernel kernel(hostBuilder, loc, plan.element);
+  TileKernel kernel(source.builder, loc, plan.element);
   OpBuilder &b = kernel.builder;
   tile::BatchAttr batch = getBatch();
   auto enterSide = [&](Value array, const tile::BatchSide &side) {
@@ -204,65 +175,61 @@ void GradientKernels::buildProducts() {
   unsigned right = enterSide(gradient.getInput(), plan.right);
   int64_t sumBytes = getElementBytes(sumType);
   int64_t bytes = plan.elementBytes;
-  Target target;
+  BoxArguments target;
   if (!workspace) {
     target = enterTarget(kernel);
   } else if (plan.hasThreadOrder()) {
-    target.view = kernel.enter(makePieces(kernel, plan.getSumsPerPiece()));
+    target.init = kernel.enter(makePieces(kernel, plan.getSumsPerPiece()));
     bytes = 16;
   } else {
-    target.view = kernel.enter(makePieces(kernel, batch.getSizes()));
+    target.init = kernel.enter(makePieces(kernel, batch.getSizes()));
     bytes = sumBytes * plan.getNeighbours(sumBytes);
   }
   unsigned positions = kernel.enter(host.materialize(rowsPerPiece, 64));
   Int tiles = host.mul(pieces, plan.getTiles());
   unsigned count = kernel.enter(host.materialize(host.truncate(tiles), 32));
   kernel.begin(
-      gpuModule, name,
+      source.gpuModule, name,
       tile::KernelAttr::get(b.getContext(), plan.getThreads(), plan.ctasPerSM));
-  auto slot = tile::BufferType::get(b.getContext(),
-                                    plan.getStageBytes() / plan.elementBytes,
-                                    plan.element, tile::LayoutAttr());
-  Value ring = tile::AllocOp::create(
-      b, loc,
-      tile::RingType::get(b.getContext(), plan.stages, slot, std::nullopt),
-      Value());
+  auto slot = tile::BufferType::get(plan.getStageBytes() / plan.elementBytes,
+                                    plan.element);
+  Value ring =
+      tile::AllocOp::create(b, loc, tile::RingType::get(plan.stages, slot));
   auto type = tile::FragmentType::get(
-      b.getContext(),
       {1, plan.getRows(plan.left), plan.getRows(plan.right), plan.getLanes()},
       sumType);
   kernel.forTiles(kernel.getArgument(count), [&](Value tile) {
     Value sums = tile::ContractBatchOp::create(
         b, loc, type, kernel.getArgument(left), kernel.getArgument(right), tile,
         kernel.getArgument(positions), ring, batch);
-    store(kernel, sums, target, tile, bytes);
+    kernel.store(target, sums, /*boxes=*/Value(), tile, bytes);
   });
-  kernel.launch(host.materialize(tiles, 64));
+  kernel.launch(tiles);
 }
 
 /// A thread per weight, or several, as the plan says. The order does not depend
 /// on anything but that and sizes, so the result is the same bit for bit every
 /// time.
 void GradientKernels::buildTotals() {
-  TileKernel kernel(hostBuilder, loc, plan.element);
+  TileKernel kernel(source.builder, loc, plan.element);
   OpBuilder &b = kernel.builder;
   int64_t groups = plan.sharesGroups ? plan.groups : 1;
   int64_t lanes = plan.sharesLanes ? plan.lanes : 1;
   int64_t weights = plan.getSumsPerPiece() / (groups * lanes);
   unsigned sums = kernel.enter(makePieces(kernel, {groups, weights, lanes}));
-  Target target = enterTarget(kernel);
+  BoxArguments target = enterTarget(kernel);
   int64_t tiles = llvm::divideCeil(weights, kSumThreads / plan.sumThreads);
   Value hostTiles = host.materialize(tiles, 64);
   unsigned count = kernel.enter(hostTiles);
-  kernel.begin(gpuModule, (name + "_sum").str(),
+  kernel.begin(source.gpuModule, (name + "_sum").str(),
                tile::KernelAttr::get(b.getContext(), kSumThreads,
                                      /*ctasPerSM=*/4));
-  auto type = tile::FragmentType::get(b.getContext(), {1, 1}, sumType);
+  auto type = tile::FragmentType::get({1, 1}, sumType);
   kernel.forTiles(kernel.getArgument(count), [&](Value tile) {
     Value totals = tile::AddPiecesOp::create(
         b, loc, type, kernel.getArgument(sums), tile, plan.sumThreads,
         plan.sumLoads, plan.hasThreadOrder() ? getBatch() : tile::BatchAttr());
-    store(kernel, totals, target, tile, plan.elementBytes);
+    kernel.store(target, totals, /*boxes=*/Value(), tile, plan.elementBytes);
   });
   kernel.launch(hostTiles);
 }
@@ -274,27 +241,23 @@ void GradientKernels::build() {
     buildTotals();
 }
 
-LogicalResult kron::tileGradient(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                                 KsmmGradOp gradient,
-                                 const GPUMachine &machine) {
+LogicalResult kron::tileGradient(const TileSource &source,
+                                 KsmmGradOp gradient) {
   if (!hasGradientKernels(gradient))
     return gradient.emitOpError("cannot become a GPU kernel: run "
                                 "--kron-decompose=target=cuda first");
   SmallVector<GPUPlanAttr> plans = getCompletePlans(gradient);
   if (plans.size() != 1)
     return failure();
-  auto read = readSparseGradPlan(gradient, plans.front());
-  std::optional<std::string> reason;
-  if (auto *wrong = std::get_if<std::string>(&read))
-    reason = *wrong;
-  else
-    reason =
-        getSparseGradMachineReason(std::get<SparseGradPlan>(read), machine);
-  if (reason)
-    return gradient.emitOpError("cannot become a gradient kernel: ") << *reason;
-  builder.setInsertionPoint(gradient);
-  GradientKernels(builder, gpuModule, gradient, std::get<SparseGradPlan>(read),
-                  machine)
-      .build();
+  FailureOr<SparseGradPlan> plan =
+      takePlan(gradient, GPUKernel::Gradient,
+               readSparseGradPlan(gradient, plans.front()),
+               [&](const SparseGradPlan &read) {
+                 return getSparseGradMachineReason(read, source.machine);
+               });
+  if (failed(plan))
+    return failure();
+  source.builder.setInsertionPoint(gradient);
+  GradientKernels(source, gradient, *plan).build();
   return success();
 }

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Verifier.h"
 
 namespace mlir::kron {
 #define GEN_PASS_DEF_KRONTILE
@@ -27,9 +28,9 @@ namespace mlir::kron {
 using namespace mlir;
 using namespace mlir::kron;
 
-/// What makes kernels of `plan` of tile operations, or null.
-static decltype(&tileBatched) getFamily(GPUPlanAttr plan) {
-  switch (plan.getKernel()) {
+/// What makes kernels of plans of `kind` for a fused region, or null.
+static TileFamily *getFamily(GPUKernel kind) {
+  switch (kind) {
   case GPUKernel::Batched:
     return tileBatched;
   case GPUKernel::Ffma:
@@ -53,28 +54,20 @@ static decltype(&tileBatched) getFamily(GPUPlanAttr plan) {
   }
 }
 
-/// What makes kernels of tile operations that quantize the rows of `fused`, or
-/// null.
-static decltype(&tileQuantizedWgmma) getQuantizedFamily(FusedOp fused) {
-  GPUPlanAttr plan = getGPUPlans(fused).front();
-  if (!plan.get("quantize"))
-    return nullptr;
-  switch (plan.getKernel()) {
-  case GPUKernel::Wgmma:
-    return tileQuantizedWgmma;
-  case GPUKernel::Chain:
-    return tileQuantizedChain;
-  default:
-    return nullptr;
-  }
+/// Builds the kernel of one plan.
+static LogicalResult tilePlan(const TileSource &source) {
+  GPUKernel kind = source.plan.getKernel();
+  if (TileFamily *family = getFamily(kind))
+    return family(source);
+  FusedOp fused = source.fused;
+  return fused.emitOpError("has a plan for kernel ")
+         << stringifyGPUKernel(kind) << ", which applies no fused region";
 }
 
-/// The plans of `fused`, whose scalars are hoisted; none, with an error, if it
-/// cannot become kernels.
-static SmallVector<GPUPlanAttr> prepare(OpBuilder &builder, FusedOp fused) {
-  if (failed(checkFusedOp(fused)) || failed(hoistFusedScalars(builder, fused)))
-    return {};
-  return getCompletePlans(fused);
+template <typename OpTy> static SmallVector<OpTy> collect(ModuleOp module) {
+  SmallVector<OpTy> ops;
+  module.walk([&](OpTy op) { ops.push_back(op); });
+  return ops;
 }
 
 namespace {
@@ -83,110 +76,79 @@ struct KronTilePass : kron::impl::KronTileBase<KronTilePass> {
   using KronTileBase::KronTileBase;
 
   void runOnOperation() override {
-    ModuleOp module = getOperation();
-    FailureOr<GPUMachine> machine = getGPUMachine(module, chip);
-    if (failed(machine))
-      return signalPassFailure();
-    SmallVector<FusedOp> all;
-    SmallVector<PairOpInterface> pairs;
-    SmallVector<QuantizeOp> quantizes;
-    module.walk([&](PairOpInterface op) {
-      if (!getGPUPlans(op).empty())
-        pairs.push_back(op);
-    });
-    SmallVector<KsmmGradOp> gradients;
-    module.walk([&](KsmmGradOp gradient) {
-      if (gradient.getPlanAttr())
-        gradients.push_back(gradient);
-    });
-    auto collect = [&] {
-      all.clear();
-      quantizes.clear();
-      module.walk([&](FusedOp fused) { all.push_back(fused); });
-      module.walk([&](QuantizeOp op) { quantizes.push_back(op); });
-    };
-    collect();
+    FailureOr<GPUMachine> machine = getGPUMachine(getOperation(), chip);
     OpBuilder builder(&getContext());
-    // What quantizes whole rows is one kernel with what they come from.
-    for (FusedOp fused : all)
-      splitByRows(builder, fused, quantizes);
-    // What has a kernel of both for many rows only is there twice then.
-    collect();
-    for (FusedOp fused : all) {
-      // --convert-kron-to-nvvm says why it has none.
-      if (getGPUPlans(fused).empty())
-        continue;
-      if (failed(getQuantizedFamily(fused)
-                     ? tileQuantized(builder, fused, quantizes, *machine)
-                     : tile(builder, fused, *machine)))
-        return signalPassFailure();
-    }
-    for (PairOpInterface op : pairs) {
-      builder.setInsertionPoint(op);
-      if (failed(checkPlace(op, op.getInit())) ||
-          failed(tilePairwise(builder, getOrCreateGPUModule(module), op,
-                              *machine)))
-        return signalPassFailure();
-      op->erase();
-    }
-    for (KsmmGradOp gradient : gradients) {
-      if (failed(checkPlace(gradient, gradient.getInit())) ||
-          failed(tileGradient(builder, getOrCreateGPUModule(module), gradient,
-                              *machine)))
-        return signalPassFailure();
-      gradient.erase();
-    }
-    // Others are computed by the kernel of what they read.
-    for (QuantizeOp op : quantizes) {
-      if (!op.getPlanAttr())
-        continue;
-      if (failed(checkPlace(op, op.getInit())) ||
-          failed(tileQuantize(builder, getOrCreateGPUModule(module), op,
-                              *machine)))
-        return signalPassFailure();
-      op.erase();
-    }
+    // A plan by hand may make what the tile level refuses.
+    if (failed(machine) || failed(tileModule(builder, *machine)) ||
+        failed(verify(getOperation())))
+      signalPassFailure();
   }
 
 private:
-  LogicalResult tile(OpBuilder &builder, FusedOp fused,
-                     const GPUMachine &machine);
-  LogicalResult tileQuantized(OpBuilder &builder, FusedOp fused,
-                              SmallVectorImpl<QuantizeOp> &quantizes,
-                              const GPUMachine &machine);
+  LogicalResult tileModule(OpBuilder &builder, const GPUMachine &machine);
+  LogicalResult tileFused(OpBuilder &builder, const GPUMachine &machine,
+                          FusedOp fused,
+                          SmallVectorImpl<QuantizeOp> &quantizes);
+
+  /// Replaces each of `ops` by its kernels, which `tileOne` builds.
+  template <typename OpTy>
+  LogicalResult tileAll(OpBuilder &builder, const GPUMachine &machine,
+                        ArrayRef<OpTy> ops,
+                        LogicalResult (*tileOne)(const TileSource &, OpTy)) {
+    for (OpTy op : ops) {
+      builder.setInsertionPoint(op);
+      if (failed(checkPlace(op, op.getInit())) ||
+          failed(tileOne(
+              {builder, getOrCreateGPUModule(getOperation()), machine}, op)))
+        return failure();
+      op->erase();
+    }
+    return success();
+  }
 };
 
 } // namespace
 
-LogicalResult
-KronTilePass::tileQuantized(OpBuilder &builder, FusedOp fused,
-                            SmallVectorImpl<QuantizeOp> &quantizes,
-                            const GPUMachine &machine) {
-  SmallVector<GPUPlanAttr> plans = prepare(builder, fused);
-  if (plans.empty())
-    return failure();
-  QuantizeOp quantize = takeQuantize(fused, quantizes);
-  if (!quantize)
-    return failure();
-  gpu::GPUModuleOp gpuModule = getOrCreateGPUModule(getOperation());
-  return emitQuantizedKernel(builder, fused, quantize, [&] {
-    return getQuantizedFamily(fused)(builder, gpuModule, fused, plans.front(),
-                                     machine, quantize);
-  });
+LogicalResult KronTilePass::tileModule(OpBuilder &builder,
+                                       const GPUMachine &machine) {
+  ModuleOp module = getOperation();
+  SmallVector<QuantizeOp> quantizes = collect<QuantizeOp>(module);
+  // What quantizes whole rows is one kernel with what they come from.
+  for (FusedOp fused : collect<FusedOp>(module))
+    splitByRows(builder, fused, quantizes);
+  // What has a kernel of both for many rows only is there twice then.
+  quantizes = collect<QuantizeOp>(module);
+  for (FusedOp fused : collect<FusedOp>(module))
+    if (failed(tileFused(builder, machine, fused, quantizes)))
+      return failure();
+  return failure(
+      failed(tileAll<PairOpInterface>(
+          builder, machine, collect<PairOpInterface>(module), tilePairwise)) ||
+      failed(tileAll<KsmmGradOp>(builder, machine, collect<KsmmGradOp>(module),
+                                 tileGradient)) ||
+      failed(tileAll<QuantizeOp>(builder, machine, quantizes, tileQuantize)));
 }
 
-LogicalResult KronTilePass::tile(OpBuilder &builder, FusedOp fused,
-                                 const GPUMachine &machine) {
-  SmallVector<GPUPlanAttr> plans = prepare(builder, fused);
+LogicalResult KronTilePass::tileFused(OpBuilder &builder,
+                                      const GPUMachine &machine, FusedOp fused,
+                                      SmallVectorImpl<QuantizeOp> &quantizes) {
+  if (failed(checkFusedOp(fused)) || failed(hoistFusedScalars(builder, fused)))
+    return failure();
+  SmallVector<GPUPlanAttr> plans = getCompletePlans(fused);
   if (plans.empty())
     return failure();
   gpu::GPUModuleOp gpuModule = getOrCreateGPUModule(getOperation());
-  auto emit = [&](OpBuilder &at, GPUPlanAttr plan) -> LogicalResult {
-    if (auto *family = getFamily(plan))
-      return family(at, gpuModule, fused, plan, machine);
-    return fused.emitOpError("has a plan for kernel ")
-           << stringifyGPUKernel(plan.getKernel())
-           << ", which applies no fused region";
+  if (plans.front().get("quantize")) {
+    QuantizeOp quantize = takeQuantize(fused, quantizes);
+    if (!quantize)
+      return failure();
+    return emitQuantizedKernel(builder, fused, quantize, [&] {
+      return tilePlan(
+          {builder, gpuModule, machine, fused, plans.front(), quantize});
+    });
+  }
+  auto emit = [&](OpBuilder &at, GPUPlanAttr plan) {
+    return tilePlan({at, gpuModule, machine, fused, plan});
   };
   if (failed(emitDispatch(builder, fused, plans, emit)))
     return failure();

@@ -23,7 +23,6 @@
 
 #include "Families.h"
 #include "TileKernel.h"
-#include "kron/CodeGen/GPU/Dispatch.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/MmaPlan.h"
 #include "llvm/Support/MathExtras.h"
@@ -46,12 +45,10 @@ struct BlockShape {
   int64_t fold = 1;
 };
 
-class MmaTiles {
+class MmaTiles : FusedTiles<MmaPlan> {
 public:
-  MmaTiles(OpBuilder &hostBuilder, FusedOp fused, const MmaPlan &plan,
-           const GPUMachine &machine);
-
-  void build(gpu::GPUModuleOp gpuModule);
+  MmaTiles(const TileSource &source, const MmaPlan &plan);
+  void build();
 
 private:
   void enterOperands();
@@ -64,6 +61,7 @@ private:
   bool canStoreVectors();
   DenseI64ArrayAttr getCopyOrder();
   void copy(Value tile, int64_t ahead);
+  bool wantsLines() const;
   tile::PiecesAttr getPieces();
 
   bool canFold(int64_t size, unsigned rowDim, int64_t rows) const;
@@ -81,7 +79,7 @@ private:
                  Value tile);
   void buildSteps(Value slot, Value tile);
   void buildTile(Value tile);
-  void barrier(bool ofCluster);
+  void meetCluster();
 
   bool isFirst(const MmaStep &step) const {
     return &step == &plan.steps.front();
@@ -93,24 +91,14 @@ private:
     return std::max<int64_t>(1, kPairBytes / getElementBytes(type));
   }
 
-  TileKernel kernel;
-  FusedOp fused;
-  const MmaPlan &plan;
-  OpBuilder &b;
-  Location loc;
   tile::AtomKind atom;
 
   FusedOperands operands;
   /// Axes of the views, and which of them are the tile's dimensions.
   SmallVector<MmaDim> viewAxes;
   SmallVector<int64_t> axes;
-  /// On the host: positions of those that no factor contracts; tiles.
+  /// On the host: positions of those that no factor contracts.
   SmallVector<Int> sizes;
-  Int tiles = 1;
-  /// Numbers of the kernel's arguments.
-  unsigned input, init, tileCount;
-  std::optional<unsigned> addend, alpha, beta;
-  DenseMap<Operation *, unsigned> factors;
   /// In the kernel.
   Value ring, work;
   SmallVector<SmallVector<Value>> kept;
@@ -118,14 +106,12 @@ private:
 
 } // namespace
 
-MmaTiles::MmaTiles(OpBuilder &hostBuilder, FusedOp fused, const MmaPlan &plan,
-                   const GPUMachine &machine)
-    : kernel(hostBuilder, fused), fused(fused), plan(plan), b(kernel.builder),
-      loc(kernel.loc), operands(getFusedOperands(kernel.host, fused)),
+MmaTiles::MmaTiles(const TileSource &source, const MmaPlan &plan)
+    : FusedTiles(source, plan), operands(getFusedOperands(kernel.host, fused)),
       viewAxes(plan.axes) {
-  atom = plan.math != MmaMath::F64 ? tile::AtomKind::MmaTF32
-         : machine.hasWideDMMA     ? tile::AtomKind::MmaF64
-                                   : tile::AtomKind::MmaF64Small;
+  atom = plan.math != MmaMath::F64    ? tile::AtomKind::MmaTF32
+         : source.machine.hasWideDMMA ? tile::AtomKind::MmaF64
+                                      : tile::AtomKind::MmaF64Small;
   // Rows of a transposed input are the tile's columns.
   if (plan.turnsRows)
     std::rotate(viewAxes.begin() + plan.rowAxis,
@@ -167,26 +153,21 @@ void MmaTiles::enterOperands() {
   for (const MmaGridAxis &grid : plan.grid) {
     auto *found = llvm::find_if(
         viewAxes, [&](const MmaDim &axis) { return axis.axes == grid.axes; });
-    tiles = host.mul(tiles,
-                     host.ceilDiv(sizes[found - viewAxes.begin()], grid.step));
+    arguments.tiles =
+        host.mul(arguments.tiles,
+                 host.ceilDiv(sizes[found - viewAxes.begin()], grid.step));
   }
-  input = enterView(operands.input, plan.inputType, /*isInput=*/true);
-  init = enterView(operands.init, plan.outputType, /*isInput=*/false);
-  if (operands.addend.base) {
-    addend = operands.addend.base == operands.init.base
-                 ? init
-                 : enterView(operands.addend, plan.outputType,
-                             /*isInput=*/false);
-    beta = kernel.enter(operands.beta.materialize(host.builder, loc));
-  }
-  if (!operands.alpha.isOne())
-    alpha = kernel.enter(operands.alpha.materialize(host.builder, loc));
+  arguments.input = enterView(operands.input, plan.inputType, /*isInput=*/true);
+  auto enterOutput = [&](const StepArray &array) {
+    return enterView(array, plan.outputType, /*isInput=*/false);
+  };
+  arguments.init = enterOutput(operands.init);
+  kernel.enterTargets(operands, arguments, enterOutput);
   for (const MmaDim &dim : plan.dims)
     if (dim.product)
-      factors[dim.product] = kernel.enter(
-          kernel.makeView(getFusedFactor(host, fused, dim.product).array,
-                          dim.sizeK, dim.sizeN, plan.factorType));
-  tileCount = kernel.enter(host.materialize(host.truncate(tiles), 32));
+      kernel.enterFactor(fused, dim.product, dim.sizeK, dim.sizeN, arguments,
+                         plan.factorType);
+  kernel.enterTileCount(/*bits=*/32, arguments);
 }
 
 /// Whether a tile may have fewer positions of `dim` than there is room for.
@@ -270,7 +251,7 @@ tile::BufferType MmaTiles::getBuffer(const TileLayout &layout, Type type) {
     llvm::append_values(swizzle, int64_t(bits.from), int64_t(bits.to));
   auto attribute =
       tile::LayoutAttr::get(b.getContext(), layout.strides, swizzle);
-  return tile::BufferType::get(b.getContext(), layout.pitches, type, attribute);
+  return tile::BufferType::get(layout.pitches, type, attribute);
 }
 
 void MmaTiles::allocate() {
@@ -280,46 +261,42 @@ void MmaTiles::allocate() {
   tile::BufferType slot = getBuffer(plan.inputLayout, plan.inputType);
   // A piece has no room around it.
   if (plan.stream)
-    slot = tile::BufferType::get(b.getContext(), plan.stream->sizes,
-                                 plan.inputType, slot.getLayout());
-  ring = tile::AllocOp::create(
-      b, loc, tile::RingType::get(b.getContext(), slots, slot, std::nullopt),
-      Value());
+    slot = tile::BufferType::get(plan.stream->sizes, plan.inputType,
+                                 slot.getLayout());
+  ring = tile::AllocOp::create(b, loc, tile::RingType::get(slots, slot));
   if (plan.workLayout)
-    work = tile::AllocOp::create(b, loc, getBuffer(*plan.workLayout, plan.type),
-                                 Value());
+    work =
+        tile::AllocOp::create(b, loc, getBuffer(*plan.workLayout, plan.type));
+}
+
+/// Whether other CTAs take the columns beside those of a tile.
+bool MmaTiles::wantsLines() const {
+  const MmaDim &inner = plan.dims.back();
+  return !inner.product &&
+         inner.sizeK * getElementBytes(plan.inputType) < kLineBytes;
 }
 
 void MmaTiles::copy(Value tile, int64_t ahead) {
-  auto type = cast<tile::RingType>(ring.getType()).getBuffer();
-  Value slot = tile::AcquireOp::create(b, loc, type, ring);
   SmallVector<int64_t> shape;
   for (const MmaDim &dim : plan.dims)
     shape.push_back(dim.sizeK);
-  auto filled = tile::BufferType::get(b.getContext(), shape, plan.inputType,
-                                      type.getLayout());
-  if (filled != type)
-    slot = tile::ResizeOp::create(b, loc, filled, slot);
-  // Other CTAs take the columns beside those of this tile.
-  const MmaDim &inner = plan.dims.back();
-  int64_t bytes = getElementBytes(plan.inputType);
-  bool wholeLines = !inner.product && inner.sizeK * bytes < kLineBytes;
-  tile::CopyOp::create(
-      b, loc, kernel.getArgument(input), tile, ahead, slot,
-      /*part=*/DenseI64ArrayAttr(), getCopyOrder(), /*groups=*/1,
-      /*together=*/8, /*rows=*/IntegerAttr(), getCopyElements() * bytes,
-      /*split=*/false, /*fill=*/true, b.getDenseI64ArrayAttr(axes),
-      /*pieces=*/tile::PiecesAttr(), wholeLines);
+  Value slot =
+      kernel.resize(tile::AcquireOp::create(b, loc, ring).getSlot(), shape);
+  auto op = tile::CopyOp::create(
+      b, loc, kernel.getArgument(arguments.input), tile, ahead, slot,
+      getCopyElements() * getElementBytes(plan.inputType));
+  op.setOrderAttr(getCopyOrder());
+  op.setFill(true);
+  op.setAxes(axes);
+  op.setLines(wantsLines());
 }
 
 tile::PiecesAttr MmaTiles::getPieces() {
   const MmaStep &step = plan.steps.front();
   int64_t bytes = getElementBytes(plan.inputType);
-  const MmaDim &inner = plan.dims.back();
-  bool wholeLines = !inner.product && inner.sizeK * bytes < kLineBytes;
   return tile::PiecesAttr::get(
       b.getContext(), step.sizes, plan.stream->sizes, axes, step.warps,
-      getCopyElements() * bytes, wholeLines,
+      getCopyElements() * bytes, wantsLines(),
       plan.cluster > 1 ? int64_t(plan.steps.back().dim) : -1, /*ahead=*/0,
       /*order=*/{});
 }
@@ -442,13 +419,13 @@ bool MmaTiles::isLocal(const MmaStep &step) {
 SmallVector<Value> MmaTiles::prepare(const MmaStep &step) {
   SmallVector<Value> prepared;
   auto add = [&](const MmaDim &dim, tile::OperandOrder order, bool isSplit) {
-    auto type = tile::OperandType::get(b.getContext(), {dim.sizeK, dim.sizeN},
-                                       plan.type, atom, order);
+    auto type =
+        tile::OperandType::get({dim.sizeK, dim.sizeN}, plan.type, atom, order);
     bool isOfRows = order == tile::OperandOrder::Rows;
     prepared.push_back(tile::PrepareOp::create(
-        b, loc, type, kernel.getArgument(factors.at(dim.product)), step.warps,
-        isOfRows ? 1 : getPair(step), plan.math == MmaMath::SplitTF32, isSplit,
-        !step.fitsRegisters));
+        b, loc, type, kernel.getArgument(arguments.factors.at(dim.product)),
+        step.warps, isOfRows ? 1 : getPair(step),
+        plan.math == MmaMath::SplitTF32, isSplit, !step.fitsRegisters));
   };
   const MmaDim &dim = plan.dims[step.dim];
   if (step.kind == MmaStep::Kind::Fibres) {
@@ -471,9 +448,9 @@ Value MmaTiles::multiply(const MmaStep &step, Value fragment,
     int64_t fibres = llvm::product_of(shape) / shape[along];
     shape[along] = operand.getSizeN();
     fragment = tile::ContractOp::create(
-        b, loc, tile::FragmentType::get(b.getContext(), shape, plan.type, atom),
-        fragment, factor, along, atom,
-        ArrayRef<int64_t>{fibres, operand.getSizeN()}, /*whole=*/true,
+        b, loc, tile::FragmentType::get(shape, plan.type, atom), fragment,
+        factor, along, atom, ArrayRef<int64_t>{fibres, operand.getSizeN()},
+        /*whole=*/true,
         /*ordered=*/false);
   }
   return fragment;
@@ -488,8 +465,7 @@ void MmaTiles::buildBlock(const MmaStep &step, const BlockShape &shape,
     along.push_back(step.dim + 1);
   llvm::append_range(positions, shape.block);
   auto buffer = cast<tile::BufferType>(source.getType());
-  auto type = tile::FragmentType::get(b.getContext(), positions,
-                                      buffer.getElementType(), atom);
+  auto type = tile::FragmentType::get(positions, buffer.getElementType(), atom);
   // What a chain leaves between its products is of the type it computes with.
   int64_t together = getPair(step);
   if (step.kind == MmaStep::Kind::Chain)
@@ -507,19 +483,13 @@ void MmaTiles::buildBlock(const MmaStep &step, const BlockShape &shape,
     tile::ExchangeOp::create(b, loc, fragment, target, block, along);
     return;
   }
-  auto get = [&](std::optional<unsigned> number) {
-    return number ? kernel.getArgument(*number) : Value();
-  };
-  SmallVector<int64_t> box;
-  for (const MmaDim &dim : plan.dims)
-    box.push_back(dim.sizeN);
-  tile::StoreOp::create(
-      b, loc, fragment, block, get(init), tile, b.getDenseI64ArrayAttr(along),
-      get(alpha), get(beta), get(addend), b.getDenseI64ArrayAttr(box),
-      /*order=*/DenseI64ArrayAttr(), /*together=*/8, /*rows=*/IntegerAttr(),
-      canStoreVectors() ? kVectorBytes : getElementBytes(plan.outputType),
-      /*bias=*/Value(), /*residual=*/Value(), Activation::Identity,
-      /*scale=*/TypedAttr(), b.getDenseI64ArrayAttr(axes));
+  tile::StoreOp op = kernel.store(
+      arguments, fragment, block, tile,
+      canStoreVectors() ? kVectorBytes : getElementBytes(plan.outputType));
+  op.setAlong(along);
+  op.setBox(llvm::map_to_vector(
+      plan.dims, [](const MmaDim &dim) -> int64_t { return dim.sizeN; }));
+  op.setAxes(axes);
 }
 
 void MmaTiles::buildStep(const MmaStep &step, ArrayRef<Value> factors,
@@ -527,8 +497,8 @@ void MmaTiles::buildStep(const MmaStep &step, ArrayRef<Value> factors,
   BlockShape shape = getShape(step);
   OpBuilder::InsertionGuard guard(b);
   if (plan.stream && isFirst(step)) {
-    auto loop = tile::ForPiecesOp::create(b, loc, kernel.getArgument(input),
-                                          tile, ring, getPieces());
+    auto loop = tile::ForPiecesOp::create(
+        b, loc, kernel.getArgument(arguments.input), tile, ring, getPieces());
     kernel.beginBody(loop);
     return buildBlock(step, shape, factors, loop.getSlot(), loop.getBoxes(),
                       tile);
@@ -541,9 +511,10 @@ void MmaTiles::buildStep(const MmaStep &step, ArrayRef<Value> factors,
   buildBlock(step, shape, factors, source, loop.getBoxes(), tile);
 }
 
-void MmaTiles::barrier(bool ofCluster) {
+/// Lets all meet that share a tile.
+void MmaTiles::meetCluster() {
   tile::BarrierOp::create(b, loc, /*groups=*/1, /*numbered=*/false,
-                          ofCluster && plan.cluster > 1);
+                          plan.cluster > 1);
 }
 
 void MmaTiles::buildSteps(Value slot, Value tile) {
@@ -564,8 +535,10 @@ void MmaTiles::buildSteps(Value slot, Value tile) {
     if (number == 0 && isLocal(next))
       tile::BarrierOp::create(b, loc, plan.getWarpGroups(next),
                               /*numbered=*/next.warps > 1);
+    else if (isLast(next))
+      meetCluster();
     else
-      barrier(/*ofCluster=*/isLast(next));
+      kernel.barrier();
     source = work ? work : slot;
   }
 }
@@ -577,28 +550,25 @@ void MmaTiles::buildTile(Value tile) {
   if (plan.stream) {
     buildSteps(Value(), tile);
     // The first step of the next tile replaces what the last one reads.
-    barrier(/*ofCluster=*/true);
+    meetCluster();
     return;
   }
   int64_t ahead = std::max<int64_t>(plan.stages - 1, 1);
-  auto type = cast<tile::RingType>(ring.getType()).getBuffer();
-  Value slot = tile::WaitOp::create(b, loc, type, ring, ahead - 1);
-  barrier(/*ofCluster=*/false);
+  Value slot = tile::WaitOp::create(b, loc, ring, ahead - 1);
+  kernel.barrier();
   if (plan.stages > 1)
     copy(tile, ahead);
   buildSteps(slot, tile);
   tile::ReleaseOp::create(b, loc, slot);
   if (plan.stages > 1)
     return;
-  barrier(/*ofCluster=*/false);
+  kernel.barrier();
   copy(tile, ahead);
 }
 
-void MmaTiles::build(gpu::GPUModuleOp gpuModule) {
+void MmaTiles::build() {
   enterOperands();
-  kernel.begin(gpuModule, getKernelBaseName(fused),
-               tile::KernelAttr::get(b.getContext(), plan.threads,
-                                     plan.ctasPerSM, plan.cluster));
+  begin(plan.threads, plan.cluster);
   allocate();
   for (const MmaStep &step : plan.steps) {
     SmallVector<Value> &factors = kept.emplace_back();
@@ -607,25 +577,18 @@ void MmaTiles::build(gpu::GPUModuleOp gpuModule) {
   }
   int64_t ahead = std::max<int64_t>(plan.stages - 1, 1);
   if (plan.stream)
-    tile::CopyPiecesOp::create(b, loc, kernel.getArgument(input), ring,
-                               /*factor=*/Value(), /*factorRing=*/Value(),
+    tile::CopyPiecesOp::create(b, loc, kernel.getArgument(arguments.input),
+                               ring, /*factor=*/Value(), /*factorRing=*/Value(),
                                getPieces());
   else
     for (int64_t turn = 0; turn < ahead; ++turn)
       copy(Value(), turn);
-  kernel.forTiles(kernel.getArgument(tileCount),
-                  [&](Value tile) { buildTile(tile); });
-  kernel.launch(kernel.host.materialize(tiles, 64));
+  buildLoop([&](Value tile) { buildTile(tile); });
 }
 
-LogicalResult kron::tileMma(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                            FusedOp fused, GPUPlanAttr plan,
-                            const GPUMachine &machine) {
-  FailureOr<MmaPlan> complete = getTilePlan(
-      fused, "a mma", readMmaPlan(fused, plan), machine,
-      [&](const MmaPlan &read) { return getMmaMachineReason(read, machine); });
-  if (failed(complete))
-    return failure();
-  MmaTiles(builder, fused, *complete, machine).build(gpuModule);
-  return success();
+LogicalResult kron::tileMma(const TileSource &source) {
+  return buildTiles<MmaTiles>(
+      source, readMmaPlan(source.fused, source.plan), [&](const MmaPlan &plan) {
+        return getMmaMachineReason(plan, source.machine);
+      });
 }

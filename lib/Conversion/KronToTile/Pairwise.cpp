@@ -32,15 +32,16 @@ namespace {
 
 class PairTiles {
 public:
-  PairTiles(OpBuilder &hostBuilder, PairOpInterface op,
-            const PairwisePlan &plan, const GPUMachine &machine)
-      : kernel(hostBuilder, op.getLoc(), getElementType(op.getInit())), op(op),
-        apply(dyn_cast<PairwiseApplyOp>(op.getOperation())), plan(plan),
-        machine(machine), host(kernel.host), b(kernel.builder), loc(kernel.loc),
+  PairTiles(const TileSource &source, PairOpInterface op,
+            const PairwisePlan &plan)
+      : source(source),
+        kernel(source.builder, op.getLoc(), getElementType(op.getInit())),
+        op(op), apply(dyn_cast<PairwiseApplyOp>(op.getOperation())), plan(plan),
+        host(kernel.host), b(kernel.builder), loc(kernel.loc),
         element(host.element), sum(op.getAccumulatorType()),
         arrays(getPairArrays(op)) {}
 
-  void build(gpu::GPUModuleOp gpuModule);
+  void build();
 
 private:
   unsigned enterArray(const PairArray &array);
@@ -63,24 +64,23 @@ private:
   tile::FragmentType getFragment(int64_t columns) const {
     auto atom = tile::AtomKind::Fma;
     if (plan.products)
-      atom = plan.usesWgmma        ? tile::AtomKind::WgmmaHalf
-             : !sum.isF64()        ? tile::AtomKind::MmaM16N8K16
-             : machine.hasWideDMMA ? tile::AtomKind::MmaF64
-                                   : tile::AtomKind::MmaF64Small;
-    return tile::FragmentType::get(loc.getContext(), {1, plan.rows, columns},
-                                   sum, atom);
+      atom = plan.usesWgmma               ? tile::AtomKind::WgmmaHalf
+             : !sum.isF64()               ? tile::AtomKind::MmaM16N8K16
+             : source.machine.hasWideDMMA ? tile::AtomKind::MmaF64
+                                          : tile::AtomKind::MmaF64Small;
+    return tile::FragmentType::get({1, plan.rows, columns}, sum, atom);
   }
   PairAccumulation getAccumulation() { return apply.getAccumulation(); }
   bool isLogSumExp() {
     return apply && getAccumulation() == PairAccumulation::LogSumExp;
   }
 
+  const TileSource &source;
   TileKernel kernel;
   PairOpInterface op;
   /// Null for kron.pairwise.
   PairwiseApplyOp apply;
   const PairwisePlan &plan;
-  const GPUMachine &machine;
   Emitter &host;
   OpBuilder &b;
   Location loc;
@@ -243,37 +243,27 @@ void PairTiles::enterOperands() {
 
 Value PairTiles::allocateRing(int64_t rows) {
   auto layout = tile::LayoutAttr::get(b.getContext(), {plan.getPitch(), 1}, {});
-  auto buffer = tile::BufferType::get(
-      b.getContext(), {rows, plan.getFunctionStep()}, element, layout);
-  return tile::AllocOp::create(b, loc,
-                               tile::RingType::get(b.getContext(),
-                                                   plan.getFunctionStages(),
-                                                   buffer, std::nullopt),
-                               Value());
+  auto buffer =
+      tile::BufferType::get({rows, plan.getFunctionStep()}, element, layout);
+  return tile::AllocOp::create(
+      b, loc, tile::RingType::get(plan.getFunctionStages(), buffer));
 }
 
 /// The same of packed rows.
 Value PairTiles::allocateProductRing(int64_t rows) {
   Type packed = plan.getParts() == 2 ? Type(b.getF16Type()) : element;
-  auto buffer = tile::BufferType::get(b.getContext(),
-                                      {plan.getParts() * rows, plan.stepK},
-                                      packed, tile::LayoutAttr());
-  return tile::AllocOp::create(
-      b, loc,
-      tile::RingType::get(b.getContext(), plan.stages, buffer, std::nullopt),
-      Value());
+  auto buffer =
+      tile::BufferType::get({plan.getParts() * rows, plan.stepK}, packed);
+  return tile::AllocOp::create(b, loc,
+                               tile::RingType::get(plan.stages, buffer));
 }
 
 /// Values of blocks, as matrix instructions take them.
 Value PairTiles::allocateValueRing() {
   auto buffer = tile::BufferType::get(
-      b.getContext(), {plan.getTileColumns() / 8, plan.getValueRow()}, sum,
-      tile::LayoutAttr());
-  return tile::AllocOp::create(b, loc,
-                               tile::RingType::get(b.getContext(),
-                                                   PairwisePlan::kValueStages,
-                                                   buffer, std::nullopt),
-                               Value());
+      {plan.getTileColumns() / 8, plan.getValueRow()}, sum);
+  return tile::AllocOp::create(
+      b, loc, tile::RingType::get(PairwisePlan::kValueStages, buffer));
 }
 
 SmallVector<Value> PairTiles::loadParams(Value place) {
@@ -527,10 +517,10 @@ void PairTiles::reduceParts() {
     memref::DeallocOp::create(builder, loc, array);
 }
 
-void PairTiles::build(gpu::GPUModuleOp gpuModule) {
+void PairTiles::build() {
   enterOperands();
   kernel.begin(
-      gpuModule, op->getParentOfType<func::FuncOp>().getSymName(),
+      source.gpuModule, op->getParentOfType<func::FuncOp>().getSymName(),
       tile::KernelAttr::get(b.getContext(), plan.threads, plan.ctasPerSM));
   if (plan.products) {
     leftProducts = allocateProductRing(plan.getTileRows());
@@ -543,7 +533,7 @@ void PairTiles::build(gpu::GPUModuleOp gpuModule) {
     valueRing = allocateValueRing();
   kernel.forTiles(kernel.getArgument(tileCount),
                   [&](Value tile) { buildTile(tile); });
-  kernel.launch(host.materialize(tiles, 64));
+  kernel.launch(tiles);
   for (Value array : packed)
     memref::DeallocOp::create(host.builder, loc, array);
   if (apply)
@@ -569,9 +559,9 @@ static Value hasRows(OpBuilder &builder, PairOpInterface op) {
 }
 
 /// Makes the kernel that `attr` says, and its launch where `builder` is.
-static void tilePlan(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                     PairOpInterface op, const GPUMachine &machine,
+static void tilePlan(const TileSource &source, PairOpInterface op,
                      const PairwisePlan &plan) {
+  OpBuilder &builder = source.builder;
   // What is packed of B is less the first row of A. Without that there is
   // nothing to compute.
   OpBuilder::InsertionGuard guard(builder);
@@ -580,21 +570,22 @@ static void tilePlan(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
       auto branch = scf::IfOp::create(builder, op.getLoc(), exists);
       builder.setInsertionPointToStart(branch.thenBlock());
     }
-  PairTiles(builder, op, plan, machine).build(gpuModule);
+  PairTiles(source, op, plan).build();
 }
 
-LogicalResult kron::tilePairwise(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                                 PairOpInterface op,
-                                 const GPUMachine &machine) {
+LogicalResult kron::tilePairwise(const TileSource &source, PairOpInterface op) {
+  OpBuilder &builder = source.builder;
   OpBuilder::InsertionGuard guard(builder);
   Emitter host(builder, op.getLoc(), getElementType(op.getInit()));
   Int sizeK = getArraySizes(host, op.getLhs())[op.getReducedDim(0)];
   SmallVector<GPUPlanAttr> plans = getCompletePlans(op);
   for (GPUPlanAttr attr : plans) {
-    auto read = readPairwisePlan(op, attr, machine);
-    if (auto *reason = std::get_if<std::string>(&read))
-      return op->emitOpError("cannot become a pairwise kernel: ") << *reason;
-    const auto &plan = std::get<PairwisePlan>(read);
+    FailureOr<PairwisePlan> read = takePlan(
+        op, GPUKernel::Pairwise, readPairwisePlan(op, attr, source.machine),
+        getNoReason<PairwisePlan>);
+    if (failed(read))
+      return failure();
+    const PairwisePlan &plan = *read;
     Value fits;
     if (sizeK.isConstant()) {
       int64_t size = sizeK.getConstant();
@@ -610,13 +601,13 @@ LogicalResult kron::tilePairwise(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
       }
     }
     if (!fits) {
-      tilePlan(builder, gpuModule, op, machine, plan);
+      tilePlan(source, op, plan);
       return success();
     }
     auto branch = scf::IfOp::create(builder, op.getLoc(), fits,
                                     /*withElseRegion=*/true);
     builder.setInsertionPointToStart(branch.thenBlock());
-    tilePlan(builder, gpuModule, op, machine, plan);
+    tilePlan(source, op, plan);
     builder.setInsertionPointToStart(branch.elseBlock());
   }
   if (plans.empty())

@@ -61,14 +61,9 @@ private:
 
 } // namespace
 
-static void buildKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                        QuantizeOp op, const QuantizePlan &plan,
-                        const GPUMachine &machine) {
-  Type element = plan.element, byte = getElementType(op.getInit());
-  auto shared = tile::SharedRows::get(plan.length, element, plan.rowThreads);
-  TileKernel kernel(builder, op.getLoc(), element);
-  OpBuilder &b = kernel.builder;
-  Location loc = kernel.loc;
+static void buildKernel(const TileSource &source, QuantizeOp op,
+                        const QuantizePlan &plan) {
+  TileKernel kernel(source.builder, op.getLoc(), plan.element);
   RowViews views(kernel, op);
   unsigned input = views.enter(op.getInput(), plan.length);
   unsigned bytes = views.enter(op.getInit(), plan.length);
@@ -77,39 +72,35 @@ static void buildKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
       kernel.host.ceilDiv(views.getRows(), plan.getRows()), 64);
   unsigned count = kernel.enter(tiles);
   kernel.begin(
-      gpuModule, "quantize",
-      tile::KernelAttr::get(b.getContext(), plan.threads, plan.ctasPerSM));
+      source.gpuModule, "quantize",
+      tile::KernelAttr::get(op.getContext(), plan.threads, plan.ctasPerSM));
   Value from = kernel.getArgument(input), to = kernel.getArgument(bytes);
+  auto shared =
+      tile::SharedRows::get(plan.length, plan.element, plan.rowThreads);
   bool isWhole = shared.areWhole(cast<tile::ViewType>(from.getType())) &&
                  shared.areWhole(cast<tile::ViewType>(to.getType()));
-  auto getFragment = [&](int64_t boxes, int64_t values, Type type) {
-    return tile::FragmentType::get(b.getContext(), {boxes, values}, type);
-  };
   kernel.forTiles(kernel.getArgument(count), [&](Value tile) {
-    Value rows = tile::LoadRowsOp::create(
-        b, loc,
-        getFragment(shared.getSegmentsOfThread(), shared.perSegment, element),
-        from, tile, plan.rowThreads, plan.keptSegments,
-        isWhole ? tile::kSegmentBytes : getElementBytes(element));
-    Value largest = tile::ReduceRowsOp::create(
-        b, loc, getFragment(1, 1, b.getF32Type()), rows);
-    // Chips from compute capability 8.9 on round to 8-bit floats themselves.
-    tile::QuantizeRowsOp::create(
-        b, loc, rows, largest, to, tile, kernel.getArgument(scales),
-        isFloat8(byte) && machine.computeCapability >= 89);
+    kernel.quantizeRows(from, tile, plan.rowThreads, plan.keptSegments,
+                        isWhole ? tile::kSegmentBytes
+                                : getElementBytes(plan.element),
+                        bytes, scales, source.machine);
   });
   kernel.launch(tiles);
 }
 
-LogicalResult kron::tileQuantize(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                                 QuantizeOp op, const GPUMachine &machine) {
+LogicalResult kron::tileQuantize(const TileSource &source, QuantizeOp op) {
+  if (std::optional<std::string> reason = getQuantizeUnsupportedReason(op))
+    return op.emitOpError("cannot become a GPU kernel: ") << *reason;
   SmallVector<GPUPlanAttr> plans = getCompletePlans(op);
   if (plans.empty())
     return failure();
-  auto read = readQuantizePlan(op, plans.front(), machine);
-  if (auto *reason = std::get_if<std::string>(&read))
-    return op.emitOpError("cannot become a quantize kernel: ") << *reason;
-  builder.setInsertionPoint(op);
-  buildKernel(builder, gpuModule, op, std::get<QuantizePlan>(read), machine);
+  FailureOr<QuantizePlan> plan =
+      takePlan(op, GPUKernel::Quantize,
+               readQuantizePlan(op, plans.front(), source.machine),
+               getNoReason<QuantizePlan>);
+  if (failed(plan))
+    return failure();
+  source.builder.setInsertionPoint(op);
+  buildKernel(source, op, *plan);
   return success();
 }

@@ -20,7 +20,6 @@
 
 #include "Families.h"
 #include "TileKernel.h"
-#include "kron/CodeGen/GPU/Dispatch.h"
 #include "kron/CodeGen/GPU/TileWalk.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "kron/Plan/GPU/SimtPlan.h"
@@ -36,10 +35,10 @@ namespace {
 /// The kernel of one launch.
 class SimtTiles {
 public:
-  SimtTiles(OpBuilder &hostBuilder, FusedOp fused, const SimtPlan &plan,
+  SimtTiles(const TileSource &source, const SimtPlan &plan,
             const SimtLaunch &launch, const FusedOperands &operands)
-      : kernel(hostBuilder, fused), fused(fused), plan(plan), launch(launch),
-        operands(operands), b(kernel.builder), loc(kernel.loc),
+      : kernel(source.builder, source.fused), fused(source.fused), plan(plan),
+        launch(launch), operands(operands), b(kernel.builder), loc(kernel.loc),
         element(getAccumulatorType(getElementType(fused.getInit()))) {}
 
   void build(gpu::GPUModuleOp gpuModule, const GlobalArray &input,
@@ -47,7 +46,6 @@ public:
 
 private:
   void enterArrays(const GlobalArray &input, const GlobalArray &output);
-  void enterEnd();
   void enterFactor(const SimtStep &step, ArrayRef<int64_t> after);
   void allocate();
   void prepare();
@@ -82,7 +80,6 @@ void SimtTiles::enterArrays(const GlobalArray &input,
                             const GlobalArray &output) {
   Emitter &host = kernel.host;
   SmallVector<Int> inputSizes;
-  arguments.tiles = 1;
   for (auto [axis, size] : llvm::enumerate(launch.after)) {
     sizes.push_back(ShapedType::isDynamic(size) ? operands.sizes[axis]
                                                 : Int(size));
@@ -102,23 +99,6 @@ void SimtTiles::enterArrays(const GlobalArray &input,
   outputBytes = getElementBytes(output.element);
   inputOrder = kernel.getOrder(input.array.strides, launch.extents.front());
   outputOrder = kernel.getOrder(output.array.strides, launch.extents.back());
-}
-
-/// What is done to the results of the last launch.
-void SimtTiles::enterEnd() {
-  auto enter = [&](const StepArray &array) {
-    return kernel.enter(kernel.makeView(array.base, sizes, array.strides));
-  };
-  kernel.enterScales(operands, arguments, enter);
-  if (!operands.epilogue)
-    return;
-  const FusedEpilogue &epilogue = *operands.epilogue;
-  if (epilogue.bias.base)
-    arguments.bias = enter(epilogue.bias);
-  if (epilogue.residual.base)
-    arguments.residual = enter(epilogue.residual);
-  arguments.activation = epilogue.activation;
-  arguments.scale = epilogue.scale;
 }
 
 /// The factor of `step`, whose results are tiles of `after`: K x N, or if it
@@ -152,7 +132,7 @@ void SimtTiles::allocate() {
     tile::LayoutAttr layout;
     if (TileLayout::getDenseStrides(extents) != strides)
       layout = tile::LayoutAttr::get(b.getContext(), strides, {});
-    auto type = tile::BufferType::get(b.getContext(), extents, element, layout);
+    auto type = tile::BufferType::get(extents, element, layout);
     Value reused = index < 2 ? Value() : buffers[index % 2];
     buffers.push_back(reused && reused.getType() == type
                           ? reused
@@ -166,15 +146,15 @@ void SimtTiles::prepare() {
     Value factor =
         kernel.getArgument(arguments.factors.at(ModeProductOp(step.product)));
     if (step.isShared) {
-      auto type = tile::OperandType::get(
-          b.getContext(), {step.sizeK, step.getPaddedResults()}, element);
+      auto type = tile::OperandType::get({step.sizeK, step.getPaddedResults()},
+                                         element);
       factor = tile::PrepareOp::create(b, loc, type, factor);
     }
     isAnyShared |= step.isShared;
     factors.push_back(factor);
   }
   if (isAnyShared)
-    tile::BarrierOp::create(b, loc, /*groups=*/1);
+    kernel.barrier();
 }
 
 /// Applies factor `index` to what lies in a buffer.
@@ -188,8 +168,7 @@ void SimtTiles::buildStep(unsigned index, Value tile) {
       stores ? outputOrder : DenseI64ArrayAttr(), /*warps=*/0, step.getParts());
   OpBuilder::InsertionGuard guard(b);
   kernel.beginBody(loop);
-  auto type = tile::FragmentType::get(b.getContext(), {step.fibres, step.block},
-                                      element);
+  auto type = tile::FragmentType::get({step.fibres, step.block}, element);
   bool isComplex = isa<ComplexType>(element);
   Value sums = tile::MultiplyOp::create(
       b, loc, type, buffers[index], loop.getBoxes(), factors[index],
@@ -197,32 +176,35 @@ void SimtTiles::buildStep(unsigned index, Value tile) {
       isComplex && product.getConjInput(),
       isComplex && product.getConjFactor());
   int64_t along = step.axis;
-  if (stores)
-    kernel.storeBox(arguments, sums, loop.getBoxes(), tile, along,
-                    b.getDenseI64ArrayAttr(launch.extents.back()), {},
-                    /*together=*/8, outputBytes);
-  else
+  if (!stores) {
     tile::ExchangeOp::create(b, loc, sums, buffers[index + 1], loop.getBoxes(),
                              along);
+    return;
+  }
+  tile::StoreOp op =
+      kernel.store(arguments, sums, loop.getBoxes(), tile, outputBytes);
+  op.setAlong(along);
+  op.setBox(launch.extents.back());
 }
 
 void SimtTiles::buildTile(Value tile) {
-  tile::CopyOp::create(b, loc, kernel.getArgument(arguments.input), tile,
-                       /*ahead=*/0, buffers.front(), DenseI64ArrayAttr(),
-                       inputOrder, /*groups=*/1, kCopies,
-                       /*rows=*/IntegerAttr(), inputBytes, /*split=*/false,
-                       /*fill=*/false, /*axes=*/DenseI64ArrayAttr(),
-                       /*pieces=*/tile::PiecesAttr(), /*lines=*/false);
+  auto copy =
+      tile::CopyOp::create(b, loc, kernel.getArgument(arguments.input), tile,
+                           /*ahead=*/0, buffers.front(), inputBytes);
+  copy.setOrderAttr(inputOrder);
+  copy.setTogether(kCopies);
   for (unsigned index = 0; index < launch.steps.size(); ++index) {
-    tile::BarrierOp::create(b, loc, /*groups=*/1);
+    kernel.barrier();
     buildStep(index, tile);
   }
-  tile::BarrierOp::create(b, loc, /*groups=*/1);
+  kernel.barrier();
   if (launch.directStore)
     return;
-  kernel.storeBox(arguments, buffers.back(), Value(), tile, {}, {}, outputOrder,
-                  kCopies / 2, outputBytes);
-  tile::BarrierOp::create(b, loc, /*groups=*/1);
+  tile::StoreOp store =
+      kernel.store(arguments, buffers.back(), Value(), tile, outputBytes);
+  store.setOrderAttr(outputOrder);
+  store.setTogether(kCopies / 2);
+  kernel.barrier();
 }
 
 void SimtTiles::build(gpu::GPUModuleOp gpuModule, const GlobalArray &input,
@@ -232,7 +214,9 @@ void SimtTiles::build(gpu::GPUModuleOp gpuModule, const GlobalArray &input,
        llvm::zip(launch.steps, ArrayRef(launch.extents).drop_front()))
     enterFactor(step, after);
   if (isLast)
-    enterEnd();
+    kernel.enterTargets(operands, arguments, [&](const StepArray &array) {
+      return kernel.enter(kernel.makeView(array.base, sizes, array.strides));
+    });
   kernel.enterTileCount(/*bits=*/64, arguments);
   kernel.begin(
       gpuModule, getKernelBaseName(fused),
@@ -241,7 +225,7 @@ void SimtTiles::build(gpu::GPUModuleOp gpuModule, const GlobalArray &input,
   prepare();
   kernel.forTiles(kernel.getArgument(arguments.tileCount),
                   [&](Value tile) { buildTile(tile); });
-  kernel.launch(kernel.host.materialize(arguments.tiles, 64));
+  kernel.launch(arguments.tiles);
 }
 
 //===----------------------------------------------------------------------===//
@@ -268,32 +252,32 @@ static GlobalArray allocateBetween(Emitter &host, FusedOp fused,
   return between;
 }
 
-LogicalResult kron::tileSimt(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                             FusedOp fused, GPUPlanAttr plan,
-                             const GPUMachine &machine) {
-  auto refuse = [&](const std::string &reason) {
-    return fused.emitOpError("cannot become a simt kernel: ") << reason;
-  };
-  std::variant<SimtPlan, std::string> read = readSimtPlan(fused, plan);
-  auto *complete = std::get_if<SimtPlan>(&read);
-  if (!complete)
-    return refuse(std::get<std::string>(read));
-  for (const SimtLaunch &launch : complete->launches)
-    if (auto reason = getSharedMemoryReason(launch.sharedBytes,
-                                            /*ctasPerSM=*/1, machine))
-      return refuse(*reason);
-  Emitter host(builder, fused.getLoc(),
+LogicalResult kron::tileSimt(const TileSource &source) {
+  FusedOp fused = source.fused;
+  FailureOr<SimtPlan> complete =
+      takePlan(fused, GPUKernel::Simt, readSimtPlan(fused, source.plan),
+               [&](const SimtPlan &read) {
+                 std::optional<std::string> reason;
+                 for (const SimtLaunch &launch : read.launches)
+                   if (!reason)
+                     reason = getSharedMemoryReason(
+                         launch.sharedBytes, /*ctasPerSM=*/1, source.machine);
+                 return reason;
+               });
+  if (failed(complete))
+    return failure();
+  Emitter host(source.builder, fused.getLoc(),
                getStorageType(getElementType(fused.getInit())));
   FusedOperands operands = getFusedOperands(host, fused);
-  GlobalArray source{operands.input, getElementType(fused.getInputs().front())};
+  GlobalArray from{operands.input, getElementType(fused.getInputs().front())};
   for (const SimtLaunch &launch : complete->launches) {
     bool isLast = &launch == &complete->launches.back();
     GlobalArray target{operands.init, getElementType(fused.getInit())};
     if (!isLast)
       target = allocateBetween(host, fused, operands, launch.after);
-    SimtTiles(builder, fused, *complete, launch, operands)
-        .build(gpuModule, source, target, isLast);
-    source = target;
+    SimtTiles(source, *complete, launch, operands)
+        .build(source.gpuModule, from, target, isLast);
+    from = target;
   }
   return success();
 }

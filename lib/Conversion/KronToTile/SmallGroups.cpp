@@ -13,7 +13,6 @@
 
 #include "Families.h"
 #include "TileKernel.h"
-#include "kron/CodeGen/GPU/Dispatch.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/SmallGroupsPlan.h"
 
@@ -22,14 +21,10 @@ using namespace mlir::kron;
 
 namespace {
 
-class SmallGroupsTiles {
+class SmallGroupsTiles : FusedTiles<SmallGroupsPlan> {
 public:
-  SmallGroupsTiles(OpBuilder &hostBuilder, FusedOp fused,
-                   const SmallGroupsPlan &plan)
-      : kernel(hostBuilder, fused), fused(fused), plan(plan), b(kernel.builder),
-        loc(kernel.loc), element(kernel.host.element) {}
-
-  void build(gpu::GPUModuleOp gpuModule);
+  using FusedTiles::FusedTiles;
+  void build();
 
 private:
   void enterOperands();
@@ -53,22 +48,10 @@ private:
     return plan.usesMma ? tile::AtomKind::MmaM16N8K16 : tile::AtomKind::Fma;
   }
   tile::FragmentType getFragment(int64_t rows, int64_t sizeK, Type type) const {
-    return tile::FragmentType::get(loc.getContext(), {rows, sizeK, getWidth()},
-                                   type);
+    return tile::FragmentType::get({rows, sizeK, getWidth()}, type);
   }
 
-  TileKernel kernel;
-  FusedOp fused;
-  const SmallGroupsPlan &plan;
-  OpBuilder &b;
-  Location loc;
-  Type element;
-
-  /// On the host: tiles of rows, each as often as there are parts of a row.
-  Value tiles;
-  /// Numbers of the kernel's arguments.
-  unsigned input, init, factor, rowTiles;
-  std::optional<unsigned> alpha;
+  unsigned factor = 0;
 };
 
 } // namespace
@@ -81,10 +64,10 @@ void SmallGroupsTiles::enterOperands() {
   Int rows = all.sizes[plan.rowAxis];
   int64_t groups = plan.groups, sizeK = plan.sizeK, sizeN = plan.sizeN;
   // All results of a group have the same input.
-  input = kernel.enter(
+  arguments.input = kernel.enter(
       kernel.makeView(all.input.base, {rows, sizeK, groups, sizeN},
                       {all.input.strides[plan.rowAxis], 1, sizeK, 0}));
-  init = kernel.enter(
+  arguments.init = kernel.enter(
       kernel.makeView(all.init.base, {rows, 1, groups, sizeN},
                       {all.init.strides[plan.rowAxis], 1, sizeN, 1}));
   SmallVector<Int> strides{array.strideK, array.strides[plan.groupAxis],
@@ -95,10 +78,10 @@ void SmallGroupsTiles::enterOperands() {
   factor = kernel.enter(
       kernel.makeView(array.base, {sizeK, groups, sizeN}, strides));
   if (!all.alpha.isOne())
-    alpha = kernel.enter(all.alpha.materialize(host.builder, loc));
+    arguments.alpha = kernel.enter(all.alpha);
   Int count = host.ceilDiv(rows, plan.getRows());
-  tiles = host.materialize(host.mul(count, plan.getBlocks()), 64);
-  rowTiles = kernel.enter(host.materialize(count, 64));
+  arguments.tiles = host.mul(count, plan.getBlocks());
+  arguments.tileCount = kernel.enter(host.materialize(count, 64));
 }
 
 /// Loads what `columns` need of a view, or of a tile of its rows.
@@ -118,37 +101,32 @@ Value SmallGroupsTiles::load(unsigned view, Value columns, Value tile,
 
 void SmallGroupsTiles::buildTile(tile::ForOp loop, Value columns,
                                  Value weights) {
-  Value next = load(input, columns, loop.getTile(), 1);
+  Value next = load(arguments.input, columns, loop.getTile(), 1);
   auto type = cast<tile::FragmentType>(next.getType());
   Value sums = tile::DotOp::create(
       b, loc,
       getFragment(type.getShape().front(), 1, tile::getSumType(element)),
       loop.getCarried().front(), weights, getAtom());
-  DenseI64ArrayAttr none;
-  tile::StoreOp::create(
-      b, loc, sums, columns, kernel.getArgument(init), loop.getTile(),
-      b.getDenseI64ArrayAttr(1), alpha ? kernel.getArgument(*alpha) : Value(),
-      /*beta=*/Value(), /*addend=*/Value(), /*box=*/none, /*order=*/none,
-      /*together=*/8, b.getI64IntegerAttr(plan.getRows()), /*bytes=*/16,
-      /*bias=*/Value(), /*residual=*/Value(), Activation::Identity,
-      /*scale=*/TypedAttr(), /*axes=*/none);
+  tile::StoreOp op =
+      kernel.store(arguments, sums, columns, loop.getTile(), /*bytes=*/16);
+  op.setAlong(ArrayRef<int64_t>{1});
+  op.setRows(plan.getRows());
   loop.getBody()->getTerminator()->setOperands(next);
 }
 
 void SmallGroupsTiles::buildColumns(Value columns) {
   Value weights = load(factor, columns, Value(), std::nullopt);
-  Value first = load(input, columns, Value(), 0);
-  auto loop = tile::ForOp::create(b, loc, kernel.getArgument(rowTiles), first);
+  Value first = load(arguments.input, columns, Value(), 0);
+  auto loop = tile::ForOp::create(
+      b, loc, kernel.getArgument(arguments.tileCount), first);
   OpBuilder::InsertionGuard guard(b);
   kernel.beginBody(loop);
   buildTile(loop, columns, weights);
 }
 
-void SmallGroupsTiles::build(gpu::GPUModuleOp gpuModule) {
+void SmallGroupsTiles::build() {
   enterOperands();
-  kernel.begin(
-      gpuModule, getKernelBaseName(fused),
-      tile::KernelAttr::get(b.getContext(), plan.threads, plan.ctasPerSM));
+  begin(plan.threads);
   auto loop = tile::ForColumnsOp::create(
       b, loc, getColumns(), plan.usesMma ? plan.threads / 32 : plan.blockChunks,
       getRowsBeside(), getAtom());
@@ -157,17 +135,11 @@ void SmallGroupsTiles::build(gpu::GPUModuleOp gpuModule) {
     kernel.beginBody(loop);
     buildColumns(loop.getColumns());
   }
-  kernel.launch(tiles);
+  kernel.launch(arguments.tiles);
 }
 
-LogicalResult kron::tileSmallGroups(OpBuilder &builder,
-                                    gpu::GPUModuleOp gpuModule, FusedOp fused,
-                                    GPUPlanAttr plan,
-                                    const GPUMachine &machine) {
-  FailureOr<SmallGroupsPlan> complete = getTilePlan(
-      fused, "a small_groups", readSmallGroupsPlan(fused, plan), machine);
-  if (failed(complete))
-    return failure();
-  SmallGroupsTiles(builder, fused, *complete).build(gpuModule);
-  return success();
+LogicalResult kron::tileSmallGroups(const TileSource &source) {
+  return buildTiles<SmallGroupsTiles>(
+      source, readSmallGroupsPlan(source.fused, source.plan),
+      getNoReason<SmallGroupsPlan>);
 }

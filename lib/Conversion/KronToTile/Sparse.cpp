@@ -26,23 +26,19 @@
 
 #include "ChunkTiles.h"
 #include "Families.h"
-#include "kron/CodeGen/GPU/Dispatch.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
 namespace {
 
-class SparseTiles {
+class SparseTiles : FusedTiles<SparsePlan> {
 public:
-  SparseTiles(OpBuilder &hostBuilder, FusedOp fused, const SparsePlan &plan,
-              const GPUMachine &machine)
-      : kernel(hostBuilder, fused), fused(fused),
-        product(fused.getModeProducts().front()), plan(plan),
-        tiles(kernel, fused, product, plan, machine), b(kernel.builder),
-        loc(kernel.loc), operands(getFusedOperands(kernel.host, fused)) {}
-
-  void build(gpu::GPUModuleOp gpuModule);
+  SparseTiles(const TileSource &source, const SparsePlan &plan)
+      : FusedTiles(source, plan), product(fused.getModeProducts().front()),
+        tiles(kernel, fused, product, plan, source.machine),
+        operands(getFusedOperands(kernel.host, fused)) {}
+  void build();
 
 private:
   void enterSides();
@@ -52,15 +48,9 @@ private:
   void multiplyStreams();
   void multiplySegments();
 
-  TileKernel kernel;
-  FusedOp fused;
   ModeProductOp product;
-  const SparsePlan &plan;
   ChunkTiles tiles;
-  OpBuilder &b;
-  Location loc;
   FusedOperands operands;
-  BoxArguments arguments;
   tile::PiecesAttr pieces;
   /// Of data, and of pieces of the factor or one for the part that stays.
   Value ring, factorRing;
@@ -141,11 +131,7 @@ void SparseTiles::allocate() {
   Type sum = tiles.getSums().getElementType();
   if (bytes)
     shared = tile::AllocOp::create(
-        b, loc,
-        tile::BufferType::get(b.getContext(),
-                              bytes / (sum.getIntOrFloatBitWidth() / 8), sum,
-                              nullptr),
-        Value());
+        b, loc, tile::BufferType::get(bytes / getElementBytes(sum), sum));
 }
 
 /// The loop over `count` tiles, of a factor that streams or is `kept`.
@@ -179,24 +165,20 @@ void SparseTiles::multiplySegments() {
                                ring, /*factor=*/Value(), /*factorRing=*/Value(),
                                pieces);
   };
-  tile::BarrierOp::create(b, loc);
-  auto slotType = cast<tile::RingType>(factorRing.getType()).getBuffer();
-  Value free = tile::AcquireOp::create(b, loc, slotType, factorRing);
-  auto none = DenseI64ArrayAttr();
+  kernel.barrier();
+  Value free = tile::AcquireOp::create(b, loc, factorRing);
   tile::CopyOp::create(b, loc, tiles.getFactor(), loop.getSegment(),
-                       /*ahead=*/0, free, /*part=*/none, /*order=*/none,
-                       /*groups=*/1, /*together=*/8, /*rows=*/IntegerAttr(),
-                       kSparseChunkBytes, /*split=*/false, /*fill=*/false,
-                       /*axes=*/none, pieces);
+                       /*ahead=*/0, free, kSparseChunkBytes)
+      .setPiecesAttr(pieces);
   bool isEarly = !plan.usesWgmma && (plan.alongRows || plan.warpGroups > 1);
   if (isEarly)
     start();
-  Value kept = tile::WaitOp::create(b, loc, slotType, factorRing,
-                                    isEarly ? plan.stages - 1 : 0);
-  tile::BarrierOp::create(b, loc);
+  Value kept =
+      tile::WaitOp::create(b, loc, factorRing, isEarly ? plan.stages - 1 : 0);
+  kernel.barrier();
   if (plan.pairsFactor) {
     tile::PairChunksOp::create(b, loc, kept, pieces);
-    tile::BarrierOp::create(b, loc);
+    kernel.barrier();
   }
   if (!isEarly)
     start();
@@ -204,33 +186,24 @@ void SparseTiles::multiplySegments() {
   tile::ReleaseOp::create(b, loc, kept);
 }
 
-void SparseTiles::build(gpu::GPUModuleOp gpuModule) {
+void SparseTiles::build() {
   enterOperands();
-  kernel.begin(gpuModule, getKernelBaseName(fused),
-               tile::KernelAttr::get(b.getContext(), plan.getThreads(),
-                                     plan.ctasPerSM, /*cluster=*/1,
-                                     plan.warpGroups));
+  begin(plan.getThreads(), /*cluster=*/1, plan.warpGroups);
   pieces = tiles.getPieces();
   allocate();
   if (plan.keepsFactor)
     multiplySegments();
   else
     multiplyStreams();
-  kernel.launch(kernel.host.materialize(arguments.tiles, 64));
+  kernel.launch(arguments.tiles);
 }
 
-LogicalResult kron::tileSparse(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                               FusedOp fused, GPUPlanAttr attr,
-                               const GPUMachine &machine) {
-  auto getReason = [&](const SparsePlan &read) -> std::optional<std::string> {
-    if (read.usesWgmma && !machine.hasWgmma)
-      return "the machine has no wgmma";
-    return getSkinnyMReason(fused, attr, read);
-  };
-  FailureOr<SparsePlan> complete = getTilePlan(
-      fused, "a sparse", readSparsePlan(fused, attr), machine, getReason);
-  if (failed(complete))
-    return failure();
-  SparseTiles(builder, fused, *complete, machine).build(gpuModule);
-  return success();
+LogicalResult kron::tileSparse(const TileSource &source) {
+  return buildTiles<SparseTiles>(
+      source, readSparsePlan(source.fused, source.plan),
+      [&](const SparsePlan &plan) -> std::optional<std::string> {
+        if (plan.usesWgmma && !source.machine.hasWgmma)
+          return "the machine has no wgmma";
+        return getSkinnyMReason(source.fused, source.plan, plan);
+      });
 }

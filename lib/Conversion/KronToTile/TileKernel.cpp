@@ -8,9 +8,17 @@
 #include "TileKernel.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/CodeGen/GPU/TileWalk.h"
+#include "kron/Dialect/Tile/IR/TileRows.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::kron;
+
+StringRef kron::getKernelBaseName(FusedOp fused) {
+  if (auto function = fused->getParentOfType<FunctionOpInterface>())
+    return function.getName();
+  return "kron";
+}
 
 TileKernel::TileKernel(OpBuilder &hostBuilder, Location loc, Type results)
     : host(hostBuilder, loc, getStorageType(results)),
@@ -65,7 +73,6 @@ BoxArguments TileKernel::enterBoxes(FusedOp fused, ArrayRef<int64_t> extents,
   arguments.inputStrides = all.input.strides;
   arguments.initStrides = all.init.strides;
   SmallVector<Int> inputSizes(all.sizes);
-  arguments.tiles = 1;
   for (auto [axis, size] : llvm::enumerate(all.sizes)) {
     if (contracted[axis])
       inputSizes[axis] = extents[axis];
@@ -76,22 +83,31 @@ BoxArguments TileKernel::enterBoxes(FusedOp fused, ArrayRef<int64_t> extents,
   arguments.input =
       enter(makeView(all.input.base, inputSizes, all.input.strides));
   arguments.init = enter(makeView(all.init.base, all.sizes, all.init.strides));
-  enterScales(all, arguments, [&](const StepArray &array) {
+  enterTargets(all, arguments, [&](const StepArray &array) {
     return enter(makeView(array.base, all.sizes, array.strides));
   });
   return arguments;
 }
 
-void TileKernel::enterScales(
+void TileKernel::enterTargets(
     const FusedOperands &all, BoxArguments &arguments,
-    function_ref<unsigned(const StepArray &)> enterAddend) {
+    function_ref<unsigned(const StepArray &)> enterArray) {
   if (!all.alpha.isOne())
-    arguments.alpha = enter(all.alpha.materialize(host.builder, loc));
-  if (!all.addend.base)
+    arguments.alpha = enter(all.alpha);
+  if (all.addend.base) {
+    arguments.beta = enter(all.beta);
+    arguments.addend = all.addend.base == all.init.base
+                           ? arguments.init
+                           : enterArray(all.addend);
+  }
+  if (!all.epilogue)
     return;
-  arguments.beta = enter(all.beta.materialize(host.builder, loc));
-  arguments.addend = all.addend.base == all.init.base ? arguments.init
-                                                      : enterAddend(all.addend);
+  if (all.epilogue->bias.base)
+    arguments.bias = enterArray(all.epilogue->bias);
+  if (all.epilogue->residual.base)
+    arguments.residual = enterArray(all.epilogue->residual);
+  arguments.activation = all.epilogue->activation;
+  arguments.scale = all.epilogue->scale;
 }
 
 DenseI64ArrayAttr TileKernel::getOrder(ArrayRef<Int> strides,
@@ -118,9 +134,9 @@ TileKernel::enterQuantized(QuantizeOp op, Int rows, int64_t length) {
 
 void TileKernel::enterFactor(FusedOp fused, ModeProductOp product,
                              int64_t sizeK, int64_t sizeN,
-                             BoxArguments &arguments) {
-  arguments.factors[product] =
-      enter(makeView(getFusedFactor(host, fused, product).array, sizeK, sizeN));
+                             BoxArguments &arguments, Type element) {
+  arguments.factors[product] = enter(makeView(
+      getFusedFactor(host, fused, product).array, sizeK, sizeN, element));
 }
 
 void TileKernel::enterTileCount(unsigned bits, BoxArguments &arguments) {
@@ -128,20 +144,43 @@ void TileKernel::enterTileCount(unsigned bits, BoxArguments &arguments) {
   arguments.tileCount = enter(host.materialize(count, bits));
 }
 
-void TileKernel::storeBox(const BoxArguments &arguments, Value source,
-                          Value boxes, Value tile, ArrayRef<int64_t> along,
-                          DenseI64ArrayAttr box, DenseI64ArrayAttr order,
-                          int64_t together, int64_t bytes) {
-  auto get = [&](std::optional<unsigned> number) {
-    return number ? getArgument(*number) : Value();
-  };
-  tile::StoreOp::create(
-      builder, loc, source, boxes, get(arguments.init), tile,
-      boxes ? builder.getDenseI64ArrayAttr(along) : DenseI64ArrayAttr(),
-      get(arguments.alpha), get(arguments.beta), get(arguments.addend), box,
-      order, together, /*rows=*/IntegerAttr(), bytes, get(arguments.bias),
-      get(arguments.residual), arguments.activation, arguments.scale,
-      /*axes=*/DenseI64ArrayAttr());
+Value TileKernel::resize(Value buffer, ArrayRef<int64_t> shape) {
+  if (cast<tile::BufferType>(buffer.getType()).getShape() == shape)
+    return buffer;
+  return tile::ResizeOp::create(builder, loc, buffer, shape);
+}
+
+tile::StoreOp TileKernel::store(const BoxArguments &arguments, Value source,
+                                Value boxes, Value tile, int64_t bytes) {
+  auto op = tile::StoreOp::create(
+      builder, loc, source, boxes, getArgument(arguments.init), tile,
+      getArgument(arguments.alpha), getArgument(arguments.beta),
+      getArgument(arguments.addend), getArgument(arguments.bias),
+      getArgument(arguments.residual), bytes);
+  op.setActivation(arguments.activation);
+  op.setScaleAttr(arguments.scale);
+  return op;
+}
+
+void TileKernel::quantizeRows(Value source, Value tile, int64_t threads,
+                              int64_t kept, int64_t loadBytes, unsigned bytes,
+                              unsigned scales, const GPUMachine &machine) {
+  OpBuilder &b = builder;
+  Value to = getArgument(bytes);
+  auto [shape, element] = tile::SharedRows::getShapeAndElement(source);
+  auto shared = tile::SharedRows::get(shape.back(), element, threads);
+  auto type = tile::FragmentType::get(
+      {shared.getSegmentsOfThread(), shared.perSegment}, element);
+  Value rows = tile::LoadRowsOp::create(b, loc, type, source, tile, threads,
+                                        kept, loadBytes);
+  Value largest = tile::ReduceRowsOp::create(
+      b, loc, tile::FragmentType::get({1, 1}, b.getF32Type()), rows);
+  // Chips from compute capability 8.9 on round to 8-bit floats themselves.
+  bool isNative =
+      isFloat8(cast<tile::ViewType>(to.getType()).getElementType()) &&
+      machine.computeCapability >= 89;
+  tile::QuantizeRowsOp::create(b, loc, rows, largest, to, tile,
+                               getArgument(scales), isNative);
 }
 
 void TileKernel::begin(gpu::GPUModuleOp gpuModule, StringRef name,

@@ -31,10 +31,9 @@ namespace {
 
 class WholeTiles : WgmmaTiles {
 public:
-  WholeTiles(OpBuilder &hostBuilder, FusedOp fused, const WgmmaPlan &plan,
-             kron::QuantizeOp quantize);
+  WholeTiles(const TileSource &source, const WgmmaPlan &plan);
 
-  void build(gpu::GPUModuleOp gpuModule);
+  void build();
 
 private:
   void enterQuantize();
@@ -43,7 +42,6 @@ private:
   void copy(Value tile, int64_t ahead);
   Value wait(int64_t pending);
   Value takeTile(Value tile);
-  void barrier() { tile::BarrierOp::create(b, loc); }
   void buildStep(unsigned index, Value source, Value target, Value tile);
   void storeResults(Value sums, Value block, Value source, Value target,
                     Value tile);
@@ -65,9 +63,8 @@ private:
 
 } // namespace
 
-WholeTiles::WholeTiles(OpBuilder &hostBuilder, FusedOp fused,
-                       const WgmmaPlan &plan, kron::QuantizeOp quantize)
-    : WgmmaTiles(hostBuilder, fused, plan), quantize(quantize),
+WholeTiles::WholeTiles(const TileSource &source, const WgmmaPlan &plan)
+    : WgmmaTiles(source, plan), quantize(source.quantize),
       canLoad(canVectorize(operands.input, /*isInput=*/true)),
       canStore(!quantize && canStoreVectors()),
       isStaged(plan.steps.size() > 1 || plan.landing.elementBytes == 4),
@@ -108,28 +105,22 @@ SmallVector<int64_t> WholeTiles::getSizes(int index) const {
 //===----------------------------------------------------------------------===//
 
 void WholeTiles::copy(Value tile, int64_t ahead) {
-  auto type = cast<tile::RingType>(ring.getType()).getBuffer();
-  Value slot = tile::AcquireOp::create(b, loc, type, ring);
   // It lies as the ring does, whatever the sizes of this step are.
-  auto filled = tile::BufferType::get(b.getContext(), getSizes(0), inputType,
-                                      type.getLayout());
-  if (filled != type)
-    slot = tile::ResizeOp::create(b, loc, filled, slot);
-  SmallVector<int64_t> order = getOrder(operands.input);
-  tile::CopyOp::create(
+  Value slot = kernel.resize(tile::AcquireOp::create(b, loc, ring).getSlot(),
+                             getSizes(0));
+  auto op = tile::CopyOp::create(
       b, loc, kernel.getArgument(arguments.input), tile, ahead, slot,
-      /*part=*/DenseI64ArrayAttr(),
-      order.empty() ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(order),
-      /*groups=*/1, /*together=*/8, /*rows=*/IntegerAttr(),
-      canLoad ? kWgmmaVectorBytes : getElementBytes(inputType),
-      /*split=*/false, /*fill=*/true, b.getDenseI64ArrayAttr(axes),
-      /*pieces=*/tile::PiecesAttr(), /*lines=*/false, /*rounded=*/true);
+      canLoad ? kWgmmaVectorBytes : getElementBytes(inputType));
+  if (SmallVector<int64_t> order = getOrder(operands.input); !order.empty())
+    op.setOrder(order);
+  op.setFill(true);
+  op.setAxes(axes);
+  op.setRounded(true);
 }
 
 Value WholeTiles::wait(int64_t pending) {
-  auto type = cast<tile::RingType>(ring.getType()).getBuffer();
-  Value slot = tile::WaitOp::create(b, loc, type, ring, pending);
-  barrier();
+  Value slot = tile::WaitOp::create(b, loc, ring, pending);
+  kernel.barrier();
   return slot;
 }
 
@@ -142,7 +133,7 @@ Value WholeTiles::takeTile(Value tile) {
     return slot;
   }
   if (!refills) {
-    barrier();
+    kernel.barrier();
     copy(tile, 0);
   }
   tile::PrefetchOp::create(b, loc, kernel.getArgument(arguments.input), tile,
@@ -154,9 +145,9 @@ Value WholeTiles::takeTile(Value tile) {
 /// Two variants, by whether all arrays that must be aligned are.
 void WholeTiles::ifAligned(function_ref<void()> aligned,
                            function_ref<void()> other) {
-  SmallVector<Value> views{get(arguments.init)};
-  for (Value view :
-       {get(arguments.addend), refills ? get(arguments.input) : Value()})
+  SmallVector<Value> views{kernel.getArgument(arguments.init)};
+  for (Value view : {kernel.getArgument(arguments.addend),
+                     refills ? kernel.getArgument(arguments.input) : Value()})
     if (view && !llvm::is_contained(views, view))
       views.push_back(view);
   auto op =
@@ -204,8 +195,7 @@ void WholeTiles::buildStep(unsigned index, Value source, Value target,
                            Value tile) {
   int64_t along = llvm::find(dims, plan.steps[index].axis) - dims.begin();
   auto operand = cast<tile::OperandType>(prepared[index].getType());
-  auto type = tile::FragmentType::get(b.getContext(),
-                                      {1, kWgmmaRows, operand.getSizeN()},
+  auto type = tile::FragmentType::get({1, kWgmmaRows, operand.getSizeN()},
                                       b.getF32Type(), operand.getAtom());
   auto loop = tile::ForFibresOp::create(
       b, loc, b.getDenseI64ArrayAttr(getSizes(index)), along);
@@ -220,17 +210,13 @@ void WholeTiles::buildStep(unsigned index, Value source, Value target,
 
 /// Stores results that are in shared memory.
 void WholeTiles::storeStaged(Value work, Value tile) {
-  auto type = cast<tile::BufferType>(work.getType());
-  auto filled =
-      tile::BufferType::get(b.getContext(), getSizes(plan.steps.size()),
-                            type.getElementType(), type.getLayout());
-  barrier();
-  if (filled != type)
-    work = tile::ResizeOp::create(b, loc, filled, work);
+  kernel.barrier();
+  work = kernel.resize(work, getSizes(plan.steps.size()));
   if (!quantize)
     return storeElements(work, tile);
   tile::QuantizeOp::create(b, loc, work, kernel.getArgument(bytes), tile,
-                           kernel.getArgument(scales), get(arguments.alpha));
+                           kernel.getArgument(scales),
+                           kernel.getArgument(arguments.alpha));
 }
 
 /// Stores what was left in shared memory, and starts to load the next tile if
@@ -241,7 +227,7 @@ void WholeTiles::finish(Value slot, Value work, Value tile) {
               [&] {
                 storeStaged(work, tile);
                 tile::ReleaseOp::create(b, loc, slot);
-                barrier();
+                kernel.barrier();
                 copy(tile, 1);
               });
     return;
@@ -258,67 +244,57 @@ void WholeTiles::buildTile(Value tile) {
   Value work = plan.inPlace ? slot : workBuffer;
   for (unsigned index = 0; index < plan.steps.size(); ++index) {
     if (index > 0)
-      barrier();
+      kernel.barrier();
     buildStep(index, index == 0 ? slot : work, work, tile);
   }
   finish(slot, work, tile);
 }
 
-void WholeTiles::build(gpu::GPUModuleOp gpuModule) {
+void WholeTiles::build() {
   if (quantize)
     sizes.front() = getQuantizedRowCount(kernel.host, quantize, sizes.front());
   enterOperands(/*hasResult=*/!quantize);
   if (quantize)
     enterQuantize();
-  begin(gpuModule);
+  begin();
   ring = tile::AllocOp::create(
       b, loc,
-      tile::RingType::get(b.getContext(), plan.buffers,
-                          getBuffer(plan.landing, inputType, getRoom()),
-                          std::nullopt),
-      Value());
+      tile::RingType::get(plan.buffers,
+                          getBuffer(plan.landing, inputType, getRoom())));
   if (!plan.inPlace)
     workBuffer = tile::AllocOp::create(
-        b, loc, getBuffer(plan.work, b.getF32Type(), getRoom()), Value());
+        b, loc, getBuffer(plan.work, b.getF32Type(), getRoom()));
   int64_t ahead = refills ? 1 : plan.buffers - 1;
   for (int64_t turn = 0; turn < ahead; ++turn)
     copy(Value(), turn);
   for (unsigned index = 0; index < plan.steps.size(); ++index)
     prepared.push_back(prepare(index));
-  barrier();
-  kernel.forTiles(kernel.getArgument(arguments.tileCount),
-                  [&](Value tile) { buildTile(tile); });
-  kernel.launch(kernel.host.materialize(arguments.tiles, 64));
+  kernel.barrier();
+  buildLoop([&](Value tile) { buildTile(tile); });
 }
 
-LogicalResult kron::tileWgmma(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                              FusedOp fused, GPUPlanAttr plan,
-                              const GPUMachine &machine) {
-  return tileQuantizedWgmma(builder, gpuModule, fused, plan, machine, nullptr);
-}
-
-LogicalResult kron::tileQuantizedWgmma(OpBuilder &builder,
-                                       gpu::GPUModuleOp gpuModule,
-                                       FusedOp fused, GPUPlanAttr plan,
-                                       const GPUMachine &machine,
-                                       kron::QuantizeOp quantize) {
+LogicalResult kron::tileWgmma(const TileSource &source) {
   std::variant<WgmmaPlan, std::string> read =
       std::string("the chip has no wgmma instructions");
-  if (machine.hasWgmma)
-    read = readWgmmaPlan(fused, plan);
-  bool quantizes(quantize);
-  if (auto *found = std::get_if<WgmmaPlan>(&read);
-      found && found->quantize != quantizes)
-    read = "expects quantize to be " + std::to_string(quantizes) +
-           ", as there is " + (quantizes ? "a" : "no") +
-           " kron.quantize for it, but got " + std::to_string(found->quantize);
-  FailureOr<WgmmaPlan> complete =
-      getTilePlan(fused, "a wgmma", std::move(read), machine);
-  if (failed(complete))
+  if (source.machine.hasWgmma)
+    read = readWgmmaPlan(source.fused, source.plan);
+  FailureOr<WgmmaPlan> plan =
+      takeTilePlan(source, std::move(read),
+                   [&](const WgmmaPlan &found) -> std::optional<std::string> {
+                     bool quantizes(source.quantize);
+                     if (found.quantize == quantizes)
+                       return std::nullopt;
+                     return "expects quantize to be " +
+                            std::to_string(quantizes) + ", as there is " +
+                            (quantizes ? "a" : "no") +
+                            " kron.quantize for it, but got " +
+                            std::to_string(found.quantize);
+                   });
+  if (failed(plan))
     return failure();
-  if (complete->pieces > 1)
-    tileWgmmaPieces(builder, gpuModule, fused, *complete);
+  if (plan->pieces > 1)
+    tileWgmmaPieces(source, *plan);
   else
-    WholeTiles(builder, fused, *complete, quantize).build(gpuModule);
+    WholeTiles(source, *plan).build();
   return success();
 }

@@ -26,9 +26,9 @@ namespace {
 
 class WgmmaPieces : WgmmaTiles {
 public:
-  WgmmaPieces(OpBuilder &hostBuilder, FusedOp fused, const WgmmaPlan &plan);
+  WgmmaPieces(const TileSource &source, const WgmmaPlan &plan);
 
-  void build(gpu::GPUModuleOp gpuModule);
+  void build();
 
 private:
   tile::BufferType getPiece();
@@ -40,9 +40,8 @@ private:
 
 } // namespace
 
-WgmmaPieces::WgmmaPieces(OpBuilder &hostBuilder, FusedOp fused,
-                         const WgmmaPlan &plan)
-    : WgmmaTiles(hostBuilder, fused, plan),
+WgmmaPieces::WgmmaPieces(const TileSource &source, const WgmmaPlan &plan)
+    : WgmmaTiles(source, plan),
       along(llvm::find(dims, plan.steps.front().axis) - dims.begin()) {}
 
 tile::BufferType WgmmaPieces::getPiece() {
@@ -66,37 +65,32 @@ tile::PiecesAttr WgmmaPieces::getPieces() {
                                getOrder(operands.input));
 }
 
-void WgmmaPieces::build(gpu::GPUModuleOp gpuModule) {
+void WgmmaPieces::build() {
   enterOperands(/*hasResult=*/true);
-  begin(gpuModule);
+  begin();
   tile::PiecesAttr pieces = getPieces();
-  Value ring =
-      tile::AllocOp::create(b, loc,
-                            tile::RingType::get(b.getContext(), plan.buffers,
-                                                getPiece(), std::nullopt),
-                            Value());
+  Value ring = tile::AllocOp::create(
+      b, loc, tile::RingType::get(plan.buffers, getPiece()));
   Value input = kernel.getArgument(arguments.input);
   tile::CopyPiecesOp::create(b, loc, input, ring, /*factor=*/Value(),
                              /*factorRing=*/Value(), pieces);
   Value operand = prepare(0);
-  tile::BarrierOp::create(b, loc);
+  kernel.barrier();
   SmallVector<int64_t> shape{1}, box(pieces.getSizes());
   llvm::append_range(shape, pieces.getSizes());
   auto operandType = cast<tile::OperandType>(operand.getType());
   shape[along + 1] = operandType.getSizeN();
   box[along] = plan.steps.front().sizeN;
-  auto type = tile::FragmentType::get(b.getContext(), shape, b.getF32Type(),
-                                      operandType.getAtom());
-  kernel.forTiles(kernel.getArgument(arguments.tileCount), [&](Value tile) {
+  auto type =
+      tile::FragmentType::get(shape, b.getF32Type(), operandType.getAtom());
+  buildLoop([&](Value tile) {
     Value sums = tile::ContractPiecesOp::create(
         b, loc, type, input, tile, operand, ring, /*factorRing=*/Value(),
         /*kept=*/Value(), /*sumsOf=*/Value(), along, pieces);
     store(sums, /*block=*/Value(), tile, along, box);
   });
-  kernel.launch(kernel.host.materialize(arguments.tiles, 64));
 }
 
-void kron::tileWgmmaPieces(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                           FusedOp fused, const WgmmaPlan &plan) {
-  WgmmaPieces(builder, fused, plan).build(gpuModule);
+void kron::tileWgmmaPieces(const TileSource &source, const WgmmaPlan &plan) {
+  WgmmaPieces(source, plan).build();
 }

@@ -6,17 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "WgmmaTiles.h"
-#include "kron/CodeGen/GPU/Dispatch.h"
 #include "kron/Plan/Arrays.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
-WgmmaTiles::WgmmaTiles(OpBuilder &hostBuilder, FusedOp fused,
-                       const WgmmaPlan &plan)
-    : kernel(hostBuilder, fused), fused(fused), plan(plan), b(kernel.builder),
-      loc(kernel.loc), operands(getFusedOperands(kernel.host, fused)),
+WgmmaTiles::WgmmaTiles(const TileSource &source, const WgmmaPlan &plan)
+    : FusedTiles(source, plan), operands(getFusedOperands(kernel.host, fused)),
       inputType(getElementType(fused.getInputs().front())),
       outputType(getElementType(fused.getInit())) {
   // Neighbours of the input that are in different tiles are worked on at the
@@ -59,7 +56,6 @@ unsigned WgmmaTiles::enterView(const StepArray &array, Type type,
 
 void WgmmaTiles::enterOperands(bool hasResult) {
   Emitter &host = kernel.host;
-  arguments.tiles = 1;
   for (auto [axis, size] : llvm::zip_equal(plan.axes, sizes))
     if (axis.step < 0)
       arguments.tiles =
@@ -67,7 +63,7 @@ void WgmmaTiles::enterOperands(bool hasResult) {
   arguments.input = enterView(operands.input, inputType, /*isInput=*/true);
   if (hasResult)
     arguments.init = enterView(operands.init, outputType, /*isInput=*/false);
-  kernel.enterScales(operands, arguments, [&](const StepArray &array) {
+  kernel.enterTargets(operands, arguments, [&](const StepArray &array) {
     return enterView(array, outputType, /*isInput=*/false);
   });
   for (auto [product, step] :
@@ -129,7 +125,7 @@ tile::BufferType WgmmaTiles::getBuffer(const WgmmaLayout &layout, Type type,
   if (layout.swizzled)
     swizzle = getSwizzle(block, pitches, layout.elementBytes);
   auto attribute = tile::LayoutAttr::get(b.getContext(), pitches, swizzle);
-  return tile::BufferType::get(b.getContext(), block, type, attribute);
+  return tile::BufferType::get(block, type, attribute);
 }
 
 SmallVector<int64_t> WgmmaTiles::getOrder(const StepArray &array) const {
@@ -147,11 +143,9 @@ SmallVector<int64_t> WgmmaTiles::getOrder(const StepArray &array) const {
 // Operations
 //===----------------------------------------------------------------------===//
 
-void WgmmaTiles::begin(gpu::GPUModuleOp gpuModule) {
-  kernel.begin(gpuModule, getKernelBaseName(fused),
-               tile::KernelAttr::get(b.getContext(), plan.threads,
-                                     plan.ctasPerSM, /*cluster=*/1,
-                                     plan.getNumGroups(), plan.getShares()));
+void WgmmaTiles::begin() {
+  FusedTiles::begin(plan.threads, /*cluster=*/1, plan.getNumGroups(),
+                    plan.getShares());
 }
 
 Value WgmmaTiles::prepare(unsigned index) {
@@ -159,8 +153,7 @@ Value WgmmaTiles::prepare(unsigned index) {
   int64_t columns = plan.getShares() > 1 ? step.paddedResults : step.sizeN;
   bool isHalf = step.kind == WgmmaKind::Half;
   auto type = tile::OperandType::get(
-      b.getContext(), {step.sizeK, columns},
-      isHalf ? inputType : Type(b.getF32Type()),
+      {step.sizeK, columns}, isHalf ? inputType : Type(b.getF32Type()),
       isHalf ? tile::AtomKind::WgmmaHalf : tile::AtomKind::WgmmaTF32,
       step.innermost ? tile::OperandOrder::Quads : tile::OperandOrder::Pairs);
   return tile::PrepareOp::create(
@@ -171,24 +164,18 @@ Value WgmmaTiles::prepare(unsigned index) {
 
 void WgmmaTiles::store(Value sums, Value block, Value tile, int64_t along,
                        ArrayRef<int64_t> box) {
-  tile::StoreOp::create(
-      b, loc, sums, block, get(arguments.init), tile,
-      b.getDenseI64ArrayAttr(along), get(arguments.alpha), get(arguments.beta),
-      get(arguments.addend), b.getDenseI64ArrayAttr(box),
-      /*order=*/DenseI64ArrayAttr(), /*together=*/8, /*rows=*/IntegerAttr(),
-      canStoreVectors() ? kWgmmaVectorBytes : getElementBytes(outputType),
-      /*bias=*/Value(), /*residual=*/Value(), Activation::Identity,
-      /*scale=*/TypedAttr(), b.getDenseI64ArrayAttr(axes));
+  tile::StoreOp op = kernel.store(
+      arguments, sums, block, tile,
+      canStoreVectors() ? kWgmmaVectorBytes : getElementBytes(outputType));
+  op.setAlong(along);
+  op.setBox(box);
+  op.setAxes(axes);
 }
 
 void WgmmaTiles::storeElements(Value buffer, Value tile) {
-  SmallVector<int64_t> order = getOrder(operands.init);
-  tile::StoreOp::create(
-      b, loc, buffer, /*boxes=*/Value(), get(arguments.init), tile,
-      /*along=*/DenseI64ArrayAttr(), get(arguments.alpha), get(arguments.beta),
-      get(arguments.addend), /*box=*/DenseI64ArrayAttr(),
-      order.empty() ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(order),
-      /*together=*/8, /*rows=*/IntegerAttr(), getElementBytes(outputType),
-      /*bias=*/Value(), /*residual=*/Value(), Activation::Identity,
-      /*scale=*/TypedAttr(), b.getDenseI64ArrayAttr(axes));
+  tile::StoreOp op = kernel.store(arguments, buffer, /*boxes=*/Value(), tile,
+                                  getElementBytes(outputType));
+  if (SmallVector<int64_t> order = getOrder(operands.init); !order.empty())
+    op.setOrder(order);
+  op.setAxes(axes);
 }

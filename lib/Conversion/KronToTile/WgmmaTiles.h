@@ -19,9 +19,9 @@
 
 namespace mlir::kron {
 
-class WgmmaTiles {
+class WgmmaTiles : protected FusedTiles<WgmmaPlan> {
 protected:
-  WgmmaTiles(OpBuilder &hostBuilder, FusedOp fused, const WgmmaPlan &plan);
+  WgmmaTiles(const TileSource &source, const WgmmaPlan &plan);
 
   unsigned enterView(const StepArray &array, Type type, bool isInput);
   /// Enters what the kernel works on, but for `init` if there is no result.
@@ -45,18 +45,8 @@ protected:
              ArrayRef<int64_t> box);
   /// Stores a buffer of sums by elements.
   void storeElements(Value buffer, Value tile);
-  /// Starts the kernel.
-  void begin(gpu::GPUModuleOp gpuModule);
+  void begin();
 
-  Value get(std::optional<unsigned> number) {
-    return number ? kernel.getArgument(*number) : Value();
-  }
-
-  TileKernel kernel;
-  FusedOp fused;
-  const WgmmaPlan &plan;
-  OpBuilder &b;
-  Location loc;
   FusedOperands operands;
   Type inputType, outputType;
   /// Axes of the plan: those of the views, and those that are the tile's
@@ -65,13 +55,11 @@ protected:
   SmallVector<int64_t> axes;
   /// Of axes of the plan, on the host.
   SmallVector<Int> sizes;
-  BoxArguments arguments;
   SmallVector<unsigned> factors;
 };
 
 /// The kernel of tiles that arrive in pieces.
-void tileWgmmaPieces(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                     FusedOp fused, const WgmmaPlan &plan);
+void tileWgmmaPieces(const TileSource &source, const WgmmaPlan &plan);
 
 } // namespace mlir::kron
 

@@ -64,6 +64,7 @@ struct KronMapToGPUPass : kron::impl::KronMapToGPUBase<KronMapToGPUPass> {
       function.walk([&](linalg::LinalgOp op) { linalgOps.push_back(op); });
     }
     DenseMap<Operation *, Value> starts = foldFills(linalgOps);
+    DenseSet<Operation *> padding = foldZeros(linalgOps);
     OpBuilder builder(&getContext());
     for (linalg::LinalgOp op : linalgOps) {
       builder.setInsertionPoint(op);
@@ -71,7 +72,10 @@ struct KronMapToGPUPass : kron::impl::KronMapToGPUBase<KronMapToGPUPass> {
       bool isInterleaved = emitInterleaveKernel(builder, gpuModule, op);
       bool isTranspose =
           !isInterleaved && emitTransposeKernel(builder, gpuModule, op);
-      if (!isInterleaved && !isTranspose &&
+      bool isPadded =
+          !isInterleaved && !isTranspose &&
+          emitPadKernel(builder, gpuModule, op, padding.contains(op));
+      if (!isInterleaved && !isTranspose && !isPadded &&
           failed(emitLinalgKernel(builder, gpuModule, op, starts.lookup(op))))
         return signalPassFailure();
       remark::passed(
@@ -81,8 +85,9 @@ struct KronMapToGPUPass : kron::impl::KronMapToGPUBase<KronMapToGPUPass> {
               .function(op->getParentOfType<func::FuncOp>().getSymName()))
           << op->getName().getStringRef()
           << (isInterleaved ? " runs as a kernel of its own, by units on chip"
-              : isTranspose
-                  ? " runs as a kernel of its own, by squares on chip"
+              : isTranspose ? " runs as a kernel of its own, by squares on chip"
+              : isPadded
+                  ? " runs as a kernel of its own, by padded rows"
                   : " runs as a kernel of its own, one thread per element");
       op.erase();
     }

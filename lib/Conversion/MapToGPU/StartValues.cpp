@@ -85,3 +85,16 @@ kron::foldFills(SmallVectorImpl<linalg::LinalgOp> &linalgOps) {
     }
   return starts;
 }
+
+DenseSet<Operation *>
+kron::foldZeros(SmallVectorImpl<linalg::LinalgOp> &linalgOps) {
+  DenseSet<Operation *> padding;
+  SmallVector<linalg::LinalgOp> all(linalgOps.begin(), linalgOps.end());
+  for (linalg::LinalgOp op : all)
+    if (linalg::FillOp fill = findZeros(op)) {
+      padding.insert(op);
+      llvm::erase(linalgOps, cast<linalg::LinalgOp>(fill.getOperation()));
+      fill.erase();
+    }
+  return padding;
+}

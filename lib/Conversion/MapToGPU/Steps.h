@@ -24,6 +24,10 @@ bool isHostArray(Value array);
 DenseMap<Operation *, Value>
 foldFills(SmallVectorImpl<linalg::LinalgOp> &linalgOps);
 
+/// Erases what puts zeros into padded arrays that operations among `linalgOps`
+/// copy to, from there too; these.
+DenseSet<Operation *> foldZeros(SmallVectorImpl<linalg::LinalgOp> &linalgOps);
+
 /// Builds, before `op` (on memrefs), a kernel that computes it with one thread
 /// per element of its parallel dimensions, and its launch; reductions start
 /// from `start`, or from the destination if there is none. Fails, with an
@@ -41,6 +45,16 @@ bool emitTransposeKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
 /// arrays that have no gaps there. Whether it does.
 bool emitInterleaveKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                           linalg::LinalgOp op);
+
+/// The operation that has put zeros into all of a padded array for `op`, which
+/// copies its elements there; null if `op` is another one.
+linalg::FillOp findZeros(linalg::LinalgOp op);
+
+/// The same with a kernel of 16 bytes at a time for `op`, if it copies an array
+/// to padded rows, which have zeros otherwise (`hasZeros`: nobody else writes
+/// these), or from such rows. Whether it does.
+bool emitPadKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                   linalg::LinalgOp op, bool hasZeros);
 
 /// Replaces the allocation of arrays in `function` by workspace on the GPU, and
 /// constant arrays by copies of them in `gpuModule`.

@@ -8,7 +8,9 @@
 // Neighbours of the input and of the output lie along different dimensions. A
 // CTA takes squares of these two through shared memory, so that both sides move
 // lines of 128 bytes. Elements of two bytes travel in pairs, two of which
-// change partners in registers.
+// change partners in registers. Lines of the output start anywhere: its pairs
+// are those that lie at multiples of four bytes, since the second-level cache
+// takes long for every other element of a sector.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,12 +46,13 @@ private:
   void locateTile(Int tile);
   void emitTile(bool inPairs);
   void loadTile(bool inPairs);
-  void storeTile(bool inPairs);
+  void storeTile();
+  void storeLine(Int line);
+  Value exchange(Value first, Value second, StringRef selector);
   Value locate(const StepArray &array, Value start, Int inputPlace,
                Int outputPlace);
   Value getSlot(Int line, Int place);
   Value loadPair(Int inputPlace, Int outputPlace, bool inPairs);
-  void storePair(Value pair, Int inputPlace, Int outputPlace, bool inPairs);
 
   linalg::TransposeOp op;
   /// Of the input: those along which neighbours of the input and of the output
@@ -162,18 +165,12 @@ Value TransposeKernel::loadPair(Int inputPlace, Int outputPlace, bool inPairs) {
   return k.bitcast(k.makeVector(halves), word);
 }
 
-void TransposeKernel::storePair(Value pair, Int inputPlace, Int outputPlace,
-                                bool inPairs) {
-  if (inPairs)
-    return k.store(pair, locate(output, outputStart, inputPlace, outputPlace));
-  SmallVector<Value> halves =
-      k.unpack(k.bitcast(pair, VectorType::get({2}, element)));
-  for (auto [half, value] : llvm::enumerate(halves)) {
-    Int place = k.add(outputPlace, int64_t(half));
-    k.ifThen(k.less(place, outputLeft), [&, value = value] {
-      k.store(value, locate(output, outputStart, inputPlace, place));
-    });
-  }
+/// Two bytes each of two words, as `prmt` counts them.
+Value TransposeKernel::exchange(Value first, Value second, StringRef selector) {
+  return k
+      .inlinePTX({word}, ("prmt.b32 $0, $1, $2, " + selector + ";").str(),
+                 "=r,r,r", {first, second}, /*hasSideEffects=*/false)
+      .front();
 }
 
 /// Brings the tile to shared memory. Places that do not exist repeat the last
@@ -197,12 +194,6 @@ void TransposeKernel::loadTile(bool inPairs) {
                        CacheHint::ReadOnly));
     }
   }
-  auto pair = [&](Value first, Value second, StringRef selector) {
-    return k
-        .inlinePTX({word}, ("prmt.b32 $0, $1, $2, " + selector + ";").str(),
-                   "=r,r,r", {first, second}, /*hasSideEffects=*/false)
-        .front();
-  };
   for (int64_t round = 0; round < rounds; ++round) {
     Int line = k.add(k.warpId(), round * warps);
     if (perWord == 1) {
@@ -210,24 +201,50 @@ void TransposeKernel::loadTile(bool inPairs) {
       continue;
     }
     Value first = words[2 * round], second = words[2 * round + 1];
-    k.store(pair(first, second, "0x5410"), getSlot(k.mul(lane, 2), line));
-    k.store(pair(first, second, "0x7632"),
+    k.store(exchange(first, second, "0x5410"), getSlot(k.mul(lane, 2), line));
+    k.store(exchange(first, second, "0x7632"),
             getSlot(k.add(k.mul(lane, 2), 1), line));
   }
 }
 
+/// Stores line `line` of the output, of elements of two bytes.
+void TransposeKernel::storeLine(Int line) {
+  Int lane = k.laneId();
+  Int count = k.min(outputLeft, kSide * perWord);
+  Value start = locate(output, outputStart, line, 0);
+  auto at = [&](Int place) { return locate(output, outputStart, line, place); };
+  Value address =
+      LLVM::PtrToIntOp::create(k.builder, k.loc, k.builder.getI64Type(), start);
+  Int isOdd = k.bitAnd(k.truncate(k.floorDiv(Int(address), 2)), 1);
+  Value own = k.load(word, getSlot(line, lane));
+  Value next = k.load(word, getSlot(line, k.add(lane, 1)));
+  Value shifted =
+      k.select(k.equal(isOdd, 1), exchange(own, next, "0x5432"), own);
+  auto getFirst = [&](Value pair) {
+    return k.unpack(k.bitcast(pair, VectorType::get({2}, element))).front();
+  };
+  Int place = k.add(k.mul(lane, 2), isOdd);
+  Int after = k.add(place, 1);
+  k.ifThen(k.less(after, count), [&] { k.store(shifted, at(place)); });
+  // What has no partner: at the end, and before the first pair.
+  k.ifThen(k.equal(after, count),
+           [&] { k.store(getFirst(shifted), at(place)); });
+  k.ifThen(k.less(lane, isOdd), [&] { k.store(getFirst(own), start); });
+}
+
 /// Stores the lines of the output.
-void TransposeKernel::storeTile(bool inPairs) {
+void TransposeKernel::storeTile() {
   int64_t warps = kThreads / 32;
-  Int place = k.mul(k.laneId(), perWord);
   for (int64_t round = 0; round < kSide * perWord / warps; ++round) {
     Int line = k.add(k.warpId(), round * warps);
-    Value exists = k.both(k.less(line, inputLeft), k.less(place, outputLeft));
-    k.ifThen(exists, [&] {
-      Value value = k.load(word, getSlot(line, k.laneId()));
-      if (perWord == 2)
-        return storePair(value, line, place, inPairs);
-      k.store(value, locate(output, outputStart, line, place));
+    Value exists = k.less(line, inputLeft);
+    if (perWord == 2) {
+      k.ifThen(exists, [&] { storeLine(line); });
+      continue;
+    }
+    k.ifThen(k.both(exists, k.less(k.laneId(), outputLeft)), [&] {
+      k.store(k.load(word, getSlot(line, k.laneId())),
+              locate(output, outputStart, line, k.laneId()));
     });
   }
 }
@@ -237,37 +254,30 @@ void TransposeKernel::emitTile(bool inPairs) {
   k.barrier();
   loadTile(inPairs);
   k.barrier();
-  storeTile(inPairs);
+  storeTile();
 }
 
 //===----------------------------------------------------------------------===//
 // All tiles
 //===----------------------------------------------------------------------===//
 
-/// On the host: a number that is even if all pairs lie at multiples of their
-/// size.
+/// On the host: a number that is even if all pairs of the input lie at
+/// multiples of their size.
 Int TransposeKernel::getPairBits() {
-  Int bits = 0;
-  bool isOdd = false;
-  auto include = [&](Int number) {
-    isOdd |= number.isConstant() && number.getConstant() % 2 != 0;
+  StepArray array = getFusedArray(host, op.getInput());
+  Value address = LLVM::PtrToIntOp::create(
+      host.builder, host.loc, host.builder.getI64Type(), array.base);
+  Int bits = host.floorDiv(Int(address), 2);
+  SmallVector<Int> numbers{getSize(inputDim)};
+  for (auto [dim, stride] : llvm::enumerate(array.strides))
+    if (dim != inputDim && !sizes[dim].is(1))
+      numbers.push_back(stride);
+  for (Int number : numbers) {
+    if (number.isConstant() && number.getConstant() % 2 != 0)
+      return 1;
     bits = host.bitOr(bits, number);
-  };
-  include(getSize(inputDim));
-  include(getSize(outputDim));
-  auto add = [&](Value memref, unsigned alongDim,
-                 ArrayRef<int64_t> permutation) {
-    StepArray array = getFusedArray(host, memref, permutation);
-    Value address = LLVM::PtrToIntOp::create(
-        host.builder, host.loc, host.builder.getI64Type(), array.base);
-    include(host.floorDiv(Int(address), 2));
-    for (auto [dim, stride] : llvm::enumerate(array.strides))
-      if (dim != alongDim && !sizes[dim].is(1))
-        include(stride);
-  };
-  add(op.getInput(), inputDim, {});
-  add(op.getInit(), outputDim, invertPermutationVector(op.getPermutation()));
-  return isOdd ? Int(1) : host.bitAnd(bits, 1);
+  }
+  return host.bitAnd(bits, 1);
 }
 
 void TransposeKernel::emit() {

@@ -15,6 +15,7 @@
 #include "kron/Mapping/Tuning/RecordFile.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/IR/Verifier.h"
 #include <tuple>
 
 namespace mlir::kron {
@@ -95,6 +96,9 @@ struct KronApplyRecordsPass
       if (isTunable(op))
         apply(op, known, *wanted);
     });
+    // A plan out of a file may be none for its operation.
+    if (failed(verify(getOperation())))
+      signalPassFailure();
   }
 
 private:

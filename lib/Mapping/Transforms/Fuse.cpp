@@ -16,6 +16,7 @@
 #include "ForeignPlans.h"
 #include "FuseEpilogue.h"
 #include "FusedRegions.h"
+#include "PaddingChoice.h"
 #include "SplitByColumns.h"
 #include "SplitByThreads.h"
 #include "VerifyOptions.h"
@@ -536,6 +537,11 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
         return success();
     if (hasEmptyArray(fused))
       return success();
+    FailureOr<FusedOp> padded =
+        padWhereFaster(rewriter, fused, machine, budget, allowsCublas);
+    if (failed(padded))
+      return failure();
+    fused = *padded;
     FusionChain chain = describeFusionChain(fused);
     FusionPlan plan;
     if (DenseI64ArrayAttr regions = getPlannedRegions(fused)) {

@@ -17,7 +17,6 @@ from .. import _compile
 from .. import _core
 from .._core import infer_factor, infer_features
 from ._axis_grad import is_fast_on_gpu
-from ._grads import sum_batch
 from ._weight_grad import GPU_ELEMENTS, SIXTEEN_BIT, LARGE_BLOCK, has_kernel
 
 #: Elements up to which single steps take longer to ask for than to compute; on a CPU those of
@@ -52,6 +51,11 @@ class _Function:
         computes it in the type of the others."""
         result = self.argument(name, shape, "f32" if is_wide else None)
         return (self.memory(shape) if is_wide else result), result
+
+    def bias_grad(self, grad, features, layout, is_wide):
+        """Adds the argument that takes the sums of the gradient over the batch."""
+        result = self.argument("db", (features,), "f32" if is_wide else None)
+        self.operation("bias_grad", result, {"input": grad}, {"layout": layout}, precise=False)
 
     def finish(self, pairs):
         """Writes the first array of each pair into the second one, if they differ."""
@@ -89,12 +93,13 @@ def cast_kernel(count, element, device):
 
 class _Chain:
     """Gradients of a chain of Kronecker-sparse factors. Arguments: the gradient, x, all
-    weights, the inputs of all but the first if they are kept, and the results."""
+    weights, the inputs of all but the first if they are kept, and the results, that by a bias
+    last. `needs` and `are_wide` have one entry for each of these."""
 
     def __init__(self, patterns, letters, layout, precision, element, has_kept, needs, are_wide):
         self.function = _Function(element, precision)
         self.patterns, self.letters, self.layout = patterns, letters, layout
-        self.needs_x, *self.needs_weights = needs
+        self.needs_x, *self.needs_weights, self.needs_bias = needs
         self.axis = 0 if layout == "batch_first" else 1
         sizes = list(map(infer_features, patterns, letters))
         # Features that a factor reads, and those of the result.
@@ -118,6 +123,8 @@ class _Chain:
             self.function.gradient(f"dk{k}", pattern, is_wide) if flag else None
             for k, (pattern, flag, is_wide)
             in enumerate(zip(self.patterns, self.needs_weights, are_wide))]
+        if self.needs_bias:
+            self.function.bias_grad(self.grad, self.features[-1], self.layout, are_wide[-1])
 
     def write(self):
         count = len(self.patterns)
@@ -205,13 +212,13 @@ def _contiguous(arrays):
 
 
 def chain_kernel(grad, x, weights, needs, are_wide, has_kept, trans, layout, precision):
-    """The function for gradients by x and by all weights, as far as `needs` says so; None if
-    there is none. Its arguments: the gradient, x, all weights, the inputs of all factors but
-    the first if they are kept, and the gradients; all row-major, the batch one axis. Gradients
-    by weights that `are_wide` are in f32, whatever the type."""
+    """The function for gradients by x, by all weights and by a bias, as far as `needs` says so;
+    None if there is none. Its arguments: the gradient, x, all weights, the inputs of all factors
+    but the first if they are kept, and the gradients; all row-major, the batch one axis.
+    Gradients by weights and bias that `are_wide` are in f32, whatever the type."""
     patterns = tuple([tuple(weight.shape) for weight in weights])
-    if (not grad.numel() or not x.numel() or not any(needs)
-            or not _has_chain(grad, x, patterns, needs[1:], layout)):
+    if (not grad.numel() or not x.numel() or not any(needs[:-1])
+            or not _has_chain(grad, x, patterns, needs[1:-1], layout)):
         return None
     return _chain_kernel(patterns, _real(trans), layout, precision, x.dtype, _device(x),
                          has_kept, tuple(needs), are_wide)
@@ -220,19 +227,19 @@ def chain_kernel(grad, x, weights, needs, are_wide, has_kept, trans, layout, pre
 def ksmm_grads(grad, x, weights, kept, needs, trans, layout, precision, stream):
     """Like _kernels.ksmm_grads; None where there is no such function."""
     needs_x, needs_bias, *needs_weights = needs
-    kernel = chain_kernel(grad, x, weights, (needs_x, *needs_weights), (False,) * len(weights),
-                          bool(kept), trans, layout, precision)
+    kernel = chain_kernel(grad, x, weights, (needs_x, *needs_weights, needs_bias),
+                          (False,) * (len(weights) + 1), bool(kept), trans, layout, precision)
     if kernel is None:
         return None
     dx = _row_major(x) if needs_x else None
     dweights = [_row_major(weight) if flag else None
                 for weight, flag in zip(weights, needs_weights)]
+    features = grad.shape[-1 if layout == "batch_first" else 0]
+    dbias = grad.new_empty(features) if needs_bias else None
     matrices = [grad, x, *kept] if dx is None else [grad, x, *kept, dx]
     grad, x, *matrices = [_matrix(array, layout) for array in matrices]
     kernel(grad, x, *_contiguous(weights), *matrices,
-           *[array for array in dweights if array is not None], stream=stream)
-    # PyTorch adds up a batch in fewer steps than a compiled function does.
-    dbias = sum_batch(grad, layout) if needs_bias else None
+           *[array for array in (*dweights, dbias) if array is not None], stream=stream)
     return [dx, dbias, *dweights]
 
 
@@ -243,7 +250,8 @@ def ksmm_grads(grad, x, weights, kept, needs, trans, layout, precision, stream):
 
 @functools.lru_cache(maxsize=256)
 def _product_kernel(op, shapes, letters, precision, dtype, device, needs, are_wide):
-    """Of mkm or kmm of matrices; `letters` are those of mkm."""
+    """Of mkm or kmm of matrices; `letters` are those of mkm, and the last entries of `needs` and
+    `are_wide` those of a bias."""
     function = _Function(GPU_ELEMENTS[dtype], precision)
     sizes = [infer_factor("mkm", shape, letter) for shape, letter in zip(shapes, letters)]
     p, q = (math.prod(column) for column in zip(*sizes))
@@ -276,6 +284,8 @@ def _product_kernel(op, shapes, letters, precision, dtype, device, needs, are_wi
             "input": source, "grad": target,
             "factors": list(zip(others, letters_of(own[:k] + own[k + 1:])))},
             {"index": k, "layout": layout})
+    if needs[-1]:
+        function.bias_grad(grad, q, layout, are_wide[-1])
     function.finish(gradients)
     return function.compile(device)
 
@@ -306,12 +316,13 @@ def _is_fast_product(dtype, op, sizes, needs_factors):
 
 
 def product_kernel(grad, x, factors, needs, are_wide, kind, trans_factors, precision):
-    """The function for gradients by x and by all factors, as far as `needs` says so; None if
-    there is none. Its arguments: the gradient, x, all factors, and the gradients; all
-    row-major, as matrices of one mkm or kmm. Gradients by factors that `are_wide` are in f32,
-    whatever the type."""
+    """The function for gradients by x, by all factors and by a bias, as far as `needs` says so;
+    None if there is none. Its arguments: the gradient, x, all factors, and the gradients; all
+    row-major, as matrices of one mkm or kmm. Gradients by factors and bias that `are_wide` are
+    in f32, whatever the type."""
     shapes = tuple([tuple(factor.shape) for factor in factors])
-    if (not grad.numel() or not x.numel() or not any(needs) or any(len(s) != 2 for s in shapes)
+    if (not grad.numel() or not x.numel() or not any(needs[:-1])
+            or any(len(s) != 2 for s in shapes)
             or kind == "kmm" and x.dim() != 2):
         return None
     letters = _real(trans_factors) or "N" * len(factors)
@@ -319,7 +330,7 @@ def product_kernel(grad, x, factors, needs, are_wide, kind, trans_factors, preci
         letters = _flip(letters)
     sizes = [infer_factor("mkm", shape, letter) for shape, letter in zip(shapes, letters)]
     op = "kmm" if kind == "kmm" else "mkm"
-    if not _has_product(grad, x, op, sizes, needs[1:]):
+    if not _has_product(grad, x, op, sizes, needs[1:-1]):
         return None
     return _product_kernel(op, shapes, letters, precision, x.dtype, _device(x), tuple(needs),
                            are_wide)
@@ -330,8 +341,8 @@ def product_grads(kind, grad, x, factors, needs, alpha, trans_x, trans_factors, 
     """Like _kernels.product_grads; None where there is no such function."""
     kernel = None
     if trans_x == "N":
-        kernel = product_kernel(grad, x, factors, needs, (False,) * len(factors), kind,
-                                trans_factors, precision)
+        kernel = product_kernel(grad, x, factors, (*needs, False), (False,) * (len(factors) + 1),
+                                kind, trans_factors, precision)
     if kernel is None:
         return None
     if alpha != 1:

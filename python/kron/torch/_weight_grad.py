@@ -119,13 +119,16 @@ def _contracted(grad, x, pattern, layout):
         return (grad @ x.mT).permute(0, 2, 3, 1).contiguous()
     grad = grad.reshape(-1, a, b, d)
     x = x.reshape(-1, a, c, d)
-    is_slow = x.dtype in SIXTEEN_BIT and x.device.type == "cpu" and not _multiplies(x.dtype)
+    is_16_bit = x.dtype in SIXTEEN_BIT and x.device.type == "cpu"
+    is_slow = is_16_bit and not _multiplies(x.dtype)
+    if is_16_bit and not is_slow and _is_fast_whole(len(x), pattern, x.dtype):
+        return _product_whole(grad, x)
     if d == 1 and not is_slow:
         # [a, b, n] @ [a, n, c] on views.
         product = torch.bmm(grad.squeeze(-1).permute(1, 2, 0),
                             x.squeeze(-1).permute(1, 0, 2))
         return product.unsqueeze(-1)
-    if x.dtype in SIXTEEN_BIT and x.device.type == "cpu" and not is_slow:
+    if is_16_bit and not is_slow:
         piece = min(_MOST_ROWS, _16_BIT_BYTES // (a * (b + c) * d * x.element_size()), len(x))
         if piece == len(x) or piece >= _LEAST_ROWS:
             return _sum_16_bit(grad, x, pattern, piece).permute(0, 2, 3, 1).contiguous()
@@ -142,6 +145,35 @@ def _multiplies(dtype):
     vector units, sums in float32; others take ten times as long as those of float32."""
     name = "bf16" if dtype == torch.bfloat16 else "fp16"
     return getattr(torch.ops.mkldnn, f"_is_mkldnn_{name}_supported")()
+
+
+@functools.cache
+def _flop_rate(dtype):
+    """Operations per second of such a product on one thread."""
+    has_tiles = getattr(torch.cpu, "_is_amx_tile_supported", bool)
+    if dtype == torch.float16:
+        has_tiles = getattr(torch.cpu, "_is_amx_fp16_supported", bool)
+    return _RATES["tiles" if has_tiles() else dtype]
+
+
+def _is_fast_whole(rows, pattern, dtype):
+    """Whether products of all t with all t, of which only those of a t with itself are wanted,
+    take less time than copies by elements of both arrays."""
+    _, b, c, d = pattern
+    unwanted = 2 * rows * b * c * d * (d - 1) / _flop_rate(dtype)
+    return _CALL_SECONDS + unwanted < rows * (b + c) * d * _COPY_SECONDS
+
+
+def _product_whole(grad, x):
+    """[a, b, c, d] from [n, a, b, d] and [n, a, c, d]: a product of matrices for each a, which
+    are read where they lie."""
+    n, a, b, d = grad.shape
+    c = x.shape[2]
+    result = x.new_empty(a, b, c, d)
+    for group, left, right in zip(result, grad.reshape(n, a, -1).unbind(1),
+                                  x.reshape(n, a, -1).unbind(1)):
+        group.copy_((left.mT @ right).view(b, d, c, d).diagonal(dim1=1, dim2=3))
+    return result
 
 
 def _sum_16_bit(grad, x, pattern, piece):
@@ -194,6 +226,10 @@ def _sum_planes(result, grad, x):
             result[t].baddbmm_(left[t].permute(1, 2, 0), right[t].permute(1, 0, 2))
 
 
+#: Measured on one thread (docs/notes/0178-steps-in-16-bits.md): products of matrices of 16-bit
+#: types by matrix tiles and by vectors, an element's copy, and all that a product is called by.
+_RATES = {"tiles": 0.6e12, torch.float16: 0.13e12, torch.bfloat16: 0.07e12}
+_COPY_SECONDS, _CALL_SECONDS = 0.8e-9, 40e-6
 #: Of rows whose transposes stay in the caches, and of those of 16-bit types, whose products
 #: take so many rows at a time.
 _PIECE_BYTES = 1 << 21

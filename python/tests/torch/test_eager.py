@@ -527,6 +527,30 @@ def test_autocast_sums_gradients_of_biases_in_f32(dtype, bs_last):
     assert torch.equal(layer.bias.grad, torch.full((8,), 5001.0))
 
 
+# Verify that the function of a node sums gradients by a bias, too, in its type; frozen ones get
+# none.
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("make", [
+    lambda: knn.KSLinear([(1, 4, 2, 2), (2, 2, 4, 1)]), lambda: knn.KronLinear([2, 2], [2, 3]),
+    lambda: knn.KSLinear([(1, 4, 2, 2), (2, 2, 4, 1)], bs_last=True)])
+def test_gradients_of_biases_are_no_sums_of_pytorch(monkeypatch, make, dtype):
+    layer = make()
+    x = torch.randn(4, 4, dtype=dtype)
+    with torch.autocast("cpu", dtype=dtype, enabled=dtype != torch.float32):
+        y = layer(x)
+    upstream = torch.randn_like(y)
+    expected = upstream.float().sum(1 if getattr(layer, "bs_last", False) else 0)
+    monkeypatch.setattr(torch.Tensor, "sum", None)
+    y.backward(upstream, retain_graph=True)
+    assert layer.bias.grad.dtype == torch.float32
+    torch.testing.assert_close(layer.bias.grad, expected)
+    layer.bias.requires_grad_(False)
+    with torch.autocast("cpu", dtype=dtype, enabled=dtype != torch.float32):
+        y = layer(x)
+    y.backward(upstream)
+    torch.testing.assert_close(layer.bias.grad, expected)
+
+
 # Verify that small arrays are cast in one launch, compiled once, and to what casts one by one
 # give, and that the others are cast one by one: large ones, and those with gaps. No other test
 # has calls of as many factors.

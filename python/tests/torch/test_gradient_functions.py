@@ -107,6 +107,7 @@ def test_weight_gradients_of_16_bit_types(monkeypatch, pattern, rows, dtype, mul
         return multiply(left, right)
 
     monkeypatch.setattr(_weight_grad, "_multiplies", lambda dtype: multiplies)
+    monkeypatch.setattr(_weight_grad, "_is_fast_whole", lambda *shape: False)
     monkeypatch.setattr(_weight_grad, "_MOST_ROWS", 32)
     monkeypatch.setattr(_weight_grad, "_LEAST_ROWS", 16)
     monkeypatch.setattr(torch, "bmm", recorded)
@@ -120,13 +121,43 @@ def test_weight_gradients_of_16_bit_types(monkeypatch, pattern, rows, dtype, mul
     assert error < 2 * torch.finfo(dtype).eps
 
 
+# Verify gradients by weights of 16-bit types on a CPU by products of all t with all t, where an
+# infinity among what is not wanted stays there.
+@pytest.mark.parametrize("pattern", [(2, 3, 4, 2), (1, 4, 3, 9), (3, 4, 5, 1)], ids=str)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_weight_gradients_of_all_t_at_once(monkeypatch, pattern, dtype):
+    a, b, c, d = pattern
+    grad, x = torch.randn(7, a * b * d).to(dtype), torch.randn(7, a * c * d).to(dtype)
+    x[0, 0] = float("inf")
+    monkeypatch.setattr(_weight_grad, "_multiplies", lambda dtype: True)
+    monkeypatch.setattr(_weight_grad, "_is_fast_whole", lambda *shape: True)
+    monkeypatch.setattr(torch, "bmm", None)
+    actual = _kernels.ksmm_weight_grad(grad, x, pattern)
+    expected = torch.einsum("nijt,nikt->ijkt", grad.double().view(7, a, b, d),
+                            x.double().view(7, a, c, d))
+    assert actual.dtype == dtype and actual.shape == pattern and actual.is_contiguous()
+    torch.testing.assert_close(actual.double(), expected, rtol=0.02, atol=0.05)
+
+
+# Verify that such products are taken where they are less work than copies: of many rows, and the
+# fewer t, or the more of them, the faster the processor multiplies.
+@pytest.mark.parametrize("rows, pattern, rate, expected", [
+    (1568, (1, 192, 48, 2), "tiles", True), (32, (1, 192, 48, 2), "tiles", False),
+    (1568, (1, 192, 48, 2), torch.bfloat16, False), (1568, (2, 48, 192, 1), torch.bfloat16, True),
+    (1568, (1, 64, 64, 64), "tiles", False), (1568, (64, 64, 64, 1), "tiles", True)], ids=str)
+def test_all_t_at_once_where_copies_take_longer(monkeypatch, rows, pattern, rate, expected):
+    monkeypatch.setattr(_weight_grad, "_flop_rate", lambda dtype: _weight_grad._RATES[rate])
+    assert _weight_grad._is_fast_whole(rows, pattern, torch.bfloat16) == expected
+
+
 # Verify that arrays are small up to more elements for chains and short factors than for long
 # ones.
 @pytest.mark.parametrize("size, rows, expected", [(16, 512, True), (16, 513, False),
                                                   (32, 32, True), (32, 33, False)])
 def test_small_products(size, rows, expected):
     x, factors = torch.randn(rows, size * size), [torch.randn(size, size) for _ in range(2)]
-    kernel = _programs.product_kernel(x, x, factors, (True,) * 3, (False,) * 2, "mkm", "", "full")
+    kernel = _programs.product_kernel(x, x, factors, (True,) * 3 + (False,), (False,) * 3, "mkm", "",
+                                      "full")
     assert (kernel is not None) == expected
 
 
@@ -136,11 +167,12 @@ def test_small_products(size, rows, expected):
 def test_functions_of_16_bit_types(dtype):
     def product(size):
         x, factors = torch.ones(2, size, dtype=dtype), [torch.ones(size, size, dtype=dtype)]
-        return _programs.product_kernel(x, x, factors, (True, True), (False,), "mkm", "", "full")
+        return _programs.product_kernel(x, x, factors, (True, True, False), (False,) * 2, "mkm", "",
+                                        "full")
 
     def chain(size):
         x, weights = torch.ones(2, size, dtype=dtype), [torch.ones(1, size, size, 1, dtype=dtype)]
-        return _programs.chain_kernel(x, x, weights, (True, True), (False,), False, "N",
+        return _programs.chain_kernel(x, x, weights, (True,) * 3, (False,) * 2, False, "N",
                                       "batch_first", "full")
 
     assert product(31) is not None and product(32) is None
@@ -169,6 +201,6 @@ def test_gradients_of_16_bit_types(monkeypatch, name, dtype):
 @pytest.mark.parametrize("rows, expected", [(682, True), (683, False)])
 def test_small_chains(rows, expected):
     x, weights = torch.randn(rows, 192), [torch.randn(1, 64, 64, 3)]
-    kernel = _programs.chain_kernel(x, x, weights, (True, True), (False,), False, "N",
+    kernel = _programs.chain_kernel(x, x, weights, (True,) * 3, (False,) * 2, False, "N",
                                     "batch_first", "full")
     assert (kernel is not None) == expected

@@ -141,7 +141,7 @@ def test_wrong_results_are_problems(timing):
     assert row(fail)["problem"] == "MemoryError: no room"
 
 
-def test_tables(result, monkeypatch):
+def test_tables(result, monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(str(FOLDER))
     import program_tables as tables
 
@@ -159,6 +159,20 @@ def test_tables(result, monkeypatch):
     assert "| Monarch, 16 to 32 | 1 to 5 rows, f32, bf16 | bmm | 2.00x to 2.00x, mean 2.00x |" \
         in text
     assert f"Another way is faster in 1 of {len(result['rows'])} cases." in text
+    known = tmp_path / "causes.json"
+    monkeypatch.setattr(tables, "CAUSES", known)
+
+    def refuses(entry, words):
+        known.write_text(json.dumps(entry))
+        with pytest.raises(ValueError, match=words):
+            tables.losses(results)
+
+    # No cause, one that is about another way, and one that the figures deny.
+    refuses({"cpu/DCT*": {}}, "why matmul is faster in cpu/CG solve/grid 4 x 5 x 6, 60 steps, f64")
+    refuses({"*/CG*": {"cause": "c", "ways": ["einsum"]}}, "about einsum")
+    refuses({"*/CG*": {"cause": "c", "ways": ["matmul"], "host": 0.9}}, "another cause")
+    known.write_text(json.dumps({"*/CG*": {"cause": "the cause", "ways": ["matmul"]}}))
+    assert "| the cause |" in tables.losses(results)
     assert tables.losses(results).count("\n") == 5
     assert "| CPU: CG solve, grid 4 x 5 x 6, 60 steps, f64 | 0.50x (matmul) |" \
         in tables.losses(results)

@@ -61,6 +61,22 @@ func.func @varying(%x: memref<?x128xbf16>, %k: memref<1x64x64x2xbf16>, %y: memre
   return
 }
 
+// Verify that an addend that lies as the results do, such as a bias of all rows,
+// is taken apart for the positions and added before results are rounded. A
+// destination that is the addend gets code of its own.
+// REMARK-COUNT-2: Step {{.*}}Mapping=amx-rows
+// CHECK-LABEL: llvm.func @varying_addend_fused(
+// CHECK: llvm.call_intrinsic "llvm.x86.tdpbf16ps"
+// CHECK: llvm.shufflevector {{.*}} [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30] : vector<32xf32>
+// CHECK: llvm.shufflevector {{.*}} [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31] : vector<32xf32>
+// CHECK: llvm.call_intrinsic "llvm.x86.avx512bf16.cvtne2ps2bf16.512"
+func.func @varying_addend(%x: memref<?x128xbf16>, %k: memref<1x64x64x2xbf16>,
+                          %z: memref<?x128xbf16, strided<[?, 1], offset: ?>>, %y: memref<?x128xbf16>) {
+  kron.ksmm ins(%x : memref<?x128xbf16>) weights(%k : memref<1x64x64x2xbf16>) outs(%y : memref<?x128xbf16>)
+            beta(1.0 : f32) addend(%z : memref<?x128xbf16, strided<[?, 1], offset: ?>>)
+  return
+}
+
 // Verify that a factor beyond the first caches is used for several blocks of
 // rows at a time: what is packed of X has two blocks of 32 x (1024 + 32) bf16,
 // the loop over them is inside of the one over results.

@@ -1,4 +1,4 @@
-// RUN: kron-opt %s -split-input-file -verify-diagnostics --kron-plan="target=cuda chip=sm_90a" --convert-kron-to-nvvm
+// RUN: kron-opt %s -split-input-file -verify-diagnostics --kron-plan="target=cuda chip=sm_90a" --kron-tile=chip=sm_90a
 
 // Verify that what is no matrix product is refused, with the reason.
 func.func @by_t(%x: memref<64x32x4xf16>, %k: memref<16x32x4xf16>, %y: memref<64x16x4xf16>) {

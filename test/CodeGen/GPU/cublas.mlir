@@ -2,7 +2,7 @@
 // RUN:   -o %t.plan 2> %t.remarks
 // RUN: FileCheck %s --check-prefix=PLAN < %t.plan
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
-// RUN: kron-opt %t.plan --kron-tile=chip=sm_90a --convert-tile-to-nvvm --convert-kron-to-nvvm | FileCheck %s
+// RUN: kron-opt %t.plan --kron-tile=chip=sm_90a --convert-tile-to-nvvm | FileCheck %s
 // RUN: kron-opt %s --kron-plan="target=cuda cublas=false" \
 // RUN:   --remarks-filter='kron-plan' -o %t.never 2> %t.never.remarks
 // RUN: FileCheck %s --check-prefix=NEVER --implicit-check-not="kernel = cublas" < %t.never

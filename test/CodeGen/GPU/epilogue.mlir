@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm --convert-kron-to-nvvm | FileCheck %s
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm | FileCheck %s
 
 // Verify gelu of f16 in the kernel of its product: sums and bias are f32, the function is
 // built on exp2, and one rounding follows. The bias comes in 16 bytes.

@@ -1,4 +1,4 @@
-// RUN: kron-opt %s -split-input-file -verify-diagnostics --kron-plan="target=cuda chip=sm_90a cublas=false" --convert-kron-to-nvvm
+// RUN: kron-opt %s -split-input-file -verify-diagnostics --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a
 
 // Verify that a plan that asks for ffma where it cannot be is an error.
 

@@ -1,5 +1,5 @@
-// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm --convert-kron-to-nvvm | FileCheck %s
-// RUN: sed "s/kernel = dmma/kernel = ffma/" %s | kron-opt --kron-plan="target=cuda chip=sm_80 cublas=false" --kron-tile=chip=sm_80 --convert-tile-to-nvvm --convert-kron-to-nvvm -split-input-file -verify-diagnostics | FileCheck %s --check-prefix=OLD
+// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm | FileCheck %s
+// RUN: sed "s/kernel = dmma/kernel = ffma/" %s | kron-opt --kron-plan="target=cuda chip=sm_80 cublas=false" --kron-tile=chip=sm_80 --convert-tile-to-nvvm -split-input-file -verify-diagnostics | FileCheck %s --check-prefix=OLD
 
 // Verify that f64 factors of 8 x 8 are applied by matrix instructions, the last
 // one to global memory: rows of 512 bytes are in a warp's part of the tile, so

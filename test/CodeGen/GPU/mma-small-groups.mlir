@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --split-input-file --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm --convert-kron-to-nvvm | FileCheck %s
+// RUN: kron-opt %s --split-input-file --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm | FileCheck %s
 
 // Verify that many small groups with the batch first are left to multiply-adds: a thread
 // loads the weights of 16 bytes of results once, and the columns of their group for four rows

@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm --convert-kron-to-nvvm | FileCheck %s
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm | FileCheck %s
 
 // Verify that f16 values of a factor of two products, with the rows innermost, are read 32 bytes
 // at a time: PRMT takes those of the tile's product out of two words. Only arrays that turn

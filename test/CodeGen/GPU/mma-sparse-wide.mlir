@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm --convert-kron-to-nvvm | FileCheck %s
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm | FileCheck %s
 
 // Verify f16 with 12 inner positions, batch first: 48 bytes that lie side by side are a
 // chunk of two k, which is copied and read 16 bytes at a time; pairs of threads exchange 16

@@ -1,5 +1,5 @@
-// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm --convert-kron-to-nvvm | FileCheck %s --check-prefixes=CHECK,SM90
-// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_80 cublas=false" --kron-tile=chip=sm_80 --convert-tile-to-nvvm --convert-kron-to-nvvm | FileCheck %s --check-prefixes=CHECK,SM80
+// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm | FileCheck %s --check-prefixes=CHECK,SM90
+// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_80 cublas=false" --kron-tile=chip=sm_80 --convert-tile-to-nvvm | FileCheck %s --check-prefixes=CHECK,SM80
 
 // Verify that 16^3 becomes one kernel of 2 CTAs of 256 threads per SM; that
 // the two innermost factors are chained (2 k tiles x 2 column tiles x 3 products

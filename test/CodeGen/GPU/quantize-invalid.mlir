@@ -1,4 +1,4 @@
-// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm --convert-kron-to-nvvm -verify-diagnostics
+// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm -verify-diagnostics
 
 func.func @columns(%v: memref<4x?xf32>, %q: memref<4x?xi8>, %s: memref<?xf32>) {
   // expected-error @+1 {{'kron.quantize' op cannot become a GPU kernel: the batch is last}}

@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm --convert-kron-to-nvvm --remarks-filter=kron-plan -o /dev/null 2>&1 | FileCheck %s
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm --remarks-filter=kron-plan -o /dev/null 2>&1 | FileCheck %s
 
 // Verify that rows become 8 bits in the kernel of a Kronecker-sparse factor.
 // CHECK: quantize-remark.mlir:[[# @LINE + 11]]:3: remark: [Passed] Quantize | Category:kron-plan | Remark="rows become 8 bits in the kernel of their product"

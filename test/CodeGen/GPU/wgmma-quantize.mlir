@@ -1,4 +1,4 @@
-// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm --convert-kron-to-nvvm | FileCheck %s
+// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_90a cublas=false" --kron-tile=chip=sm_90a --convert-tile-to-nvvm | FileCheck %s
 
 // Verify that rows become 8 bits in the kernel of their product, where the array between them
 // is nobody else's: one launch, no array, results left in shared memory, from where 128 threads

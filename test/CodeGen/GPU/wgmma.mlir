@@ -1,5 +1,5 @@
 // RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_90a cublas=false" \
-// RUN:   --kron-tile=chip=sm_90a --convert-tile-to-nvvm --convert-kron-to-nvvm | FileCheck %s
+// RUN:   --kron-tile=chip=sm_90a --convert-tile-to-nvvm | FileCheck %s
 
 // Verify that f32 becomes two bf16 products per step of 16 and a TF32 one per
 // step of 8, that sums are checked for infinities, and that the kernel copies and

@@ -9,11 +9,11 @@
 // CHECK:           %[[X:.*]] = tile.view %{{.*}} sizes(%{{.*}}) : !llvm.ptr -> <?x8x8x8xf32>
 // CHECK:           %[[Y:.*]] = tile.view %{{.*}} sizes(%{{.*}}) : !llvm.ptr -> <?x8x8x8xf32>
 // CHECK:           %[[F:.*]] = tile.view %{{.*}} : !llvm.ptr -> <8x8xf32, [1, 8]>
-// CHECK:           tile.launch @kron_gpu::@cubes_batched_0 tiles(%[[TILES:.*]]) args(%[[X]], %[[Y]], %[[F]], %{{.*}}, %{{.*}}, %[[TILES]] :
+// CHECK:           tile.launch @kron_gpu::@cubes_0 tiles(%[[TILES:.*]]) args(%[[X]], %[[Y]], %[[F]], %{{.*}}, %{{.*}}, %[[TILES]] :
 // CHECK:         } else {
 // CHECK:           tile.view %{{.*}} sizes(%{{.*}}) : !llvm.ptr -> <?x8x8x8xf32, [512, 64, 8, 1]>
-// CHECK:           tile.launch @kron_gpu::@cubes_batched_1
-// CHECK-LABEL:   gpu.func @cubes_batched_0(
+// CHECK:           tile.launch @kron_gpu::@cubes_1
+// CHECK-LABEL:   gpu.func @cubes_0(
 // CHECK-SAME:      %[[VX:.*]]: !tile.view<?x8x8x8xf32>, %[[VY:.*]]: !tile.view<?x8x8x8xf32>, %{{.*}}: !tile.view<8x8xf32, [1, 8]>, %{{.*}}: !tile.view<8x8xf32, [1, 8]>, %{{.*}}: !tile.view<8x8xf32, [1, 8]>, %[[COUNT:.*]]: i64)
 // CHECK-SAME:      kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 8>}
 // CHECK-NEXT:      %[[RING:.*]] = tile.alloc : !tile.ring<2 of <4x8x8x8xf32, #tile.layout<[544, 68, 8, 1]>>>
@@ -43,7 +43,7 @@
 // CHECK-NEXT:        tile.barrier
 // CHECK-NEXT:      }
 // CHECK-NEXT:      gpu.return
-// CHECK-LABEL:   gpu.func @cubes_batched_1(
+// CHECK-LABEL:   gpu.func @cubes_1(
 // CHECK:           tile.copy %{{.*}}[0] to %{{.*}} rows 4 bytes 4
 // CHECK:           tile.for_boxes
 // CHECK:           tile.for_boxes
@@ -61,7 +61,7 @@ func.func @cubes(%x: memref<?x8x8x8xf32>, %f: memref<8x8xf32>, %y: memref<?x8x8x
 // Verify that fields of a plan are attributes: three pipeline stages, the second copy in
 // front of the loop for the turn after the first, room for what threads compute in
 // excess, the fibres that a thread takes together, and turns that are written out.
-// CHECK-LABEL: gpu.func @fibres_batched_0(
+// CHECK-LABEL: gpu.func @fibres_0(
 // CHECK-SAME:    tile.kernel = #tile.kernel<threads = 96, ctas_per_sm = 1>
 // CHECK:         tile.alloc : !tile.ring<3 of <5x9x9x9xf64>>
 // CHECK:         tile.copy %{{.*}}[0] to %{{.*}} rows 4 bytes 16
@@ -85,7 +85,7 @@ func.func @fibres(%x: memref<?x9x9x9xf64>, %f: memref<9x9xf64>, %y: memref<?x9x9
 
 // Verify that steps which change sizes go to buffers of their own, two in turns, and
 // that what lies in one of them is read before it is written anew.
-// CHECK-LABEL: gpu.func @sizes_batched_0(
+// CHECK-LABEL: gpu.func @sizes_0(
 // CHECK:         %[[A:.*]] = tile.alloc : !tile.buffer<3x2x10x12x11xf32>
 // CHECK:         %[[B:.*]] = tile.alloc : !tile.buffer<3x2x10x12x9xf32>
 // CHECK:         %[[C:.*]] = tile.alloc reuses %[[A]] : {{.*}} as : !tile.buffer<3x2x9x12x9xf32>
@@ -111,10 +111,10 @@ func.func @sizes(%x: memref<?x3x10x12x11xf32>, %f0: memref<2x3xf32>, %f1: memref
 
 // Verify that scalars are arguments, Z another view, and that rows are counted by two
 // axes where they need not follow each other.
-// CHECK-LABEL: gpu.func @scaled_batched_0(
-// CHECK-SAME:    %[[X:.*]]: !tile.view<?x4x4xf32>, %[[Y:.*]]: !tile.view<?x4x4xf32>, %[[Z:.*]]: !tile.view<?x4x4xf32>, %[[ALPHA:.*]]: f32, %[[BETA:.*]]: f32, %{{.*}}: !tile.view<4x4xf32, [1, 4]>, %{{.*}}: !tile.view<4x4xf32, [1, 4]>, %{{.*}}: i64)
+// CHECK-LABEL: gpu.func @scaled_0(
+// CHECK-SAME:    %[[X:.*]]: !tile.view<?x4x4xf32>, %[[Y:.*]]: !tile.view<?x4x4xf32>, %[[ALPHA:.*]]: f32, %[[BETA:.*]]: f32, %[[Z:.*]]: !tile.view<?x4x4xf32>, %{{.*}}: !tile.view<4x4xf32, [1, 4]>, %{{.*}}: !tile.view<4x4xf32, [1, 4]>, %{{.*}}: i64)
 // CHECK:         tile.store %{{.*}} to %[[Y]][%{{.*}}] alpha %[[ALPHA]] : f32 beta %[[BETA]] : f32 addend %[[Z]] : !tile.view<?x4x4xf32> rows
-// CHECK-LABEL: gpu.func @scaled_batched_1(
+// CHECK-LABEL: gpu.func @scaled_1(
 // CHECK-SAME:    %{{.*}}: !tile.view<?x4x4xf32, [16, 4, 1]>
 func.func @scaled(%x: memref<?x4x4xf32>, %f: memref<4x4xf32>, %a: f32, %b: f32, %z: memref<?x4x4xf32>, %y: memref<?x4x4xf32>) {
   kron.batched ins(%x : memref<?x4x4xf32>) factors(%f, %f : memref<4x4xf32>, memref<4x4xf32>)

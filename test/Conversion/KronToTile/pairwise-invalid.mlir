@@ -9,7 +9,7 @@ func.func @incomplete(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
 // -----
 
 func.func @kind(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
-  // expected-error @+1 {{cannot become a pairwise kernel: only kernel pairwise takes functions of pairs, but got cublas}}
+  // expected-error @+1 {{cannot become a kernel of kind pairwise: only kernel pairwise takes functions of pairs, but got cublas}}
   kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = cublas>}
   return
 }
@@ -17,7 +17,7 @@ func.func @kind(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
 // -----
 
 func.func @stages(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
-  // expected-error @+1 {{cannot become a pairwise kernel: expects stages to be in [2, 8], but got 9}}
+  // expected-error @+1 {{cannot become a kernel of kind pairwise: expects stages to be in [2, 8], but got 9}}
   kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
     {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 9, k_step = 8, thread_rows = 2, thread_columns = 4>}
   return
@@ -35,7 +35,7 @@ func.func @tensors(%a: tensor<?x?xf32>, %y: tensor<?x?xf32>) -> tensor<?x?xf32> 
 // -----
 
 func.func @values(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
-  // expected-error @+1 {{cannot become a pairwise kernel: expects value_columns and split_ctas to be 1 without values, but got 2}}
+  // expected-error @+1 {{cannot become a kernel of kind pairwise: expects value_columns and split_ctas to be 1 without values, but got 2}}
   kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
     {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 8, thread_rows = 2, thread_columns = 4, value_columns = 2>}
   return
@@ -53,7 +53,7 @@ func.func @requirement(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
 // -----
 
 func.func @second(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
-  // expected-error @+1 {{cannot become a pairwise kernel: expects stages to be in [2, 8], but got 9}}
+  // expected-error @+1 {{cannot become a kernel of kind pairwise: expects stages to be in [2, 8], but got 9}}
   kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
     {plan = #kron.dispatch<[<kernel = pairwise, min_k = 9, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 8, thread_rows = 2, thread_columns = 4>,
                             <kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 9, k_step = 8, thread_rows = 2, thread_columns = 4>]>}

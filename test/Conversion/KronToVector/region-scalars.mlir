@@ -1,6 +1,6 @@
 // RUN: kron-opt %s --kron-plan --convert-kron-to-vector --split-input-file | FileCheck %s
 // RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a" --kron-tile=chip=sm_90a \
-// RUN:   --convert-tile-to-nvvm --convert-kron-to-nvvm --split-input-file | FileCheck %s --check-prefix=GPU
+// RUN:   --convert-tile-to-nvvm --split-input-file | FileCheck %s --check-prefix=GPU
 
 // Verify that alpha and beta that a fused region computes are computed in
 // front of it, from the memrefs behind its arguments.

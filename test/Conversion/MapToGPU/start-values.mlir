@@ -115,12 +115,15 @@ func.func @kept(%x: memref<4x5xf32>, %y: memref<4xf32>, %z: memref<4xf32>) {
 
 // -----
 
-// Verify that the gradient by a bias is two kernels, three of 16-bit types.
+// Verify that the gradient by a bias is two kernels, three if it is rounded to 16 bits.
 // LAUNCHES-LABEL: llvm.func @bias(
 // LAUNCHES-COUNT-2: llvm.call @kronRtCudaLaunch
 // LAUNCHES-NOT:     llvm.call @kronRtCudaLaunch
 // LAUNCHES:       llvm.func @bias_half(
 // LAUNCHES-COUNT-3: llvm.call @kronRtCudaLaunch
+// LAUNCHES-NOT:     llvm.call @kronRtCudaLaunch
+// LAUNCHES:       llvm.func @bias_wide(
+// LAUNCHES-COUNT-2: llvm.call @kronRtCudaLaunch
 // LAUNCHES-NOT:     llvm.call @kronRtCudaLaunch
 func.func @bias(%g: memref<?x96xf32>, %d: memref<96xf32>) {
   kron.bias_grad ins(%g : memref<?x96xf32>) outs(%d : memref<96xf32>)
@@ -128,5 +131,9 @@ func.func @bias(%g: memref<?x96xf32>, %d: memref<96xf32>) {
 }
 func.func @bias_half(%g: memref<96x?xf16>, %d: memref<96xf16>) {
   kron.bias_grad ins(%g : memref<96x?xf16>) outs(%d : memref<96xf16>) {layout = #kron.layout<batch_last>}
+  return
+}
+func.func @bias_wide(%g: memref<?x96xf16>, %d: memref<96xf32>) {
+  kron.bias_grad ins(%g : memref<?x96xf16>) outs(%d : memref<96xf32>)
   return
 }

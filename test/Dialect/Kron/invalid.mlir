@@ -1041,6 +1041,22 @@ func.func @bias_grad_c1(%g: memref<9x20xf32>, %d: memref<20xf64>) {
 
 // -----
 
+func.func @bias_grad_c1_wide(%g: memref<9x20xbf16>, %d: memref<20xf16>) {
+  // expected-error @+1 {{'kron.bias_grad' op expects the outs to have element type 'bf16' or 'f32' as the gradient, but got 'f16'}}
+  kron.bias_grad ins(%g : memref<9x20xbf16>) outs(%d : memref<20xf16>)
+  return
+}
+
+// -----
+
+func.func @bias_grad_c1_addend(%g: memref<9x20xbf16>, %d: memref<20xf32>, %z: memref<20xbf16>) {
+  // expected-error @+1 {{'kron.bias_grad' op expects the addend to have element type 'f32' as the outs, but got 'bf16'}}
+  kron.bias_grad ins(%g : memref<9x20xbf16>) outs(%d : memref<20xf32>) beta(1.0 : f32) addend(%z : memref<20xbf16>)
+  return
+}
+
+// -----
+
 func.func @bias_grad_c2_rank(%g: memref<20xf32>, %d: memref<20xf32>) {
   // expected-error @+1 {{'kron.bias_grad' op expects the gradient to have rank 2, but got 1}}
   kron.bias_grad ins(%g : memref<20xf32>) outs(%d : memref<20xf32>)

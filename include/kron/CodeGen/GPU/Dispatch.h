@@ -23,9 +23,6 @@ LogicalResult checkPlace(Operation *op, Value init);
 /// Checks what the kernels of `fused` rely on, whatever its plan.
 LogicalResult checkFusedOp(FusedOp fused);
 
-/// Name of the kernels of `fused`: that of its function.
-StringRef getKernelBaseName(FusedOp fused);
-
 /// The plans of `op`; none, with an error, if it has no complete ones.
 SmallVector<GPUPlanAttr> getCompletePlans(Operation *op);
 
@@ -35,8 +32,7 @@ using PlanEmitter = function_ref<LogicalResult(OpBuilder &, GPUPlanAttr)>;
 /// Builds, before `fused` (on memrefs), the choice of the first of `plans`,
 /// which are complete, whose requirements hold at run time: `emit` builds what
 /// is done for each that may be. A library that a plan names is called here.
-/// Fails, with an error, if none is launched whatever is known at run time. The
-/// caller erases `fused`.
+/// Fails, with an error, if none may be launched. The caller erases `fused`.
 LogicalResult emitDispatch(OpBuilder &builder, FusedOp fused,
                            ArrayRef<GPUPlanAttr> plans, PlanEmitter emit);
 

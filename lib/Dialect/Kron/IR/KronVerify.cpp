@@ -112,17 +112,38 @@ static LogicalResult verifyFloat8Elements(KsmmOp op) {
   return success();
 }
 
+/// Sums of 16 bits may be left in the type that they are added up in.
+static LogicalResult verifyBiasElements(BiasGradOp op) {
+  Type element = getElementType(op.getInput()),
+       accumulator = getAccumulatorType(element);
+  Type result = getElementType(op.getInit());
+  if (result != element && result != accumulator) {
+    InFlightDiagnostic error =
+        op.emitOpError("expects the outs to have element type ");
+    error << element;
+    if (accumulator != element)
+      error << " or " << accumulator;
+    return error << " as the gradient, but got " << result;
+  }
+  Value addend = op.getAddend();
+  if (!addend || getElementType(addend) == result)
+    return success();
+  return op.emitOpError("expects the addend to have element type ")
+         << result << " as the outs, but got " << getElementType(addend);
+}
+
 LogicalResult kron::verifySameElements(ScaledOpInterface op) {
   Type element = getElementType(op.getInputValue());
+  if (auto gradient = dyn_cast<BiasGradOp>(op.getOperation()))
+    return verifyBiasElements(gradient);
   if (auto sparse = dyn_cast<KsmmOp>(op.getOperation()))
     if (isFloat8(element) || isFloat8(getElementType(sparse.getWeights())))
       return verifyFloat8Elements(sparse);
   for (const NamedArray &array : getNamedArrays(op))
     if (getElementType(array.value) != element)
       return op.emitOpError("expects ")
-             << array.name << " to have element type " << element << " as "
-             << (isa<BiasGradOp>(op) ? "the gradient" : "the input")
-             << ", but got " << getElementType(array.value);
+             << array.name << " to have element type " << element
+             << " as the input, but got " << getElementType(array.value);
   return success();
 }
 

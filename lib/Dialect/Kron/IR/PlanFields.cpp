@@ -489,6 +489,9 @@ static constexpr PlanField kFields[] = {
           "application"),
 
     // Of --kron-fuse.
+    constraint("padded", 0, 1, kAuto,
+               "1: on copies of the arrays whose rows start at multiples of 16 "
+               "bytes; 0: on the arrays as they lie"),
     list("regions", Role::Constraint, 1, kAll,
          "mode products that each fused region applies, in order"),
 };

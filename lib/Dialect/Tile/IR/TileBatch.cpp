@@ -205,8 +205,7 @@ LogicalResult ContractBatchOp::verify() {
   if (!getRing().hasOneUse())
     return emitOpError("expects nothing else to use its ring");
   auto expected =
-      FragmentType::get(getContext(),
-                        {1, blocks.getRows(blocks.left),
+      FragmentType::get({1, blocks.getRows(blocks.left),
                          blocks.getRows(blocks.right), blocks.getLanes()},
                         getSumType(blocks.element));
   // contract_batch_c5
@@ -256,7 +255,7 @@ LogicalResult AddPiecesOp::verify() {
              << sums << " weights and one lane, as of " << order << ", but got "
              << view;
   }
-  auto expected = FragmentType::get(getContext(), {1, 1}, element);
+  auto expected = FragmentType::get({1, 1}, element);
   // add_pieces_c5
   if (getTotals().getType() != expected)
     return emitOpError("expects totals of type ")

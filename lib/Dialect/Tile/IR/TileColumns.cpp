@@ -294,7 +294,7 @@ LogicalResult DotOp::verify() {
                        "tile.load_columns loads them, but got ")
            << fragment << " and " << weights;
   auto expected = FragmentType::get(
-      getContext(), {fragment.getShape().front(), 1, fragment.getShape()[2]},
+      {fragment.getShape().front(), 1, fragment.getShape()[2]},
       getSumType(fragment.getElementType()));
   // dot_c3
   if (getSums().getType() != expected)

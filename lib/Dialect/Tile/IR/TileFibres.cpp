@@ -178,7 +178,7 @@ LogicalResult ContractFibresOp::verify() {
                                  : 4)))
     return failure();
   auto sums =
-      FragmentType::get(getContext(), {1, kWarpgroupFibres, operand.getSizeN()},
+      FragmentType::get({1, kWarpgroupFibres, operand.getSizeN()},
                         Float32Type::get(getContext()), operand.getAtom());
   // contract_fibres_c4
   if (getSums().getType() != sums)

@@ -518,8 +518,7 @@ LogicalResult ContractOp::verify() {
            << ", K of the operand, but got " << from.getShape()[along];
   SmallVector<int64_t> shape(from.getShape());
   shape[along] = operand.getSizeN();
-  auto expected =
-      FragmentType::get(getContext(), shape, computed, from.getAtom());
+  auto expected = FragmentType::get(shape, computed, from.getAtom());
   // contract_c4
   if (to != expected)
     return emitOpError("expects sums of type ")

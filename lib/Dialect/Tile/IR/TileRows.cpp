@@ -78,8 +78,8 @@ LogicalResult LoadRowsOp::verify() {
     return emitOpError("expects threads to be a power of two that divides ")
            << kernel.getThreads() << ", but got " << threads;
   auto rows = SharedRows::get(*this);
-  auto expected = FragmentType::get(
-      getContext(), {rows.getSegmentsOfThread(), rows.perSegment}, element);
+  auto expected =
+      FragmentType::get({rows.getSegmentsOfThread(), rows.perSegment}, element);
   // load_rows_c4
   if (getFragment().getType() != expected)
     return emitOpError("expects a fragment of type ")
@@ -109,8 +109,7 @@ LogicalResult ReduceRowsOp::verify() {
   // reduce_rows_c1
   if (!load || load->getBlock() != (*this)->getBlock())
     return emitOpError("expects what a tile.load_rows in the same turn loads");
-  auto expected =
-      FragmentType::get(getContext(), {1, 1}, Float32Type::get(getContext()));
+  auto expected = FragmentType::get({1, 1}, Float32Type::get(getContext()));
   // reduce_rows_c2
   if (getLargest().getType() != expected)
     return emitOpError("expects a result of type ")

@@ -241,8 +241,8 @@ LogicalResult ContractPiecesOp::verify() {
   SmallVector<int64_t> shape{1};
   llvm::append_range(shape, sizes);
   shape[along + 1] = operand.getSizeN();
-  auto sums = FragmentType::get(getContext(), shape, operand.getElementType(),
-                                operand.getAtom());
+  auto sums =
+      FragmentType::get(shape, operand.getElementType(), operand.getAtom());
   // contract_pieces_c5
   if (getSums().getType() != sums)
     return emitOpError("expects sums of type ")

@@ -196,8 +196,8 @@ def Kron_BiasGradOp : Kron_ComputeOp<"bias_grad", [
 
     Constraints:
 
-    1. All arrays share one element type; `alpha` and `beta` have it too (f32 for
-       f16 and bf16, whose sums stay in f32).
+    1. All arrays share one element type, `alpha` and `beta` too. Of f16 and bf16
+       sums stay in f32, as `alpha` and `beta` are; `D` and `Z` may be, too.
     2. `G` has `F` features.
     3. `Z` has the shape of `D`.
 

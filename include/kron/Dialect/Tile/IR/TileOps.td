@@ -109,6 +109,9 @@ def Tile_AllocOp : Tile_Op<"alloc", [Tile_NamesResult]> {
   let assemblyFormat = [{
     (`reuses` $reuses^ `:` type($reuses) `as`)? attr-dict `:` type($memory)
   }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$memory), [{
+    build($_builder, $_state, memory, /*reuses=*/nullptr);
+  }]>];
   let hasVerifier = 1;
 }
 
@@ -132,6 +135,10 @@ def Tile_ResizeOp : Tile_Op<"resize", [Pure, Tile_NamesResult]> {
   let arguments = (ins Tile_Buffer:$from);
   let results = (outs Tile_Buffer:$buffer);
   let assemblyFormat = "$from attr-dict `:` type($from) `->` type($buffer)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$from, "::llvm::ArrayRef<int64_t>":$shape), [{
+    auto type = ::llvm::cast<BufferType>(from.getType());
+    build($_builder, $_state, BufferType::get(shape, type.getElementType(), type.getLayout()), from);
+  }]>];
   let hasVerifier = 1;
 }
 
@@ -153,6 +160,9 @@ def Tile_AcquireOp : Tile_Op<"acquire", [Tile_NamesResult]> {
   let arguments = (ins Tile_Ring:$ring);
   let results = (outs Tile_Buffer:$slot);
   let assemblyFormat = "$ring attr-dict `:` type($ring) `->` type($slot)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$ring), [{
+    build($_builder, $_state, ::llvm::cast<RingType>(ring.getType()).getBuffer(), ring);
+  }]>];
   let hasVerifier = 1;
 }
 
@@ -180,6 +190,9 @@ def Tile_WaitOp : Tile_Op<"wait", [Tile_NamesResult]> {
   let assemblyFormat = [{
     $ring `pending` $pending attr-dict `:` type($ring) `->` type($slot)
   }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$ring, "int64_t":$pending), [{
+    build($_builder, $_state, ::llvm::cast<RingType>(ring.getType()).getBuffer(), ring, pending);
+  }]>];
   let hasVerifier = 1;
 }
 
@@ -339,6 +352,12 @@ def Tile_CopyOp : Tile_Op<"copy"> {
     (`axes` $axes^)? (`lines` $lines^)? (`rounded` $rounded^)?
     (`pieces` $pieces^)? attr-dict `:` type($view) `,` type($buffer)
   }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$view, "::mlir::Value":$tile, "int64_t":$ahead,
+                                 "::mlir::Value":$buffer, "int64_t":$bytes), [{
+    build($_builder, $_state, view, tile, ahead, buffer, /*part=*/nullptr, /*order=*/nullptr,
+          /*groups=*/1, /*together=*/8, /*rows=*/nullptr, bytes, /*split=*/false,
+          /*fill=*/false, /*axes=*/nullptr, /*pieces=*/nullptr);
+  }]>];
   let hasVerifier = 1;
 }
 
@@ -785,6 +804,14 @@ def Tile_StoreOp
     (`box` $box^)? (`order` $order^)? (`together` $together^)? (`rows` $rows^)?
     `bytes` $bytes (`axes` $axes^)? attr-dict `:` type($source) `,` type($view)
   }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$source, "::mlir::Value":$boxes, "::mlir::Value":$view,
+                                 "::mlir::Value":$tile, "::mlir::Value":$alpha, "::mlir::Value":$beta,
+                                 "::mlir::Value":$addend, "::mlir::Value":$bias, "::mlir::Value":$residual,
+                                 "int64_t":$bytes), [{
+    build($_builder, $_state, source, boxes, view, tile, /*along=*/nullptr, alpha, beta, addend,
+          /*box=*/nullptr, /*order=*/nullptr, /*together=*/8, /*rows=*/nullptr, bytes, bias, residual,
+          Activation::Identity, /*scale=*/nullptr, /*axes=*/nullptr);
+  }]>];
   let hasVerifier = 1;
 }
 

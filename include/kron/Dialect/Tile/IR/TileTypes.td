@@ -423,6 +423,11 @@ def Tile_Buffer : Tile_Type<"Buffer", "buffer"> {
     ArrayRefParameter<"int64_t", "rows, and positions along each axis of one">:$shape,
     TypeParameter<"::mlir::Type", "elements">:$elementType,
     OptionalParameter<"::mlir::kron::tile::LayoutAttr", "places of the elements">:$layout);
+  let builders = [TypeBuilderWithInferredContext<(ins
+      "::llvm::ArrayRef<int64_t>":$shape, "::mlir::Type":$elementType,
+      CArg<"::mlir::kron::tile::LayoutAttr", "{}">:$layout), [{
+    return $_get(elementType.getContext(), shape, elementType, layout);
+  }]>];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -456,6 +461,11 @@ def Tile_Ring : Tile_Type<"Ring", "ring"> {
     TypeParameter<"int64_t", "slots">:$stages,
     TypeParameter<"::mlir::kron::tile::BufferType", "one of them">:$buffer,
     OptionalParameter<"std::optional<int64_t>", "the axis whose positions are slots">:$along);
+  let builders = [TypeBuilderWithInferredContext<(ins
+      "int64_t":$stages, "::mlir::kron::tile::BufferType":$buffer,
+      CArg<"std::optional<int64_t>", "std::nullopt">:$along), [{
+    return $_get(buffer.getContext(), stages, buffer, along);
+  }]>];
   let assemblyFormat = "`<` $stages `of` $buffer (`along` $along^)? `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -501,10 +511,11 @@ def Tile_Operand : Tile_Type<"Operand", "operand"> {
     TypeParameter<"::mlir::Type", "elements">:$elementType,
     DefaultValuedParameter<"::mlir::kron::tile::AtomKind", "AtomKind::Fma", "what multiplies by it">:$atom,
     DefaultValuedParameter<"::mlir::kron::tile::OperandOrder", "OperandOrder::Apart", "positions of a lane">:$order);
-  let builders = [TypeBuilder<(ins "::llvm::ArrayRef<int64_t>":$shape, "::mlir::Type":$elementType,
+  let builders = [TypeBuilderWithInferredContext<(ins
+                                   "::llvm::ArrayRef<int64_t>":$shape, "::mlir::Type":$elementType,
                                    CArg<"::mlir::kron::tile::AtomKind", "AtomKind::Fma">:$atom,
                                    CArg<"::mlir::kron::tile::OperandOrder", "OperandOrder::Apart">:$order), [{
-    return $_get($_ctxt, shape, elementType, atom, order);
+    return $_get(elementType.getContext(), shape, elementType, atom, order);
   }]>];
   let skipDefaultBuilders = 1;
   let hasCustomAssemblyFormat = 1;
@@ -545,9 +556,10 @@ def Tile_Fragment : Tile_Type<"Fragment", "fragment"> {
     ArrayRefParameter<"int64_t", "boxes, and positions along each axis of one">:$shape,
     TypeParameter<"::mlir::Type", "elements">:$elementType,
     DefaultValuedParameter<"::mlir::kron::tile::AtomKind", "AtomKind::Fma", "what multiplies it">:$atom);
-  let builders = [TypeBuilder<(ins "::llvm::ArrayRef<int64_t>":$shape, "::mlir::Type":$elementType,
+  let builders = [TypeBuilderWithInferredContext<(ins
+                                   "::llvm::ArrayRef<int64_t>":$shape, "::mlir::Type":$elementType,
                                    CArg<"::mlir::kron::tile::AtomKind", "AtomKind::Fma">:$atom), [{
-    return $_get($_ctxt, shape, elementType, atom);
+    return $_get(elementType.getContext(), shape, elementType, atom);
   }]>];
   let skipDefaultBuilders = 1;
   let hasCustomAssemblyFormat = 1;

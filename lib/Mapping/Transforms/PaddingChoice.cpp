@@ -1,0 +1,226 @@
+//===- PaddingChoice.cpp - Whether arrays are padded on a GPU -------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Where rows start anywhere, every fused region of a chain moves single
+// elements in and out. Padded copies are read and written once, in whole lines,
+// and more elements are multiplied then.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PaddingChoice.h"
+#include "kron/Dialect/Kron/Transforms/PadInnermost.h"
+#include "kron/Machine/GPURates.h"
+#include "kron/Machine/GPUSplits.h"
+#include "kron/Mapping/GPU/Resources.h"
+#include "kron/Plan/Arrays.h"
+#include "kron/Plan/GPU/WgmmaPlan.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Bytes of an access, of which rows of padded copies are multiples.
+static constexpr int64_t kAccessBytes = 16;
+static constexpr int64_t kWarpLanes = 32;
+
+namespace {
+/// A chain on padded copies.
+struct PaddedChain {
+  FusionChain chain;
+  InnermostPadding padding;
+};
+} // namespace
+
+/// The axis along which neighbours lie: the last one that has any; -1 if none
+/// has.
+static int64_t getInnermostAxis(const FusionChain &chain) {
+  for (int64_t axis = chain.inputShape.size(); axis-- > 0;)
+    if (chain.inputShape[axis] != 1 || chain.outputShape[axis] != 1)
+      return axis;
+  return -1;
+}
+
+/// `chain` with whole accesses along `axis`, and in order; nothing if several
+/// factors contract that, or one varies over it.
+static std::optional<FusionChain> padChain(const FusionChain &chain,
+                                           int64_t axis, int64_t unit) {
+  FusionChain padded = chain;
+  padded.inputPermutation.clear();
+  int64_t &input = padded.inputShape[axis], &output = padded.outputShape[axis];
+  int64_t contracting = 0;
+  for (ProblemFactor &factor : padded.factors) {
+    if (llvm::is_contained(factor.varyingAxes, axis))
+      return std::nullopt;
+    if (factor.axis != axis)
+      continue;
+    ++contracting;
+    factor.sizeK = llvm::alignTo(factor.sizeK, unit);
+    factor.sizeN = llvm::alignTo(factor.sizeN, unit);
+  }
+  if (contracting > 1 || (contracting == 0 && input != output))
+    return std::nullopt;
+  input = llvm::alignTo(input, unit);
+  output = llvm::alignTo(output, unit);
+  return padded;
+}
+
+/// Elements of the squares that a transposing copy takes for each element of an
+/// array which is `size` long along one of their sides.
+static double getSquareWaste(int64_t size, int64_t elementBytes) {
+  int64_t side = elementBytes == 2 ? 2 * kWarpLanes : kWarpLanes;
+  return double(llvm::alignTo(size, side)) / size;
+}
+
+static double getElements(ArrayRef<int64_t> shape) {
+  double elements = 1;
+  for (int64_t size : shape)
+    elements *= size;
+  return elements;
+}
+
+/// The axis along which neighbours of the input in memory lie.
+static int64_t getFirstAxis(const FusionChain &chain) {
+  SmallVector<int64_t> axes = invertPermutationVector(chain.inputPermutation);
+  return *llvm::find_if(llvm::reverse(axes), [&](int64_t axis) {
+    return chain.inputShape[axis] != 1 || axis == axes.front();
+  });
+}
+
+/// Seconds of the copies between the arrays of `chain` and those of `padded`,
+/// which differ along `axis`.
+static double getCopySeconds(const FusionChain &chain,
+                             const FusionChain &padded, int64_t axis,
+                             const GPUMachine &machine) {
+  GPUResources resources(machine);
+  int64_t bytes = getElementBytes(chain.element);
+  double share = getGPURates(machine).dense.copyShare, seconds = 0;
+  auto addCopy = [&](ArrayRef<int64_t> shape, ArrayRef<int64_t> copied) {
+    seconds += resources.getLaunchSeconds() +
+               resources.getMemorySeconds(
+                   (getElements(shape) + getElements(copied)) * bytes, share);
+  };
+  if (!chain.inputPermutation.empty()) {
+    const RowSplits rows = getGPUSplits(machine).rows;
+    double waste =
+        getSquareWaste(chain.inputShape[getFirstAxis(chain)], bytes) *
+        getSquareWaste(chain.inputShape[axis], bytes);
+    seconds += resources.getLaunchSeconds() +
+               getElements(chain.inputShape) * waste * 1e-6 /
+                   (bytes == 2 ? rows.transposed16Bit : rows.transposedF32);
+  } else if (chain.inputShape != padded.inputShape) {
+    addCopy(chain.inputShape, padded.inputShape);
+  }
+  if (chain.outputShape != padded.outputShape)
+    addCopy(chain.outputShape, padded.outputShape);
+  for (auto [factor, copied] : llvm::zip(chain.factors, padded.factors))
+    if (factor.sizeK != copied.sizeK || factor.sizeN != copied.sizeN)
+      seconds += resources.getLaunchSeconds();
+  return seconds;
+}
+
+static bool isReshape(Operation *op) {
+  return isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+                         memref::ExpandShapeOp, memref::CollapseShapeOp>(op);
+}
+
+/// Whether an epilogue is applied to `array`, reshaped or not, or rows of 8
+/// bits are made of it.
+static bool isTakenOn(Value array) {
+  return llvm::any_of(array.getUsers(), [](Operation *user) {
+    return isa<EpilogueOp, QuantizeOp>(user) ||
+           (isReshape(user) && isTakenOn(user->getResult(0)));
+  });
+}
+
+/// The same of the result of `fused`: its kernel does that, too, if it writes
+/// there.
+static bool isFollowed(FusedOp fused) {
+  if (fused->getNumResults() != 0)
+    return isTakenOn(fused->getResult(0));
+  Value array = fused.getInit();
+  while (isReshape(array.getDefiningOp()))
+    array = array.getDefiningOp()->getOperand(0);
+  return isTakenOn(array);
+}
+
+/// The chain of `fused` on padded copies, or why there is none.
+static std::variant<PaddedChain, std::string>
+describePadded(FusedOp fused, const FusionChain &chain) {
+  if (!canPadInnermost(fused))
+    return "shapes are not known, or more than products is computed";
+  int64_t axis = getInnermostAxis(chain);
+  int64_t unit = kAccessBytes / getElementBytes(chain.element);
+  if (axis < 0 || unit < 2 ||
+      (chain.inputShape[axis] % unit == 0 &&
+       chain.outputShape[axis] % unit == 0))
+    return "rows start at multiples of 16 bytes";
+  std::optional<FusionChain> padded = padChain(chain, axis, unit);
+  if (!padded)
+    return "a factor varies over the innermost axis, or several contract it";
+  InnermostPadding padding{axis, padded->inputShape[axis],
+                           padded->outputShape[axis], unit,
+                           /*keptSide=*/kWgmmaMaxWholeSide};
+  return PaddedChain{*padded, padding};
+}
+
+/// Whether `chain` takes less time on padded copies.
+static bool isFaster(const FusionChain &chain, const PaddedChain &padded,
+                     const GPUMachine &machine, int64_t footprintBudget,
+                     bool allowsCublas) {
+  auto getSeconds = [&](const FusionChain &chain) {
+    return planFusion(chain, machine, footprintBudget, allowsCublas).seconds;
+  };
+  double copies =
+      getCopySeconds(chain, padded.chain, padded.padding.axis, machine);
+  double asItLies = getSeconds(chain);
+  double gain = getGPUSplits(machine).rows.gainFactor;
+  // Plans take their time.
+  if (gain * copies >= asItLies)
+    return false;
+  return gain * (getSeconds(padded.chain) + copies) < asItLies;
+}
+
+FailureOr<FusedOp> kron::padWhereFaster(RewriterBase &rewriter, FusedOp fused,
+                                        const GPUMachine &machine,
+                                        int64_t footprintBudget,
+                                        bool allowsCublas) {
+  GPUPlanAttr given = getGPUPlanAttr(fused);
+  bool isSaid = given && given.has("padded");
+  if (given && !isSaid)
+    return fused;
+  if (isSaid) {
+    GPUPlanAttr rest = given.without("padded");
+    if (rest.getFields().empty())
+      fused.removePlanAttr();
+    else
+      fused.setPlanAttr(rest);
+    if (!given.get("padded"))
+      return fused;
+  }
+  FusionChain chain = describeFusionChain(fused);
+  auto padded = describePadded(fused, chain);
+  if (auto *reason = std::get_if<std::string>(&padded)) {
+    if (!isSaid)
+      return fused;
+    return fused.emitOpError("cannot be padded: ") << *reason;
+  }
+  const auto &found = std::get<PaddedChain>(padded);
+  if (!isSaid &&
+      (isFollowed(fused) ||
+       !isFaster(chain, found, machine, footprintBudget, allowsCublas)))
+    return fused;
+  remark::analysis(fused.getLoc(),
+                   remark::RemarkOpts::name("Padded").category("kron-fuse"))
+      << "rows of copies start at multiples of 16 bytes"
+      << remark::metric("Input", found.padding.input)
+      << remark::metric("Output", found.padding.output);
+  return padInnermost(rewriter, fused, found.padding);
+}

@@ -1,0 +1,147 @@
+// RUN: kron-opt %s --kron-decompose="target=cuda" --kron-fuse="target=cuda" --split-input-file | FileCheck %s
+// RUN: kron-opt %s --kron-decompose="target=cuda" --kron-fuse="target=cuda" --split-input-file --remark-format=emitRemark --remarks-filter=kron-fuse -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+
+// Verify that 16-bit rows of 83 are copied to rows of 88, since single elements take longer than
+// copies do, and so is the factor of that axis, and the rows of another one that kernels read
+// from memory; what lies between fused regions has such rows,
+// and the first positions of the result are those of Y.
+// REMARK: Padded | Category:kron-fuse | Input=88, Output=88
+// CHECK-LABEL: func @rows
+// CHECK-SAME:    %[[X:.*]]: memref<852x28137xbf16>, %[[F:.*]]: memref<339x339xbf16>, %[[G:.*]]: memref<83x83xbf16>, %[[Y:.*]]: memref<852x28137xbf16>
+// CHECK-DAG:     %[[YV:.*]] = memref.expand_shape %[[Y]]
+// CHECK-DAG:     %[[XV:.*]] = memref.expand_shape %[[X]]
+// CHECK:         %[[XP:.*]] = memref.alloc() {bufferization.manual_deallocation} : memref<852x339x88xbf16>
+// CHECK:         linalg.fill ins(%{{.*}} : bf16) outs(%[[XP]]
+// CHECK:         %[[XPART:.*]] = memref.subview %[[XP]][0, 0, 0] [852, 339, 83] [1, 1, 1]
+// CHECK:         linalg.copy ins(%[[XV]] : {{.*}}) outs(%[[XPART]]
+// CHECK:         %[[GP:.*]] = memref.alloc() {{.*}} : memref<88x88xbf16>
+// CHECK:         linalg.fill ins(%{{.*}} : bf16) outs(%[[GP]]
+// CHECK:         %[[GPART:.*]] = memref.subview %[[GP]][0, 0] [83, 83] [1, 1]
+// CHECK:         linalg.copy ins(%[[G]] : {{.*}}) outs(%[[GPART]]
+// CHECK:         %[[FP:.*]] = memref.alloc() {{.*}} : memref<339x344xbf16>
+// CHECK:         linalg.fill ins(%{{.*}} : bf16) outs(%[[FP]]
+// CHECK:         %[[FPART:.*]] = memref.subview %[[FP]][0, 0] [339, 339] [1, 1]
+// CHECK:         linalg.copy ins(%[[F]] : {{.*}}) outs(%[[FPART]]
+// CHECK:         %[[FROWS:.*]] = memref.subview %[[FP]][0, 0] [339, 339] [1, 1]
+// CHECK:         %[[YP:.*]] = memref.alloc() {{.*}} : memref<852x339x88xbf16>
+// CHECK:         %[[T:.*]] = memref.alloc() {{.*}} : memref<852x339x88xbf16>
+// CHECK:         kron.fused ins(%[[XP]], %[[GP]] : {{.*}}) outs(%[[T]] :
+// CHECK:           kron.mode_product axis(2)
+// CHECK:         kron.fused ins(%[[T]], %[[FROWS]] : {{.*}}) outs(%[[YP]] :
+// CHECK:           kron.mode_product axis(1)
+// CHECK:         %[[YPART:.*]] = memref.subview %[[YP]][0, 0, 0] [852, 339, 83] [1, 1, 1]
+// CHECK:         linalg.copy ins(%[[YPART]] : {{.*}}) outs(%[[YV]] :
+// CHECK-DAG:     memref.dealloc %[[XP]]
+// CHECK-DAG:     memref.dealloc %[[GP]]
+// CHECK-DAG:     memref.dealloc %[[YP]]
+func.func @rows(%x: memref<852x28137xbf16>, %f: memref<339x339xbf16>, %g: memref<83x83xbf16>, %y: memref<852x28137xbf16>) {
+  kron.mkm ins(%x : memref<852x28137xbf16>) factors(%f, %g : memref<339x339xbf16>, memref<83x83xbf16>) outs(%y : memref<852x28137xbf16>)
+  return
+}
+
+// -----
+
+// Verify the same on tensors, of an axis that no factor contracts, with alpha.
+// CHECK-LABEL: func @columns
+// CHECK-SAME:    %[[X:.*]]: tensor<9796x14795xbf16>, %[[F:.*]]: tensor<124x124xbf16>, %[[G:.*]]: tensor<79x79xbf16>, %[[ALPHA:.*]]: f32
+// CHECK:         %[[E:.*]] = tensor.empty() : tensor<124x79x14800xbf16>
+// CHECK:         %[[ZEROS:.*]] = linalg.fill {{.*}} outs(%[[E]]
+// CHECK:         %[[XP:.*]] = tensor.insert_slice %{{.*}} into %[[ZEROS]][0, 0, 0] [124, 79, 14795] [1, 1, 1]
+// CHECK:         kron.fused ins(%[[XP]], %{{.*}} : tensor<124x79x14800xbf16>
+// CHECK:         %[[R:.*]] = kron.fused ins(
+// CHECK:           alpha(%[[ALPHA]] : f32)
+// CHECK:         } -> tensor<124x79x14800xbf16>
+// CHECK:         %[[PART:.*]] = tensor.extract_slice %[[R]][0, 0, 0] [124, 79, 14795] [1, 1, 1]
+// CHECK:         linalg.copy ins(%[[PART]] : {{.*}}) outs(%{{.*}} : tensor<124x79x14795xbf16>)
+func.func @columns(%x: tensor<9796x14795xbf16>, %f: tensor<124x124xbf16>, %g: tensor<79x79xbf16>, %alpha: f32) -> tensor<9796x14795xbf16> {
+  %e = tensor.empty() : tensor<9796x14795xbf16>
+  %y = kron.kmm ins(%x : tensor<9796x14795xbf16>) factors(%f, %g : tensor<124x124xbf16>, tensor<79x79xbf16>)
+         outs(%e : tensor<9796x14795xbf16>) alpha(%alpha : f32) -> tensor<9796x14795xbf16>
+  return %y : tensor<9796x14795xbf16>
+}
+
+// -----
+
+// Verify that few rows, rows of whole accesses, an epilogue behind, Z, and plans stay as they
+// lie.
+// CHECK-LABEL: func @few
+// CHECK-NOT:     linalg.fill
+// CHECK:         return
+func.func @few(%x: memref<85x28137xbf16>, %f: memref<339x339xbf16>, %g: memref<83x83xbf16>, %y: memref<85x28137xbf16>) {
+  kron.mkm ins(%x : memref<85x28137xbf16>) factors(%f, %g : memref<339x339xbf16>, memref<83x83xbf16>) outs(%y : memref<85x28137xbf16>)
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func @whole
+// CHECK-NOT:     linalg.fill
+// CHECK:         return
+func.func @whole(%x: memref<852x29832xbf16>, %f: memref<339x339xbf16>, %g: memref<88x88xbf16>, %y: memref<852x29832xbf16>) {
+  kron.mkm ins(%x : memref<852x29832xbf16>) factors(%f, %g : memref<339x339xbf16>, memref<88x88xbf16>) outs(%y : memref<852x29832xbf16>)
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func @added
+// CHECK-NOT:     linalg.fill
+// CHECK:         return
+func.func @added(%x: memref<852x28137xbf16>, %f: memref<339x339xbf16>, %g: memref<83x83xbf16>, %y: memref<852x28137xbf16>) {
+  kron.mkm ins(%x : memref<852x28137xbf16>) factors(%f, %g : memref<339x339xbf16>, memref<83x83xbf16>) outs(%y : memref<852x28137xbf16>) beta(1.0 : f32)
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func @quantized
+// CHECK-NOT:     linalg.fill
+// CHECK:         kron.quantize
+func.func @quantized(%x: memref<852x28137xbf16>, %f: memref<339x339xbf16>, %g: memref<83x83xbf16>, %q: memref<852x28137xi8>, %s: memref<852xf32>) {
+  %y = memref.alloc() : memref<852x28137xbf16>
+  kron.mkm ins(%x : memref<852x28137xbf16>) factors(%f, %g : memref<339x339xbf16>, memref<83x83xbf16>) outs(%y : memref<852x28137xbf16>)
+  kron.quantize ins(%y : memref<852x28137xbf16>) outs(%q, %s : memref<852x28137xi8>, memref<852xf32>)
+  memref.dealloc %y : memref<852x28137xbf16>
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func @epilogue
+// CHECK-NOT:     linalg.fill
+// CHECK:         kron.epilogue
+func.func @epilogue(%x: tensor<852x28137xbf16>, %f: tensor<339x339xbf16>, %g: tensor<83x83xbf16>) -> tensor<852x28137xbf16> {
+  %e = tensor.empty() : tensor<852x28137xbf16>
+  %y = kron.mkm ins(%x : tensor<852x28137xbf16>) factors(%f, %g : tensor<339x339xbf16>, tensor<83x83xbf16>) outs(%e : tensor<852x28137xbf16>) -> tensor<852x28137xbf16>
+  %r = kron.epilogue ins(%y : tensor<852x28137xbf16>) outs(%e : tensor<852x28137xbf16>) {activation = #kron.activation<relu>} -> tensor<852x28137xbf16>
+  return %r : tensor<852x28137xbf16>
+}
+
+// -----
+
+// CHECK-LABEL: func @planned
+// CHECK-NOT:     linalg.fill
+// CHECK-NOT:     padded
+// CHECK:         kron.fused
+// CHECK:         return
+func.func @planned(%x: memref<852x28137xbf16>, %f: memref<339x339xbf16>, %g: memref<83x83xbf16>, %y: memref<852x28137xbf16>) {
+  kron.mkm ins(%x : memref<852x28137xbf16>) factors(%f, %g : memref<339x339xbf16>, memref<83x83xbf16>) outs(%y : memref<852x28137xbf16>) {plan = #kron.gpu_plan<padded = 0>}
+  return
+}
+
+// -----
+
+// Verify that a plan has them padded whatever that takes: the transpose of X on its way, results
+// that are longer, a factor that stays beside another one; what else it says stays.
+// CHECK-LABEL: func @given
+// CHECK:         %[[XP:.*]] = memref.alloc() {{.*}} : memref<7x5x8xf32>
+// CHECK:         %[[XPART:.*]] = memref.subview %[[XP]][0, 0, 0] [7, 5, 6] [1, 1, 1]
+// CHECK:         linalg.transpose ins(%{{.*}} : memref<5x6x7xf32>) outs(%[[XPART]] : {{.*}}) permutation = [2, 0, 1]
+// CHECK:         memref.alloc() {{.*}} : memref<8x12xf32>
+// CHECK:         memref.alloc() {{.*}} : memref<7x5x12xf32>
+// CHECK-NOT:     input_permutation
+// CHECK:         attributes {plan = #kron.gpu_plan<threads = 128>}
+func.func @given(%x: memref<30x7xf32>, %f: memref<5x5xf32>, %g: memref<6x9xf32>, %y: memref<7x45xf32>) {
+  kron.mkm ins(T(%x) : memref<30x7xf32>) factors(%f, %g : memref<5x5xf32>, memref<6x9xf32>) outs(%y : memref<7x45xf32>) {plan = #kron.gpu_plan<padded = 1, threads = 128>}
+  return
+}
