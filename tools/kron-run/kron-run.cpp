@@ -178,8 +178,8 @@ static llvm::Error checkOptions() {
   return llvm::Error::success();
 }
 
-/// The results that `module` has for the magnitudes of what it sums up; nothing,
-/// if it sums up no products with a matrix alone.
+/// The results that `module` has for the magnitudes of what it sums up;
+/// nothing, if it sums up no products with a matrix alone.
 static llvm::Expected<std::optional<CallArguments>>
 computeMagnitudes(const Session &oracle, ModuleOp module,
                   const KernelManifest &kernel, const CallArguments &wide) {

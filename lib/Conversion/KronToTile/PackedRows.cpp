@@ -255,9 +255,9 @@ SmallVector<Value> RowPacking::splitElement(OpBuilder &inside,
                                    : getValue(inside, element, position)};
   Type packed = b.getF16Type();
   Value most = memref::LoadOp::create(inside, loc, largest, rowIndices);
-  Value scaled = arith::MulFOp::create(
-      inside, loc, getValue(inside, element, position),
-      getPower(inside, most, /*inverse=*/false));
+  Value scaled =
+      arith::MulFOp::create(inside, loc, getValue(inside, element, position),
+                            getPower(inside, most, /*inverse=*/false));
   Value high = arith::TruncFOp::create(inside, loc, packed, scaled);
   Value low = arith::SubFOp::create(
       inside, loc, scaled, arith::ExtFOp::create(inside, loc, sum, high));
@@ -279,36 +279,31 @@ SmallVector<Value> RowPacking::packParts(Value largest) {
   };
   Value countRows = toIndex(sizes[places[batchRank]]);
   Value countK = toIndex(sizes[places.back()]);
-  emit({}, parts, maps, /*reduces=*/false,
-       [&](OpBuilder &inside, ValueRange) {
-         auto [row, position] = getPlace(inside);
-         auto isBelow = [&](Value number, Value count) -> Value {
-           return arith::CmpIOp::create(inside, loc, arith::CmpIPredicate::ult,
-                                        number, count);
-         };
-         Value exists =
-             arith::AndIOp::create(inside, loc, isBelow(row, countRows),
-                                   isBelow(position, countK));
-         // Behind the end, of an element that exists.
-         Value zero = arith::ConstantIndexOp::create(inside, loc, 0);
-         row = arith::SelectOp::create(inside, loc, exists, row, zero);
-         position =
-             arith::SelectOp::create(inside, loc, exists, position, zero);
-         SmallVector<Value> indices(rank), rowIndices;
-         for (int64_t dim = 0; dim < batchRank; ++dim)
-           rowIndices.push_back(linalg::IndexOp::create(inside, loc, dim));
-         rowIndices.push_back(row);
-         for (auto [dim, place] : llvm::enumerate(places))
-           indices[place] =
-               dim + 1 == places.size() ? position : rowIndices[dim];
-         SmallVector<Value> values =
-             splitElement(inside, indices, rowIndices, largest);
-         for (Value &value : values)
-           value = arith::SelectOp::create(
-               inside, loc, exists, value,
-               constant(inside, value.getType(), 0));
-         return values;
-       });
+  emit({}, parts, maps, /*reduces=*/false, [&](OpBuilder &inside, ValueRange) {
+    auto [row, position] = getPlace(inside);
+    auto isBelow = [&](Value number, Value count) -> Value {
+      return arith::CmpIOp::create(inside, loc, arith::CmpIPredicate::ult,
+                                   number, count);
+    };
+    Value exists = arith::AndIOp::create(inside, loc, isBelow(row, countRows),
+                                         isBelow(position, countK));
+    // Behind the end, of an element that exists.
+    Value zero = arith::ConstantIndexOp::create(inside, loc, 0);
+    row = arith::SelectOp::create(inside, loc, exists, row, zero);
+    position = arith::SelectOp::create(inside, loc, exists, position, zero);
+    SmallVector<Value> indices(rank), rowIndices;
+    for (int64_t dim = 0; dim < batchRank; ++dim)
+      rowIndices.push_back(linalg::IndexOp::create(inside, loc, dim));
+    rowIndices.push_back(row);
+    for (auto [dim, place] : llvm::enumerate(places))
+      indices[place] = dim + 1 == places.size() ? position : rowIndices[dim];
+    SmallVector<Value> values =
+        splitElement(inside, indices, rowIndices, largest);
+    for (Value &value : values)
+      value = arith::SelectOp::create(inside, loc, exists, value,
+                                      constant(inside, value.getType(), 0));
+    return values;
+  });
   return parts;
 }
 

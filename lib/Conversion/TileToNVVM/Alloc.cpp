@@ -21,8 +21,7 @@ static int64_t getAlignment(BufferType type) {
 /// Whether warpgroups multiply rows in `op`.
 static bool isByWarpgroups(Operation *op) {
   auto rows = dyn_cast<MultiplyRowsOp>(op);
-  return rows &&
-         rows.getProducts().getType().getAtom() == AtomKind::WgmmaHalf;
+  return rows && rows.getProducts().getType().getAtom() == AtomKind::WgmmaHalf;
 }
 
 /// The same of a ring: what warpgroups read of steps of a batch, or of rows, is

@@ -328,9 +328,9 @@ void PairStore::storePairs() {
   Int column = k.add(firstColumn, k.extend(grid.column));
   Int row = k.add(firstRow, k.extend(grid.row));
   for (int64_t number = 0; number < rows; ++number) {
-    Int offset = k.add(k.mul(k.add(row, grid.rowOffset(number)),
-                             k.extend(strides[0])),
-                       column);
+    Int offset =
+        k.add(k.mul(k.add(row, grid.rowOffset(number)), k.extend(strides[0])),
+              column);
     Value start = k.offsetElements(base, element, offset);
     ArrayRef<Value> own = ArrayRef(values).slice(number * columns, columns);
     for (int64_t pair = 0; pair < columns; pair += 2)
@@ -355,8 +355,8 @@ void PairStore::storeElements() {
     Int position =
         k.add(k.add(firstRow, k.extend(grid.row)), grid.rowOffset(row));
     Value rowExists = k.less(position, sizes[0]);
-    Value first = k.offsetElements(base, element,
-                                   k.mul(position, k.extend(strides[0])));
+    Value first =
+        k.offsetElements(base, element, k.mul(position, k.extend(strides[0])));
     for (int64_t column = 0; column < columns; ++column)
       k.ifThen(k.both(rowExists, exists[column]), [&] {
         k.store(values[row * columns + column],
@@ -372,7 +372,8 @@ void PairStore::lower() {
   Value areWhole = areWholePairs();
   if (!areWhole)
     return storeElements();
-  k.choose(areWhole, [&] { storePairs(); }, [&] { storeElements(); });
+  k.choose(
+      areWhole, [&] { storePairs(); }, [&] { storeElements(); });
 }
 
 void tile::lowerStorePairs(Lowering &lowering, StorePairsOp op) {

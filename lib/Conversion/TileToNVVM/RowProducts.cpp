@@ -19,9 +19,9 @@ RowProducts::RowProducts(Lowering &lowering, MultiplyRowsOp op)
       rows(type.getShape()[1]), columns(type.getShape()[2]),
       parts(op.getLhs().size()), stages(op.getLeft().getType().getStages()),
       rowBytes(stepK * kron::getElementBytes(element)) {
-  sizeK = k.truncate(
-      op.getSizeK() ? lowering.numbers.at(op.getSizeK())
-                    : lowering.views.at(op.getLhs().front()).sizes.back());
+  sizeK = k.truncate(op.getSizeK()
+                         ? lowering.numbers.at(op.getSizeK())
+                         : lowering.views.at(op.getLhs().front()).sizes.back());
   ArrayRef<Int> starts =
       ArrayRef(lowering.places.at(op.getPlace()).starts).take_back(2);
   firstRow = starts[0];

@@ -179,10 +179,9 @@ void WarpgroupRows::copy(const Step &step) {
     int64_t allBytes = columnBytes + parts * tileRows * rowBytes;
     Value isFirst = keepsRows ? k.equal(step.block, firstBlock) : Value();
     arriveForBytes(k, full,
-                   isFirst
-                       ? Int(k.select(isFirst, k.materialize(allBytes, 32),
-                                      k.materialize(columnBytes, 32)))
-                       : Int(allBytes));
+                   isFirst ? Int(k.select(isFirst, k.materialize(allBytes, 32),
+                                          k.materialize(columnBytes, 32)))
+                           : Int(allBytes));
     k.ifThen(isFirst, [&] {
       copySide(op.getLhs(), left, getLeftSlot(step, number), step.step,
                firstRow, tileRows, full);
@@ -333,9 +332,8 @@ void tile::passBlocks(Lowering &lowering, ForPairsOp op) {
       continue;
     KernelBuilder &k = lowering.k;
     auto [first, end] = getBlocks(lowering, op);
-    Int steps =
-        k.ceilDiv(k.truncate(lowering.numbers.at(rows.getSizeK())),
-                  rows.getRight().getType().getBuffer().getShape()[1]);
+    Int steps = k.ceilDiv(k.truncate(lowering.numbers.at(rows.getSizeK())),
+                          rows.getRight().getType().getBuffer().getShape()[1]);
     Int count = k.mul(k.max(k.sub(end, first), 0), steps);
     passSteps(lowering, rows.getRight(),
               k.add(lowering.rings[rows.getRight()].full, count));

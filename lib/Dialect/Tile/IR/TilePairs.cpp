@@ -432,8 +432,7 @@ LogicalResult MultiplyRowsOp::verify() {
   if (areSteps != bool(getSizeK()))
     return emitOpError("expects K with warpgroups alone, for ") << fragment;
   // multiply_rows_c7
-  if (areSteps &&
-      (across != 4 || getThreads(*this) % 128 || columns > 256))
+  if (areSteps && (across != 4 || getThreads(*this) % 128 || columns > 256))
     return emitOpError("expects 4 lanes, whole warpgroups and up to 256 "
                        "columns for ")
            << fragment << ", but got " << across << " of " << getThreads(*this)
