@@ -154,11 +154,17 @@ size_t kron::getNumCopies(const CallArguments &call, size_t cacheBytes,
 // Verification
 //===----------------------------------------------------------------------===//
 
-Difference kron::compare(const HostArray &actual, const HostArray &reference) {
-  long double maxAbs = 0, errorSum = 0, referenceSum = 0;
+Difference kron::compare(const HostArray &actual, const HostArray &reference,
+                         const HostArray *magnitudes, double epsilon) {
+  long double maxAbs = 0, errorSum = 0, referenceSum = 0, magnitudeSum = 0;
   bool sameSpecials = true;
   for (int64_t i = 0; i < actual.getNumElements(); ++i) {
     HostArray::Number a = actual.load(i), r = reference.load(i);
+    if (magnitudes) {
+      long double magnitude = magnitudes->load(i).real();
+      if (std::isfinite(magnitude))
+        magnitudeSum += magnitude * magnitude;
+    }
     for (auto [x, y] :
          {std::pair(a.real(), r.real()), std::pair(a.imag(), r.imag())}) {
       if (std::isnan(x) && std::isnan(y))
@@ -179,11 +185,14 @@ Difference kron::compare(const HostArray &actual, const HostArray &reference) {
       referenceSum += y * y;
     }
   }
-  long double relative = errorSum == 0 ? 0 : std::sqrt(errorSum / referenceSum);
+  // What cancels in no term has no smaller sum of magnitudes.
+  long double whole = std::max(referenceSum, magnitudeSum);
+  long double relative = errorSum == 0 ? 0 : std::sqrt(errorSum / whole);
   Difference difference;
   difference.maxAbs = maxAbs;
   difference.relativeL2 = relative;
-  difference.bound = 16 * getEpsilon(actual.getType());
+  difference.bound =
+      16 * std::max(epsilon, double(getEpsilon(actual.getType())));
   difference.isWithinBound = sameSpecials && relative <= difference.bound;
   return difference;
 }

@@ -355,15 +355,6 @@ func.func @wgmma_lanes(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
 
 // -----
 
-func.func @wgmma_columns(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
-  // expected-error @+1 {{has no GPU kernel; pairwise: expects thread_columns to be a multiple of 16 with wgmma, but got 8}}
-  kron.pairwise dot ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
-    {plan = #kron.gpu_plan<kernel = pairwise, threads = 256, ctas_per_sm = 1, stages = 3, k_step = 32, thread_rows = 2, thread_columns = 8, column_threads = 4, products = 3, wgmma = 1>}
-  return
-}
-
-// -----
-
 func.func @wgmma_threads(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
   // expected-error @+1 {{has no GPU kernel; pairwise: expects threads to be a multiple of 128 with wgmma, but got 64}}
   kron.pairwise dot ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)

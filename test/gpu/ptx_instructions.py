@@ -155,6 +155,13 @@ LANES = (
 STORE, LOAD = "st.shared.b32 [%rd15], %r10;", "ld.shared.b32 %r9, [%rd15+4];"
 SPIN = "setp.lt.u32 %p1, %r10, 32; @%p1 bra $L; bar.sync 0; $L: ret;"
 COPY = "add.s64 %rd16, %rd10, %rd14; cp.async.ca.shared.global [%rd15], [%rd16], 4; cp.async.commit_group;"
+#: A barrier behind the words of 64 threads, a copy of 256 bytes to these that the first thread starts, and a wait for it.
+PHASES = ("setp.ne.u32 %p1, %r10, 0; @%p1 bra $I; mbarrier.init.shared::cta.b64 [kron_smem+256], 1; $I: bar.sync 0;",
+          "@%p1 bra $C; mbarrier.arrive.expect_tx.shared::cta.b64 _, [kron_smem+256], 256; "
+          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [kron_smem], [%rd10], 256, [kron_smem+256]; $C:",
+          "mbarrier.try_wait.parity.shared::cta.b64 %p2, [kron_smem+256], 0; @!%p2 bra $W;")
+WAIT_PHASE = f"$W: {PHASES[2]}"
+BEGIN_PHASE = " ".join(PHASES[:2])
 #: (what is wrong, or None, in a kernel of two warps on 128 bytes of shared memory more than they have words, lines).
 WRONG = (
     (None, f"{STORE} bar.sync 0; {LOAD}"), (None, f"{COPY} cp.async.wait_group 0; bar.sync 0; {LOAD}"),
@@ -177,6 +184,20 @@ WRONG = (
     ("threads wait for ever", "setp.lt.u32 %p1, %r10, 32; @%p1 bra $L; bar.sync 1, 64; $L: ret;"),
     ("a part of a warp", "setp.lt.u32 %p1, %r10, 16; @%p1 bra $L; bar.sync 0; ret; $L: bar.sync 0;"),
     ("a part of a warp", "setp.lt.u32 %p1, %r10, 16; @%p1 bra $L; shfl.sync.bfly.b32 %r9, %r10, 1, 31, -1; $L: ret;"),
+    (None, f"{BEGIN_PHASE} {WAIT_PHASE} {LOAD}"),
+    (None, f"{BEGIN_PHASE} {WAIT_PHASE} bar.sync 0; {STORE}"),
+    ("a read of a copy that was not waited for", f"{BEGIN_PHASE} bar.sync 0; {LOAD} {WAIT_PHASE}"),
+    ("a write to a copy that was not waited for", f"{BEGIN_PHASE} bar.sync 0; {STORE} {WAIT_PHASE}"),
+    ("copies that no thread has waited for", BEGIN_PHASE),
+    ("a write after a read by another thread", f"{PHASES[0]} {LOAD} {PHASES[1]} {WAIT_PHASE}"),
+    ("threads wait for ever", f"{PHASES[0]} {WAIT_PHASE}"),
+    ("threads wait for ever", f"{BEGIN_PHASE} {WAIT_PHASE}".replace("256;", "272;", 1)),
+    ("a barrier that another thread makes", f"{BEGIN_PHASE} {WAIT_PHASE}".replace("bar.sync 0;", "", 1)),
+    ("more than 1 arrivals", f"{PHASES[0]} mbarrier.arrive.expect_tx.shared::cta.b64 _, [kron_smem+256], 16;"),
+    ("no barrier at byte", WAIT_PHASE), ("a barrier in the place of another one", f"{PHASES[0]} "
+     "mbarrier.init.shared::cta.b64 [kron_smem+256], 1;"),
+    ("a bulk copy of 8 bytes", f"{BEGIN_PHASE} {WAIT_PHASE}".replace("[%rd10], 256", "[%rd10], 8")),
+    ("not aligned to 16 bytes", f"{BEGIN_PHASE} {WAIT_PHASE}".replace("[kron_smem], [%rd10]", "[kron_smem+8], [%rd10]")),
     ("an unknown instruction", "tanh.approx.f32 %r9, %r10;"), ("no end after", "$L: bra.uni $L;"),
 )
 

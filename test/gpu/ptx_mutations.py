@@ -11,7 +11,8 @@ from ptx_cases import batched, chain, product, sparse
 #: Statements that are taken out, by how they begin. A wait for copies is made weaker instead.
 REMOVED = ("bar.sync", "bar.warp.sync", "cp.async.commit_group", "wgmma.wait_group", "wgmma.commit_group",
            "fence.proxy.async", "barrier.cluster.arrive", "barrier.cluster.wait", "st.shared", "st.global",
-           "cp.async.c", "fma.rn", "mma.sync", "griddepcontrol.wait")
+           "cp.async.c", "fma.rn", "mma.sync", "griddepcontrol.wait", "cp.async.bulk", "mbarrier.init", "mbarrier.arrive.expect_tx",
+           "mbarrier.arrive.shared")
 WAIT = re.compile(r"(cp\.async\.wait_group\s+)(\d+)")
 #: Statements of each kind that are changed where all are: every so many.
 SHARE = {"st.shared": 7, "st.global": 7, "cp.async.c": 7, "fma.rn": 97, "mma.sync": 29}
@@ -76,8 +77,11 @@ CHANGED = (
     # Rows by warpgroups and values by matrix instructions: the copies of values and of steps, and what waits for them.
     (ptx_cases.pair("f32", "square_diff", (70, 100, 64, 8), epilogue=True, fields=ptx_cases.warpgroups(
         3, 8, more=", value_columns = 8, value_products = 3, split_ctas = 2")), "sm_90a",
-     {"cp.async.c": (0,), "cp.async.commit_group": (1, 2, 3), "fence.proxy.async": (0,), "wgmma.commit_group": (0,),
-      "wgmma.wait_group": (0,)}),
+     {"cp.async.c": (0,), "cp.async.bulk": (0, 1), "mbarrier.init": (0, 3), "mbarrier.arrive.expect_tx": (0, 1),
+      "mbarrier.arrive.shared": (0,), "wgmma.commit_group": (0,), "wgmma.wait_group": (0,)}),
+    # Steps that go round in the ring of two warpgroups: a slot is free once both are done with it.
+    (ptx_cases.pair("f32", "dot", (200, 40, 200), fields=ptx_cases.warpgroups(3, 8, 2, 256)), "sm_90a",
+     {"mbarrier.arrive.shared": (0,), "cp.async.bulk": (0, 3), "bar.sync": (0,)}),
     # Steps of a chain that meet in shared memory, of padded rows.
     (chain("f32", ((3, 5, 7, 1), (1, 9, 5, 3)), 100), "sm_90a",
      {"bar.sync": (0, 3), "cp.async.commit_group": (2,), "cp.async.wait_group": (0,), "st.shared": (7,),

@@ -9,6 +9,7 @@
 #include "kron/Driver/CommandLine.h"
 #include "kron/Driver/Devices.h"
 #include "kron/Driver/Gpu.h"
+#include "kron/Driver/Magnitudes.h"
 #include "kron/Driver/Measure.h"
 #include "kron/Driver/Session.h"
 #include "llvm/Support/CommandLine.h"
@@ -177,6 +178,33 @@ static llvm::Error checkOptions() {
   return llvm::Error::success();
 }
 
+/// The results that `module` has for the magnitudes of what it sums up;
+/// nothing, if it sums up no products with a matrix alone.
+static llvm::Expected<std::optional<CallArguments>>
+computeMagnitudes(const Session &oracle, ModuleOp module,
+                  const KernelManifest &kernel, const CallArguments &wide) {
+  OwningOpRef<ModuleOp> magnitudes = module.clone();
+  auto function = magnitudes->lookupSymbol<func::FuncOp>(kernel.name);
+  std::optional<unsigned> number;
+  if (function)
+    number = takeMagnitudes(function);
+  if (!number)
+    return std::nullopt;
+  llvm::Expected<CallArguments> call = wide.copy();
+  if (!call)
+    return call.takeError();
+  HostArray &values = call->arrays[*number];
+  for (int64_t i = 0; i < values.getNumElements(); ++i)
+    values.store(i, std::abs(values.load(i).real()));
+  auto compiled = oracle.load(*magnitudes);
+  if (failed(compiled))
+    return diagnosedError();
+  if (llvm::Error error =
+          call->launch(compiled->lookup(kernel.name), getOptions().threads))
+    return error;
+  return std::move(*call);
+}
+
 static llvm::Error verifyResults(const Session &session, ModuleOp module,
                                  const KernelManifest &kernel,
                                  const CallArguments &call,
@@ -184,6 +212,11 @@ static llvm::Error verifyResults(const Session &session, ModuleOp module,
   Session oracle = session;
   oracle.useHost(getNumThreads(), getOptions().vectorBits);
   oracle.getOptions().reference = oracle.getOptions().widen = true;
+  auto magnitudes = computeMagnitudes(oracle, module, kernel, wide);
+  if (!magnitudes)
+    return magnitudes.takeError();
+  auto function = module.lookupSymbol<func::FuncOp>(kernel.name);
+  double epsilon = function ? getAllowedEpsilon(function) : 0;
   auto compiled = oracle.load(module);
   if (failed(compiled))
     return diagnosedError();
@@ -192,7 +225,9 @@ static llvm::Error verifyResults(const Session &session, ModuleOp module,
     return error;
   bool ok = true;
   for (unsigned index : getWrittenArgs(kernel)) {
-    Difference difference = compare(call.arrays[index], wide.arrays[index]);
+    Difference difference =
+        compare(call.arrays[index], wide.arrays[index],
+                *magnitudes ? &(*magnitudes)->arrays[index] : nullptr, epsilon);
     llvm::outs() << llvm::formatv(
         "verify {0}: max abs {1:e2}, relative L2 {2:e2}, bound {3:e2}: {4}\n",
         kernel.args[index].name, difference.maxAbs, difference.relativeL2,

@@ -50,13 +50,17 @@ std::vector<unsigned> getWrittenArgs(const KernelManifest &kernel);
 /// together, `most` at most.
 size_t getNumCopies(const CallArguments &call, size_t cacheBytes, size_t most);
 
-/// How two arrays differ, the second one being more precise.
+/// How two arrays differ, the second one being more precise. The error is
+/// relative to that one's norm, or to that of the magnitudes of its terms.
 struct Difference {
   double maxAbs, relativeL2, bound;
   /// Also false where one has a NaN and the other has not.
   bool isWithinBound;
 };
-Difference compare(const HostArray &actual, const HostArray &reference);
+/// `magnitudes` are those of the terms of `reference`; null, if it is no sum
+/// whose terms cancel. `epsilon` is that of the type, if it is 0.
+Difference compare(const HostArray &actual, const HostArray &reference,
+                   const HostArray *magnitudes = nullptr, double epsilon = 0);
 
 } // namespace mlir::kron
 

@@ -189,7 +189,7 @@ struct PairwiseTiles {
   /// element to make a distance of a product, what 16 bytes that are loaded of
   /// shared memory count as, and kernels that pack the rows.
   int64_t otherRegisters = 40, otherProductRegisters = 80,
-          otherWarpgroupRegisters = 60, productInstructions = 6,
+          otherWarpgroupRegisters = 76, productInstructions = 6,
           productLoadInstructions = 8, packingKernels = 8;
 };
 

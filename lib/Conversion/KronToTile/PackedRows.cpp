@@ -37,9 +37,10 @@ namespace {
 class RowPacking {
 public:
   RowPacking(Emitter &host, PairOpInterface op, const PairArray &array,
-             const PairwisePlan &plan, SmallVectorImpl<Value> &workspace)
+             const PairwisePlan &plan, ArrayRef<int64_t> tiles,
+             SmallVectorImpl<Value> &workspace)
       : host(host), b(host.builder), loc(op.getLoc()), op(op), array(array),
-        plan(plan), workspace(workspace),
+        plan(plan), tiles(tiles), workspace(workspace),
         type(cast<MemRefType>(array.value.getType())),
         sum(op.getAccumulatorType()), rank(type.getRank()),
         batchRank(array.getBatchRank()),
@@ -68,6 +69,10 @@ private:
   Value mapRows(Value input, function_ref<Value(OpBuilder &, Value)> body);
   Value getValue(OpBuilder &inside, Value element, Value position);
   Value getPower(OpBuilder &inside, Value largest, bool inverse);
+  SmallVector<Int> getPartShape();
+  std::pair<Value, Value> getPlace(OpBuilder &inside);
+  SmallVector<Value> splitElement(OpBuilder &inside, ValueRange indices,
+                                  ValueRange rowIndices, Value largest);
   SmallVector<Value> packParts(Value largest);
   Value constant(OpBuilder &inside, Type type, double value) {
     return arith::ConstantOp::create(inside, loc, getScalarAttr(type, value));
@@ -80,6 +85,8 @@ private:
   PairArray getRows(Value value, bool hasK) {
     bool isTransposed = array.core.front() == PairAxis::K;
     PairArray rows{"", value, {array.core[isTransposed ? 1 : 0]}};
+    if (hasK && plan.usesWgmma)
+      rows.core.insert(rows.core.begin(), PairAxis::K);
     if (hasK)
       rows.core.push_back(PairAxis::K);
     return rows;
@@ -91,6 +98,7 @@ private:
   PairOpInterface op;
   const PairArray &array;
   const PairwisePlan &plan;
+  ArrayRef<int64_t> tiles;
   SmallVectorImpl<Value> &workspace;
   MemRefType type;
   Type sum;
@@ -192,62 +200,110 @@ Value RowPacking::getPower(OpBuilder &inside, Value largest, bool inverse) {
       arith::ShLIOp::create(inside, loc, power, shift));
 }
 
+/// The sizes of a part of the rows.
+SmallVector<Int> RowPacking::getPartShape() {
+  Int rows = sizes[places[batchRank]], sizeK = sizes[places.back()];
+  SmallVector<Int> shape(ArrayRef(sizes).take_front(batchRank));
+  if (!plan.usesWgmma) {
+    int64_t chunk = 16 / plan.getPackedBytes();
+    shape.push_back(rows);
+    shape.push_back(host.mul(host.ceilDiv(sizeK, chunk), chunk));
+    return shape;
+  }
+  Int all = 0;
+  for (int64_t tile : tiles)
+    all = host.max(all, host.mul(host.ceilDiv(rows, tile), tile));
+  shape.push_back(host.ceilDiv(sizeK, plan.stepK));
+  shape.push_back(all);
+  shape.push_back(plan.stepK);
+  return shape;
+}
+
+/// The row and the position along K of an element of a part.
+std::pair<Value, Value> RowPacking::getPlace(OpBuilder &inside) {
+  auto get = [&](int64_t dim) -> Value {
+    return linalg::IndexOp::create(inside, loc, dim);
+  };
+  if (!plan.usesWgmma)
+    return {get(batchRank), get(batchRank + 1)};
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(inside, loc, value);
+  };
+  Value row = get(batchRank + 1), inStep = get(batchRank + 2);
+  // Of the four 16 bytes of a row, those with one number are in different banks
+  // in eight rows.
+  Value half = arith::DivUIOp::create(inside, loc, row, number(2));
+  half = arith::RemUIOp::create(inside, loc, half, number(4));
+  int64_t chunk = 16 / plan.getPackedBytes();
+  Value exchange = arith::MulIOp::create(inside, loc, half, number(chunk));
+  inStep = arith::XOrIOp::create(inside, loc, inStep, exchange);
+  Value step =
+      arith::MulIOp::create(inside, loc, get(batchRank), number(plan.stepK));
+  return {row, arith::AddIOp::create(inside, loc, step, inStep)};
+}
+
+/// The parts of the element at `indices` of a row whose largest element is that
+/// of `largest` (null, if they are not split) at `rowIndices`.
+SmallVector<Value> RowPacking::splitElement(OpBuilder &inside,
+                                            ValueRange indices,
+                                            ValueRange rowIndices,
+                                            Value largest) {
+  Value element = memref::LoadOp::create(inside, loc, array.value, indices);
+  Value position = indices[places.back()];
+  if (!largest)
+    return {plan.elementBytes == 2 ? element
+                                   : getValue(inside, element, position)};
+  Type packed = b.getF16Type();
+  Value most = memref::LoadOp::create(inside, loc, largest, rowIndices);
+  Value scaled =
+      arith::MulFOp::create(inside, loc, getValue(inside, element, position),
+                            getPower(inside, most, /*inverse=*/false));
+  Value high = arith::TruncFOp::create(inside, loc, packed, scaled);
+  Value low = arith::SubFOp::create(
+      inside, loc, scaled, arith::ExtFOp::create(inside, loc, sum, high));
+  return {high, arith::TruncFOp::create(inside, loc, packed, low)};
+}
+
 /// The parts, in which `largest` (null, if they are not split) is of each row.
 SmallVector<Value> RowPacking::packParts(Value largest) {
-  Int sizeK = sizes[places.back()];
   Type packed = isSplit ? Type(b.getF16Type()) : type.getElementType();
-  int64_t chunk = 16 / plan.getPackedBytes();
-  SmallVector<Int> shape(ArrayRef(sizes).take_front(batchRank));
-  shape.push_back(sizes[places[batchRank]]);
-  shape.push_back(host.mul(host.ceilDiv(sizeK, chunk), chunk));
-  SmallVector<Value> parts, inputs;
+  SmallVector<Int> shape = getPartShape();
+  SmallVector<Value> parts;
   for (int64_t part = 0; part < plan.getParts(); ++part)
     parts.push_back(allocate(packed, shape));
-  AffineMap all = b.getMultiDimIdentityMap(rank);
+  AffineMap all = b.getMultiDimIdentityMap(shape.size());
   SmallVector<AffineMap> maps(parts.size(), all);
-  if (largest) {
-    inputs.push_back(largest);
-    maps.insert(maps.begin(), all.dropResult(rank - 1));
-  }
-  Value count = arith::IndexCastOp::create(b, loc, b.getIndexType(),
-                                           host.materialize(sizeK, 64));
-  emit(inputs, parts, maps, /*reduces=*/false,
-       [&](OpBuilder &inside, ValueRange args) {
-         Value position = linalg::IndexOp::create(inside, loc, rank - 1);
-         Value exists = arith::CmpIOp::create(
-             inside, loc, arith::CmpIPredicate::ult, position, count);
-         // Behind the end, of an element that exists.
-         position = arith::SelectOp::create(
-             inside, loc, exists, position,
-             arith::ConstantIndexOp::create(inside, loc, 0));
-         SmallVector<Value> indices(rank);
-         for (auto [dim, place] : llvm::enumerate(places))
-           indices[place] =
-               static_cast<int64_t>(dim) == rank - 1
-                   ? position
-                   : linalg::IndexOp::create(inside, loc, dim).getResult();
-         Value element =
-             memref::LoadOp::create(inside, loc, array.value, indices);
-         auto orZero = [&](Value value) -> Value {
-           return arith::SelectOp::create(inside, loc, exists, value,
-                                          constant(inside, value.getType(), 0));
-         };
-         if (!largest) {
-           Value value = plan.elementBytes == 2
-                             ? element
-                             : getValue(inside, element, position);
-           return SmallVector<Value>{orZero(value)};
-         }
-         Value scaled = arith::MulFOp::create(
-             inside, loc, getValue(inside, element, position),
-             getPower(inside, args[0], /*inverse=*/false));
-         Value high = arith::TruncFOp::create(inside, loc, packed, scaled);
-         Value low = arith::SubFOp::create(
-             inside, loc, scaled,
-             arith::ExtFOp::create(inside, loc, sum, high));
-         low = arith::TruncFOp::create(inside, loc, packed, low);
-         return SmallVector<Value>{orZero(high), orZero(low)};
-       });
+  auto toIndex = [&](Int size) -> Value {
+    return arith::IndexCastOp::create(b, loc, b.getIndexType(),
+                                      host.materialize(size, 64));
+  };
+  Value countRows = toIndex(sizes[places[batchRank]]);
+  Value countK = toIndex(sizes[places.back()]);
+  emit({}, parts, maps, /*reduces=*/false, [&](OpBuilder &inside, ValueRange) {
+    auto [row, position] = getPlace(inside);
+    auto isBelow = [&](Value number, Value count) -> Value {
+      return arith::CmpIOp::create(inside, loc, arith::CmpIPredicate::ult,
+                                   number, count);
+    };
+    Value exists = arith::AndIOp::create(inside, loc, isBelow(row, countRows),
+                                         isBelow(position, countK));
+    // Behind the end, of an element that exists.
+    Value zero = arith::ConstantIndexOp::create(inside, loc, 0);
+    row = arith::SelectOp::create(inside, loc, exists, row, zero);
+    position = arith::SelectOp::create(inside, loc, exists, position, zero);
+    SmallVector<Value> indices(rank), rowIndices;
+    for (int64_t dim = 0; dim < batchRank; ++dim)
+      rowIndices.push_back(linalg::IndexOp::create(inside, loc, dim));
+    rowIndices.push_back(row);
+    for (auto [dim, place] : llvm::enumerate(places))
+      indices[place] = dim + 1 == places.size() ? position : rowIndices[dim];
+    SmallVector<Value> values =
+        splitElement(inside, indices, rowIndices, largest);
+    for (Value &value : values)
+      value = arith::SelectOp::create(inside, loc, exists, value,
+                                      constant(inside, value.getType(), 0));
+    return values;
+  });
   return parts;
 }
 
@@ -300,6 +356,7 @@ PackedRows RowPacking::pack() {
 
 PackedRows kron::packRows(Emitter &host, PairOpInterface op,
                           const PairArray &array, const PairwisePlan &plan,
+                          ArrayRef<int64_t> tiles,
                           SmallVectorImpl<Value> &workspace) {
-  return RowPacking(host, op, array, plan, workspace).pack();
+  return RowPacking(host, op, array, plan, tiles, workspace).pack();
 }

@@ -15,8 +15,9 @@
 namespace mlir::kron {
 
 /// One side of a function of pairs: parts of its rows, behind each of which
-/// there are zeros up to a multiple of 16 bytes, their squared lengths, and
-/// what undoes the powers of two that they are multiplied by.
+/// there are zeros up to a multiple of 16 bytes, or for warpgroups its steps
+/// along K, of all rows, as the matrix unit reads them; their squared lengths,
+/// and what undoes the powers of two that they are multiplied by.
 struct PackedRows {
   SmallVector<PairArray> parts;
   std::optional<PairArray> norms, scales;
@@ -28,10 +29,11 @@ Value allocatePacked(Emitter &host, OpBuilder &builder, Location loc,
                      Type element, ArrayRef<Int> shape,
                      SmallVectorImpl<Value> &workspace);
 
-/// Computes these of `array`, a side of `op`, in front of its kernel. Arrays
-/// that have to be released are added to `workspace`.
+/// Computes these of `array`, a side of `op`, in front of its kernel. Of steps
+/// for warpgroups, tiles of each of `tiles` rows are whole, zeros behind the
+/// last row. Arrays that have to be released are added to `workspace`.
 PackedRows packRows(Emitter &host, PairOpInterface op, const PairArray &array,
-                    const PairwisePlan &plan,
+                    const PairwisePlan &plan, ArrayRef<int64_t> tiles,
                     SmallVectorImpl<Value> &workspace);
 
 } // namespace mlir::kron

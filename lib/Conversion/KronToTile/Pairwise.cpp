@@ -95,7 +95,8 @@ private:
   SmallVector<Value> workspace;
   SmallVector<unsigned> results;
   SmallVector<int64_t> box;
-  unsigned lhs = 0, rhs = 0, values = 0, blocks = 0, tileCount = 0;
+  unsigned lhs = 0, rhs = 0, values = 0, blocks = 0, tileCount = 0,
+           productK = 0;
   SmallVector<unsigned> params;
   /// Of matrix products, of either side: parts of rows, their norms and scales;
   /// and memrefs of these.
@@ -123,17 +124,19 @@ unsigned PairTiles::enterArray(const PairArray &array) {
     viewSizes.push_back(shape[dim]);
     strides.push_back(isStretched ? Int(0) : found.strides[dim]);
   }
-  SmallVector<PairAxis, 2> axes(array.core);
+  auto dims = llvm::to_vector<3>(
+      llvm::seq<size_t>(batchRank, batchRank + array.core.size()));
   // K is last; M is in front of N, and N of C.
+  ArrayRef<PairAxis> axes(array.core);
   if (axes.size() == 2) {
     bool isInOrder =
         axes[1] == PairAxis::K || (axes[0] != PairAxis::K && axes[0] < axes[1]);
     if (!isInOrder)
-      std::swap(axes[0], axes[1]);
+      std::swap(dims[0], dims[1]);
   }
-  for (PairAxis axis : axes) {
-    viewSizes.push_back(shape[*array.getDim(axis)]);
-    strides.push_back(found.strides[*array.getDim(axis)]);
+  for (size_t dim : dims) {
+    viewSizes.push_back(shape[dim]);
+    strides.push_back(found.strides[dim]);
   }
   return kernel.enter(kernel.makeView(found.base, viewSizes, strides,
                                       getElementType(array.value)));
@@ -197,8 +200,13 @@ void PairTiles::enterRows() {
       op.getLhs() == op.getRhs() && op.getTransLhs() == op.getTransRhs();
   PackedRows rows;
   for (unsigned side : {0, 1}) {
-    if (side == 0 || !isSame)
-      rows = packRows(host, op, arrays[side], plan, packed);
+    if (side == 0 || !isSame) {
+      SmallVector<int64_t> tiles{side ? plan.getTileColumns()
+                                      : plan.getTileRows()};
+      if (isSame)
+        tiles.push_back(plan.getTileColumns());
+      rows = packRows(host, op, arrays[side], plan, tiles, packed);
+    }
     for (const PairArray &part : rows.parts)
       packedParts[side].push_back(enterArray(part));
     if (rows.norms)
@@ -214,6 +222,9 @@ void PairTiles::enterOperands() {
   rhs = enterArray(arrays[1]);
   if (plan.products)
     enterRows();
+  if (plan.usesWgmma)
+    productK = kernel.enter(host.materialize(
+        getArraySizes(host, op.getLhs())[op.getReducedDim(0)], 64));
   if (apply)
     values = enterArray(plan.valueProducts
                             ? packValues(host, apply, arrays[2], plan, packed)
@@ -299,11 +310,12 @@ tile::MultiplyRowsOp PairTiles::multiplyRows(Value place, Value block) {
     return values;
   };
   SmallVector<Value> rows = get(packedParts);
+  Value sizeK = plan.usesWgmma ? kernel.getArgument(productK) : Value();
   return tile::MultiplyRowsOp::create(
       b, loc, getFragment(plan.columns), b.getI1Type(),
       ArrayRef(rows).take_front(rows.size() / 2),
       ArrayRef(rows).take_back(rows.size() / 2), place, block, leftProducts,
-      rightProducts, get(norms), get(scales), plan.lanes,
+      rightProducts, get(norms), get(scales), sizeK, plan.lanes,
       llvm::APFloat(double(kProductRoundings)));
 }
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Chunks.h"
+#include "kron/CodeGen/GPU/BulkCopies.h"
 #include "kron/Dialect/Tile/IR/TileSteps.h"
 
 using namespace mlir;
@@ -17,16 +18,34 @@ static int64_t getAlignment(BufferType type) {
   return type.getTileLayout().swizzles.empty() ? 16 : 128;
 }
 
+/// Whether warpgroups multiply rows in `op`.
+static bool isByWarpgroups(Operation *op) {
+  auto rows = dyn_cast<MultiplyRowsOp>(op);
+  return rows && rows.getProducts().getType().getAtom() == AtomKind::WgmmaHalf;
+}
+
 /// The same of a ring: what warpgroups read of steps of a batch, or of rows, is
 /// swizzled in eight lines of up to 128 bytes.
 static int64_t getAlignment(Value ring, RingType type) {
   bool isSwizzled = llvm::any_of(ring.getUsers(), [](Operation *user) {
-    auto rows = dyn_cast<MultiplyRowsOp>(user);
-    return isa<ContractBatchOp>(user) ||
-           (rows &&
-            rows.getProducts().getType().getAtom() == AtomKind::WgmmaHalf);
+    return isa<ContractBatchOp>(user) || isByWarpgroups(user);
   });
   return isSwizzled ? 1024 : getAlignment(type.getBuffer());
+}
+
+/// Makes barriers of the slots of a ring of columns for warpgroups.
+static void startSlots(Lowering &lowering, LoweredRing &ring) {
+  KernelBuilder &k = lowering.k;
+  ring.phases = k.allocateShared(2 * ring.stages * kPhaseBytes);
+  ring.full = 0;
+  k.ifThen(k.equal(k.threadId(), 0), [&] {
+    for (int64_t slot = 0; slot < ring.stages; ++slot) {
+      int64_t place = ring.phases + slot * kPhaseBytes;
+      startPhases(k, place, 1);
+      startPhases(k, place + ring.stages * kPhaseBytes, lowering.threads / 32);
+    }
+    fencePhases(k);
+  });
 }
 
 void tile::lower(Lowering &lowering, AllocOp op) {
@@ -54,6 +73,11 @@ void tile::lower(Lowering &lowering, AllocOp op) {
         std::max(groups * type.getBytes(), getPassingBytes(op.getMemory())),
         getAlignment(op.getMemory(), type));
     ring.full = ring.begin;
+    if (llvm::any_of(op.getMemory().getUsers(), [&](Operation *user) {
+          auto rows = dyn_cast<MultiplyRowsOp>(user);
+          return isByWarpgroups(user) && rows.getRight() == op.getMemory();
+        }))
+      startSlots(lowering, ring);
     if (type.getAlong()) {
       ring.along = *type.getAlong();
       ring.slotsPerBuffer = type.getSlotsPerBuffer();

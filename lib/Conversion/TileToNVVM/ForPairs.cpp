@@ -255,48 +255,127 @@ void PairProducts::lower() {
 
 void tile::lower(Lowering &lowering, ForPairsOp op) {
   if (op.getRing())
-    return lowerValueProducts(lowering, op);
-  PairProducts(lowering, op).lower();
+    lowerValueProducts(lowering, op);
+  else
+    PairProducts(lowering, op).lower();
+  passBlocks(lowering, op);
 }
 
-void tile::lower(Lowering &lowering, StorePairsOp op) {
-  KernelBuilder &k = lowering.k;
-  const LoweredView &view = lowering.views.at(op.getView());
-  Type element = op.getView().getType().getElementType();
-  ThreadGrid grid(lowering, op.getLanes(), op.getSource().getType());
-  ArrayRef<int64_t> box = op.getSource().getType().getBox();
-  SmallVector<Value> values = getBox(lowering, op.getSource());
-  ArrayRef<Int> sizes = ArrayRef(view.sizes).take_back(2),
-                strides = ArrayRef(view.array.strides).take_back(2),
-                starts = ArrayRef(lowering.places.at(op.getPlace()).starts)
-                             .take_back(2);
-  Value base = getBatch(lowering, op.getView(), op.getPlace(), 2);
+namespace {
+
+/// Stores what a thread has of a tile.
+class PairStore {
+public:
+  PairStore(Lowering &lowering, StorePairsOp op)
+      : k(lowering.k), op(op), view(lowering.views.at(op.getView())),
+        element(view.element),
+        grid(lowering, op.getLanes(), op.getSource().getType()),
+        rows(op.getSource().getType().getBox()[0]),
+        columns(op.getSource().getType().getBox()[1]),
+        values(getBox(lowering, op.getSource())),
+        sizes(ArrayRef(view.sizes).take_back(2)),
+        strides(ArrayRef(view.array.strides).take_back(2)),
+        base(getBatch(lowering, op.getView(), op.getPlace(), 2)) {
+    ArrayRef<Int> starts =
+        ArrayRef(lowering.places.at(op.getPlace()).starts).take_back(2);
+    firstRow = k.extend(starts[0]);
+    firstColumn = k.extend(starts[1]);
+    for (Value &value : values)
+      if (value.getType() != element)
+        value = arith::TruncFOp::create(k.builder, k.loc, element, value);
+  }
+
+  void lower();
+
+private:
+  Value areWholePairs();
+  void storePairs();
+  void storeElements();
+
+  KernelBuilder &k;
+  StorePairsOp op;
+  const LoweredView &view;
+  Type element;
+  ThreadGrid grid;
+  const int64_t rows, columns;
+  SmallVector<Value> values;
+  ArrayRef<Int> sizes, strides;
+  Value base;
+  /// Of the tile.
+  Int firstRow, firstColumn;
+};
+
+} // namespace
+
+/// Whether all of the tile exists, with neighbouring columns next to each other
+/// where two of them may be stored at once; null if that is not so.
+Value PairStore::areWholePairs() {
+  if (!grid.ofAtom || !strides[1].is(1))
+    return nullptr;
+  Type type = k.builder.getI64Type();
+  int64_t bytes = kron::getElementBytes(element);
+  Int address(LLVM::PtrToIntOp::create(k.builder, k.loc, type, base));
+  Int places = k.bitOr(address, k.mul(k.extend(strides[0]), bytes));
+  Value areRows = k.less(k.add(firstRow, rows * grid.groups - 1), sizes[0]);
+  Value areColumns =
+      k.less(k.add(firstColumn, columns * grid.lanes - 1), sizes[1]);
+  return k.both(k.equal(k.bitAnd(places, 2 * bytes - 1), 0),
+                k.both(areRows, areColumns));
+}
+
+/// Stores two columns at a time.
+void PairStore::storePairs() {
+  Int column = k.add(firstColumn, k.extend(grid.column));
+  Int row = k.add(firstRow, k.extend(grid.row));
+  for (int64_t number = 0; number < rows; ++number) {
+    Int offset =
+        k.add(k.mul(k.add(row, grid.rowOffset(number)), k.extend(strides[0])),
+              column);
+    Value start = k.offsetElements(base, element, offset);
+    ArrayRef<Value> own = ArrayRef(values).slice(number * columns, columns);
+    for (int64_t pair = 0; pair < columns; pair += 2)
+      k.store(k.makeVector(own.slice(pair, 2)),
+              k.offsetElements(start, element, grid.columnOffset(pair)),
+              CacheHint::Streaming);
+  }
+}
+
+void PairStore::storeElements() {
   // Where the sums of a row are the same in all threads, one stores them.
   Int ownColumn = op.getSums() ? Int(0) : grid.column;
   SmallVector<Value> exists;
   SmallVector<Int> offsets;
-  for (int64_t column = 0; column < box[1]; ++column) {
-    Int position = k.add(k.add(k.extend(starts[1]), k.extend(ownColumn)),
+  for (int64_t column = 0; column < columns; ++column) {
+    Int position = k.add(k.add(firstColumn, k.extend(ownColumn)),
                          op.getSums() ? column : grid.columnOffset(column));
     exists.push_back(k.less(position, sizes[1]));
     offsets.push_back(k.mul(position, k.extend(strides[1])));
   }
-  auto storeAll = [&] {
-    for (int64_t row = 0; row < box[0]; ++row) {
-      Int position = k.add(k.add(k.extend(starts[0]), k.extend(grid.row)),
-                           grid.rowOffset(row));
-      Value rowExists = k.less(position, sizes[0]);
-      Value first = k.offsetElements(base, element,
-                                     k.mul(position, k.extend(strides[0])));
-      for (int64_t column = 0; column < box[1]; ++column)
-        k.ifThen(k.both(rowExists, exists[column]), [&] {
-          Value value = values[row * box[1] + column];
-          if (value.getType() != element)
-            value = arith::TruncFOp::create(k.builder, k.loc, element, value);
-          k.store(value, k.offsetElements(first, element, offsets[column]),
-                  CacheHint::Streaming);
-        });
-    }
-  };
-  k.ifThen(op.getSums() ? k.equal(grid.column, 0) : Value(), storeAll);
+  for (int64_t row = 0; row < rows; ++row) {
+    Int position =
+        k.add(k.add(firstRow, k.extend(grid.row)), grid.rowOffset(row));
+    Value rowExists = k.less(position, sizes[0]);
+    Value first =
+        k.offsetElements(base, element, k.mul(position, k.extend(strides[0])));
+    for (int64_t column = 0; column < columns; ++column)
+      k.ifThen(k.both(rowExists, exists[column]), [&] {
+        k.store(values[row * columns + column],
+                k.offsetElements(first, element, offsets[column]),
+                CacheHint::Streaming);
+      });
+  }
+}
+
+void PairStore::lower() {
+  if (op.getSums())
+    return k.ifThen(k.equal(grid.column, 0), [&] { storeElements(); });
+  Value areWhole = areWholePairs();
+  if (!areWhole)
+    return storeElements();
+  k.choose(
+      areWhole, [&] { storePairs(); }, [&] { storeElements(); });
+}
+
+void tile::lower(Lowering &lowering, StorePairsOp op) {
+  PairStore(lowering, op).lower();
 }

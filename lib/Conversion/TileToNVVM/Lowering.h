@@ -50,6 +50,10 @@ struct LoweredRing {
   int64_t slotsPerBuffer = 1, ahead = 0;
   /// Whether all groups of threads have the same one.
   bool isShared = false;
+  /// Of steps along K for warpgroups, which are counted from 0 on in `full`:
+  /// barriers of what arrives in each slot, and of who is done with it behind
+  /// these.
+  int64_t phases = 0;
 };
 
 /// A buffer of a ring along an axis: its first slot.

@@ -121,6 +121,10 @@ SmallVector<Value> reduceThroughRing(
 /// The first block of `op` that is this CTA's, and the one behind its last one.
 std::pair<Int, Int> getBlocks(Lowering &lowering, ForPairsOp op);
 
+/// Counts the steps along K of all blocks of `op`, where warpgroups multiply
+/// its rows.
+void passBlocks(Lowering &lowering, ForPairsOp op);
+
 /// A tile.for_pairs whose values come through a ring.
 void lowerValueProducts(Lowering &lowering, ForPairsOp op);
 

@@ -17,8 +17,11 @@ RowProducts::RowProducts(Lowering &lowering, MultiplyRowsOp op)
       element(op.getLeft().getType().getBuffer().getElementType()),
       stepK(op.getLeft().getType().getBuffer().getShape()[1]),
       rows(type.getShape()[1]), columns(type.getShape()[2]),
-      parts(op.getLhs().size()), stages(op.getLeft().getType().getStages()) {
-  sizeK = k.truncate(lowering.views.at(op.getLhs().front()).sizes.back());
+      parts(op.getLhs().size()), stages(op.getLeft().getType().getStages()),
+      rowBytes(stepK * kron::getElementBytes(element)) {
+  sizeK = k.truncate(op.getSizeK()
+                         ? lowering.numbers.at(op.getSizeK())
+                         : lowering.views.at(op.getLhs().front()).sizes.back());
   ArrayRef<Int> starts =
       ArrayRef(lowering.places.at(op.getPlace()).starts).take_back(2);
   firstRow = starts[0];
@@ -149,7 +152,13 @@ Value RowProducts::isOfAll(Value condition) {
   Value holds = NVVM::VoteSyncOp::create(
       k.builder, k.loc, k.builder.getI1Type(), k.materialize(-1, 32), condition,
       NVVM::VoteSyncKind::all);
-  int64_t warps = lowering.threads / 32, votes = k.allocateShared(4 * warps);
+  // Of two blocks, since a warp may be there again while others read.
+  int64_t warps = lowering.threads / 32, bytes = 4 * warps;
+  Int votes = k.allocateShared(2 * bytes);
+  if (op.getBlock()) {
+    Int block = lowering.numbers.at(op.getBlock());
+    votes = k.add(votes, k.mul(k.bitAnd(k.truncate(block), 1), bytes));
+  }
   k.ifThen(k.equal(k.laneId(), 0), [&] {
     k.store(k.select(holds, k.materialize(1, 32), k.materialize(0, 32)),
             k.shared(k.add(k.mul(k.warpId(), 4), votes)));
@@ -157,6 +166,6 @@ Value RowProducts::isOfAll(Value condition) {
   k.barrier();
   Int all = 1;
   for (int64_t warp = 0; warp < warps; ++warp)
-    all = k.bitAnd(all, Int(k.load(i32, k.shared(votes + 4 * warp))));
+    all = k.bitAnd(all, Int(k.load(i32, k.shared(k.add(votes, 4 * warp)))));
   return k.equal(all, 1);
 }

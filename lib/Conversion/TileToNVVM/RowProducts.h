@@ -43,6 +43,8 @@ protected:
   ThreadGrid grid;
   Type element;
   const int64_t stepK, rows, columns, parts, stages;
+  /// Of a row of a step and part.
+  const int64_t rowBytes;
   Int sizeK, firstRow, firstColumn;
 
 private:

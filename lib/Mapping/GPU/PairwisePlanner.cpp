@@ -32,9 +32,9 @@ using namespace mlir::kron;
 /// along K, and for each element of it, or each 16 bytes, that are copied.
 static constexpr double kBlockInstructions = 40, kCopyInstructions = 20;
 /// Columns of the values that a matrix instruction takes, and lanes that have a
-/// row of it; rows and threads of an instruction of a warpgroup.
+/// row of it; threads of a warpgroup.
 static constexpr int64_t kMultipliedColumns = 8, kProductLanes = 4,
-                         kWarpgroupRows = 64, kWarpgroupThreads = 128;
+                         kWarpgroupThreads = 128;
 /// Those that split an element of the matrix.
 static constexpr double kSplitInstructions = 3;
 
@@ -224,9 +224,10 @@ static double countValueInstructions(const PairProblem &problem,
 namespace {
 
 /// What matrix products of a tile take, in instructions of a thread that take
-/// as long: of the matrix unit, of copies and of other instructions.
+/// as long: of the matrix unit, of copies and of other instructions of steps
+/// along K, and behind these.
 struct ProductTime {
-  double units = 0, copies = 0, others = 0;
+  double units = 0, copies = 0, steps = 0, finish = 0;
 };
 
 } // namespace
@@ -249,7 +250,6 @@ static ProductTime countProductInstructions(const PairProblem &problem,
   auto copied = static_cast<double>(
       (plan.getTileColumns() + (keepsRows ? 0 : plan.getTileRows())) *
       plan.getParts() * PairwisePlan::kPartBytes);
-  double copies = steps * copied / 16 / threads * kCopyInstructions;
   // Sums of a step are added to the others.
   double perStep = kBlockInstructions + elements;
   double finish = kBlockInstructions +
@@ -260,15 +260,25 @@ static ProductTime countProductInstructions(const PairProblem &problem,
     auto loaded =
         static_cast<double>((plan.rows + plan.columns / 2) * plan.getParts());
     perStep += loaded * static_cast<double>(tiles.productLoadInstructions);
-    return {steps * elements * perElement, copies, steps * perStep + finish};
+    double copies = steps * copied / 16 / threads * kCopyInstructions;
+    return {steps * elements * perElement, copies, steps * perStep, finish};
   }
+  // Each 64 rows of a warpgroup are started and waited for by themselves; its
+  // copies are a few instructions of one thread.
+  perStep = kBlockInstructions * static_cast<double>(plan.rows) / 2 + elements;
   // Shared memory is read in as many bytes of a clock as an SM has lanes of
-  // arithmetic: the columns anew for each 64 rows and product.
-  auto read = static_cast<double>((kWarpgroupRows + plan.getTileColumns()) *
-                                  PairwisePlan::kPartBytes * plan.products *
-                                  plan.getTileRows() / kWarpgroupRows);
-  double units = std::max(elements * perElement, (read + copied) / threads);
-  return {steps * units, copies, steps * perStep + finish};
+  // arithmetic. The matrix unit waits for the 64 rows of an instruction, and
+  // what is copied takes its time as well; columns are read beside that.
+  double rowBytes = static_cast<double>(plan.getTileRows() * plan.products) *
+                    PairwisePlan::kPartBytes;
+  double units = elements * perElement + (rowBytes + copied) / threads;
+  return {steps * units, 0, steps * perStep, finish};
+}
+
+/// What `lhs` and `rhs` take where as many as `count` that do both fill each
+/// other's gaps.
+static double fillGaps(double lhs, double rhs, double count) {
+  return std::max(lhs, rhs) + std::min(lhs, rhs) / count;
 }
 
 static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
@@ -287,7 +297,7 @@ static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
   ProductTime products;
   if (plan.products) {
     products = countProductInstructions(problem, plan, machine);
-    perTile += products.others;
+    perTile += products.finish;
   } else {
     perTile +=
         problem.sizeK * (elements * problem.inner +
@@ -304,11 +314,17 @@ static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
     perTile += countValueInstructions(problem, plan, machine);
   }
   // CTAs of an SM fill each other's gaps: while one waits for the matrix unit,
-  // others compute. All of them wait for what they copy.
-  perTile =
-      std::max(perTile, products.units) +
-      std::min(perTile, products.units) / static_cast<double>(plan.ctasPerSM) +
-      products.copies;
+  // others compute. All of them wait for what they copy. So do warpgroups of a
+  // CTA while steps pass by, behind which they wait for each other.
+  auto ctas = static_cast<double>(plan.ctasPerSM);
+  if (plan.usesWgmma) {
+    double groups = ctas * threads / static_cast<double>(kWarpgroupThreads);
+    perTile = fillGaps(perTile,
+                       fillGaps(products.steps, products.units, groups), ctas);
+  } else {
+    perTile = fillGaps(perTile + products.steps, products.units, ctas) +
+              products.copies;
+  }
   double count = problem.batch * passes *
                  divide(problem.rows, plan.getTileRows()) *
                  divide(problem.columns, plan.getTileColumns());
@@ -554,8 +570,7 @@ void PlanSearch::considerProduct(PairwisePlan plan, int64_t results) {
   // With what is given, there may be no such plan.
   int64_t threads = take("threads", plan.threads);
   bool isWarpgroup = take("column_threads", plan.lanes) == kProductLanes &&
-                     threads % kWarpgroupThreads == 0 &&
-                     take("thread_columns", plan.columns) % (threads / 16) == 0;
+                     threads % kWarpgroupThreads == 0;
   if (plan.rows * plan.columns > PairwisePlan::kMostElements ||
       (plan.usesWgmma && !isWarpgroup) ||
       (plan.valueProducts &&
@@ -568,9 +583,9 @@ void PlanSearch::considerProduct(PairwisePlan plan, int64_t results) {
     --plan.stages;
   int64_t registers =
       machine.getRegistersPerThread(plan.threads, plan.ctasPerSM) -
-      (isProduct        ? tiles.otherProductRegisters
-       : plan.usesWgmma ? tiles.otherWarpgroupRegisters
-                        : tiles.otherRegisters) *
+      (plan.usesWgmma ? tiles.otherWarpgroupRegisters
+       : isProduct    ? tiles.otherProductRegisters
+                      : tiles.otherRegisters) *
           (problem.elementBytes == 8 ? 2 : 1);
   if (fits() && countProductWords(problem, plan) <= registers)
     consider(plan);

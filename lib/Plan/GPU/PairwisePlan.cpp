@@ -88,11 +88,6 @@ static std::optional<std::string> getWarpgroupReason(const PairwisePlan &plan) {
     return expects("column_threads to be 4 with wgmma", plan.lanes);
   if (plan.threads % kGroupThreads)
     return expects("threads to be a multiple of 128 with wgmma", plan.threads);
-  // All threads copy 16 bytes of rows of 64, and go on together.
-  if (plan.getTileColumns() * 4 % plan.threads)
-    return expects("thread_columns to be a multiple of " +
-                       Twine(plan.threads / 16) + " with wgmma",
-                   plan.columns);
   return std::nullopt;
 }
 

@@ -310,24 +310,34 @@ func.func @launch(%p: !llvm.ptr, %n: i64) {
 
 // -----
 
-// Verify rows that warpgroups multiply, small products first, from zero on in each step: copies of a later step, of the next block
-// if this one has none, start while they are under way. Values are copied in front of their block, are waited for behind its
-// function, and are multiplied by elements split in TF32; sums that are not finite are computed by multiply-adds.
+// Verify rows that warpgroups multiply, small products first, from zero on in each step: one thread starts copies of a later step,
+// of the next block if this one has none, while they are under way, once all warps are done with their slot. Values are copied in
+// front of their block, are waited for behind its function, and are multiplied by elements split in TF32; sums that are not finite
+// are computed by multiply-adds.
 // CHECK-LABEL: llvm.func @packed_values(
+// CHECK:         scf.if
+// CHECK-COUNT-2:   "mbarrier.init.shared::cta.b64 [$0], $1;", "l,r,~{memory}" %{{.*}}, %{{c1_i32.*}} :{{.*}}
+// CHECK:           "fence.mbarrier_init.release.cluster;"
+// CHECK:         scf.for
 // CHECK:         nvvm.barrier0
 // CHECK:         scf.for {{.*}} iter_args({{.*}}) -> (f32, f32, f32, f32)
 // CHECK:           nvvm.cp.async.shared.global {{.*}}, 16, cache = cg, %{{.*}}
 // CHECK-NEXT:      nvvm.cp.async.commit.group
 // CHECK:           scf.if
 // CHECK-NEXT:        nvvm.barrier0
+// CHECK:             mbarrier.try_wait.parity
+// CHECK-COUNT-4:     cp.async.bulk.shared::cluster.global
 // CHECK:           scf.for {{.*}} -> (f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)
-// CHECK-NEXT:        nvvm.cp.async.wait.group 0
-// CHECK-NEXT:        "fence.proxy.async;"
-// CHECK-NEXT:        nvvm.barrier0
+// CHECK-COUNT-2:     nvvm.shfl.sync idx
+// CHECK:             mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1;\0A@!p bra wait_${:uid};
 // CHECK:             wgmma.fence.sync.aligned;{{.*}}wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 {{.*}},a,b,0,1,1,0,0;{{.*}}wgmma.mma_async{{.*}},a,b,1,1,1,0,0;{{.*}}wgmma.commit_group.sync.aligned;
-// CHECK:             nvvm.cp.async.shared.global
-// CHECK:             nvvm.cp.async.commit.group
+// CHECK:             scf.if
+// CHECK:               mbarrier.try_wait.parity
+// CHECK:               mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;
+// CHECK-COUNT-4:       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1], $2, [$3];"
 // CHECK:             "wgmma.wait_group.sync.aligned 0;"
+// CHECK:             scf.if
+// CHECK:               "mbarrier.arrive.shared::cta.b64 _, [$0];"
 // CHECK-COUNT-16:    arith.addf
 // CHECK:           nvvm.vote.sync all
 // CHECK:           scf.if {{.*}} -> (f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)
@@ -344,7 +354,7 @@ func.func @launch(%p: !llvm.ptr, %n: i64) {
 // CHECK:         st.global.cs.f32
 gpu.module @kron_gpu {
   llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
-  gpu.func @packed_values(%a: !tile.view<?x?xf16, [?, 1]>, %e: !tile.view<?xf32, [1]>, %x: !tile.view<?x?xf32, [?, 1]>, %y: !tile.view<?x?x?xf32, [?, ?, 1]>, %blocks: i64, %n: i64) kernel
+  gpu.func @packed_values(%a: !tile.view<?x?x32xf16, [?, 32, 1]>, %e: !tile.view<?xf32, [1]>, %x: !tile.view<?x?xf32, [?, 1]>, %y: !tile.view<?x?x?xf32, [?, ?, 1]>, %blocks: i64, %n: i64) kernel
       attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 2>} {
     %l = tile.alloc : !tile.ring<2 of <128x32xf16>>
     %r = tile.alloc : !tile.ring<2 of <64x32xf16>>
@@ -354,8 +364,8 @@ gpu.module @kron_gpu {
     tile.for %t to %n {
       %u = tile.place %t of %y by [1, 64, 8] : !tile.view<?x?x?xf32, [?, ?, 1]>
       %s = tile.for_pairs %m of %blocks by 32 [%u] times %x through %w accumulate sum lanes 4 : !tile.view<?x?xf32, [?, 1]>, !tile.ring<2 of <4x128xf32>> -> !tile.fragment<1x2x2xf32, wgmma.m64k16> {
-        %p, %h = tile.multiply_rows(%a, %a : !tile.view<?x?xf16, [?, 1]>, !tile.view<?x?xf16, [?, 1]>) by(%a, %a : !tile.view<?x?xf16, [?, 1]>, !tile.view<?x?xf16, [?, 1]>) [%u, %m] through %l, %r lanes 4
-            norms(%e, %e : !tile.view<?xf32, [1]>, !tile.view<?xf32, [1]>) scales(%e, %e : !tile.view<?xf32, [1]>, !tile.view<?xf32, [1]>) roundings 16.0 : !tile.ring<2 of <128x32xf16>>, !tile.ring<2 of <64x32xf16>> -> !tile.fragment<1x2x8xf32, wgmma.m64k16>
+        %p, %h = tile.multiply_rows(%a, %a : !tile.view<?x?x32xf16, [?, 32, 1]>, !tile.view<?x?x32xf16, [?, 32, 1]>) by(%a, %a : !tile.view<?x?x32xf16, [?, 32, 1]>, !tile.view<?x?x32xf16, [?, 32, 1]>) [%u, %m] through %l, %r lanes 4
+            norms(%e, %e : !tile.view<?xf32, [1]>, !tile.view<?xf32, [1]>) scales(%e, %e : !tile.view<?xf32, [1]>, !tile.view<?xf32, [1]>) along %n roundings 16.0 : !tile.ring<2 of <128x32xf16>>, !tile.ring<2 of <64x32xf16>> -> !tile.fragment<1x2x8xf32, wgmma.m64k16>
         %d = tile.pairs %x, %x[%u, %m] through %o, %q lanes 4 from 0.0 zero_tail products(%p held %h : !tile.fragment<1x2x8xf32, wgmma.m64k16>)
             : !tile.view<?x?xf32, [?, 1]>, !tile.view<?x?xf32, [?, 1]>, !tile.ring<2 of <64x8xf32, #tile.layout<[12, 1]>>>, !tile.ring<2 of <32x8xf32, #tile.layout<[12, 1]>>> -> !tile.fragment<1x2x8xf32, wgmma.m64k16> {
         ^bb0(%f: f32, %g: f32, %i: f32):
@@ -371,10 +381,10 @@ gpu.module @kron_gpu {
   }
 }
 func.func @launch(%p: !llvm.ptr, %n: i64) {
-  %a = tile.view %p sizes(%n, %n) strides(%n) : !llvm.ptr -> !tile.view<?x?xf16, [?, 1]>
+  %a = tile.view %p sizes(%n, %n) strides(%n) : !llvm.ptr -> !tile.view<?x?x32xf16, [?, 32, 1]>
   %e = tile.view %p sizes(%n) : !llvm.ptr -> !tile.view<?xf32, [1]>
   %x = tile.view %p sizes(%n, %n) strides(%n) : !llvm.ptr -> !tile.view<?x?xf32, [?, 1]>
   %y = tile.view %p sizes(%n, %n, %n) strides(%n, %n) : !llvm.ptr -> !tile.view<?x?x?xf32, [?, ?, 1]>
-  tile.launch @kron_gpu::@packed_values tiles(%n) args(%a, %e, %x, %y, %n, %n : !tile.view<?x?xf16, [?, 1]>, !tile.view<?xf32, [1]>, !tile.view<?x?xf32, [?, 1]>, !tile.view<?x?x?xf32, [?, ?, 1]>, i64, i64)
+  tile.launch @kron_gpu::@packed_values tiles(%n) args(%a, %e, %x, %y, %n, %n : !tile.view<?x?x32xf16, [?, 32, 1]>, !tile.view<?xf32, [1]>, !tile.view<?x?xf32, [?, 1]>, !tile.view<?x?x?xf32, [?, ?, 1]>, i64, i64)
   return
 }

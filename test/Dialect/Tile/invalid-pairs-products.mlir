@@ -297,7 +297,7 @@ gpu.module @kron_gpu {
 
 // -----
 
-!part = !tile.view<?x?xf16, [?, 1]>
+!part = !tile.view<?x?x32xf16, [?, 32, 1]>
 !rows = !tile.view<?x?xf32, [?, 1]>
 !norms = !tile.view<?xf32, [1]>
 !left = !tile.ring<2 of <128x32xf16>>
@@ -320,7 +320,7 @@ gpu.module @kron_gpu {
       // expected-error @+1 {{expects a sum of products of matrix instructions with one tile.pairs for values through a ring, but got}}
       %s = tile.for_pairs %m of %blocks by 32 [%u] times %v through %w accumulate max lanes 4 : !packed, !values -> !sums {
         %p, %h = tile.multiply_rows(%a, %a : !part, !part) by(%a, %a : !part, !part) [%u, %m] through %l, %r lanes 4
-            norms(%e, %e : !norms, !norms) scales(%e, %e : !norms, !norms) roundings 16.0 : !left, !right -> !matrix
+            norms(%e, %e : !norms, !norms) scales(%e, %e : !norms, !norms) along %n roundings 16.0 : !left, !right -> !matrix
         %d = tile.pairs %x, %x[%u, %m] through %o, %q lanes 4 from 0.0 zero_tail products(%p held %h : !matrix) : !rows, !rows, !own, !other -> !matrix {
         ^bb0(%f: f32, %g: f32, %i: f32):
           tile.yield %i : f32
@@ -334,7 +334,7 @@ gpu.module @kron_gpu {
 
 // -----
 
-!part = !tile.view<?x?xf16, [?, 1]>
+!part = !tile.view<?x?x32xf16, [?, 32, 1]>
 !rows = !tile.view<?x?xf32, [?, 1]>
 !norms = !tile.view<?xf32, [1]>
 !left = !tile.ring<2 of <128x32xf16>>
@@ -357,7 +357,7 @@ gpu.module @kron_gpu {
       // expected-error @+1 {{expects packed values of 'f32', but got}}
       %s = tile.for_pairs %m of %blocks by 32 [%u] times %v through %w accumulate sum lanes 4 : !packed, !values -> !sums {
         %p, %h = tile.multiply_rows(%a, %a : !part, !part) by(%a, %a : !part, !part) [%u, %m] through %l, %r lanes 4
-            norms(%e, %e : !norms, !norms) scales(%e, %e : !norms, !norms) roundings 16.0 : !left, !right -> !matrix
+            norms(%e, %e : !norms, !norms) scales(%e, %e : !norms, !norms) along %n roundings 16.0 : !left, !right -> !matrix
         %d = tile.pairs %x, %x[%u, %m] through %o, %q lanes 4 from 0.0 zero_tail products(%p held %h : !matrix) : !rows, !rows, !own, !other -> !matrix {
         ^bb0(%f: f32, %g: f32, %i: f32):
           tile.yield %i : f32
@@ -371,7 +371,7 @@ gpu.module @kron_gpu {
 
 // -----
 
-!part = !tile.view<?x?xf16, [?, 1]>
+!part = !tile.view<?x?x32xf16, [?, 32, 1]>
 !rows = !tile.view<?x?xf32, [?, 1]>
 !norms = !tile.view<?xf32, [1]>
 !left = !tile.ring<2 of <128x32xf16>>
@@ -394,7 +394,7 @@ gpu.module @kron_gpu {
       // expected-error @+1 {{expects a ring of its own of two buffers of 4 rows of 8 or 16 'f32' for each of a multiple of eight columns, 8, but got}}
       %s = tile.for_pairs %m of %blocks by 32 [%u] times %v through %w accumulate sum lanes 4 : !packed, !values -> !sums {
         %p, %h = tile.multiply_rows(%a, %a : !part, !part) by(%a, %a : !part, !part) [%u, %m] through %l, %r lanes 4
-            norms(%e, %e : !norms, !norms) scales(%e, %e : !norms, !norms) roundings 16.0 : !left, !right -> !matrix
+            norms(%e, %e : !norms, !norms) scales(%e, %e : !norms, !norms) along %n roundings 16.0 : !left, !right -> !matrix
         %d = tile.pairs %x, %x[%u, %m] through %o, %q lanes 4 from 0.0 zero_tail products(%p held %h : !matrix) : !rows, !rows, !own, !other -> !matrix {
         ^bb0(%f: f32, %g: f32, %i: f32):
           tile.yield %i : f32
@@ -408,7 +408,7 @@ gpu.module @kron_gpu {
 
 // -----
 
-!part = !tile.view<?x?xf16, [?, 1]>
+!part = !tile.view<?x?x32xf16, [?, 32, 1]>
 !rows = !tile.view<?x?xf32, [?, 1]>
 !norms = !tile.view<?xf32, [1]>
 !left = !tile.ring<2 of <128x32xf16>>
@@ -431,7 +431,7 @@ gpu.module @kron_gpu {
       // expected-error @+1 {{expects a ring of its own of two buffers of 4 rows of 8 or 16 'f32' for each of a multiple of eight columns, 8, but got}}
       %s = tile.for_pairs %m of %blocks by 32 [%u] times %v through %w accumulate sum lanes 4 : !packed, !values -> !sums {
         %p, %h = tile.multiply_rows(%a, %a : !part, !part) by(%a, %a : !part, !part) [%u, %m] through %l, %r lanes 4
-            norms(%e, %e : !norms, !norms) scales(%e, %e : !norms, !norms) roundings 16.0 : !left, !right -> !matrix
+            norms(%e, %e : !norms, !norms) scales(%e, %e : !norms, !norms) along %n roundings 16.0 : !left, !right -> !matrix
         %d = tile.pairs %x, %x[%u, %m] through %o, %q lanes 4 from 0.0 zero_tail products(%p held %h : !matrix) : !rows, !rows, !own, !other -> !matrix {
         ^bb0(%f: f32, %g: f32, %i: f32):
           tile.yield %i : f32
@@ -445,7 +445,7 @@ gpu.module @kron_gpu {
 
 // -----
 
-!part = !tile.view<?x?xf16, [?, 1]>
+!part = !tile.view<?x?x32xf16, [?, 32, 1]>
 !left = !tile.ring<2 of <32x32xf16>>
 !right = !tile.ring<2 of <16x32xf16>>
 gpu.module @kron_gpu {
@@ -455,7 +455,61 @@ gpu.module @kron_gpu {
     tile.for %t to %n {
       %u = tile.place %t of %y by [32, 16] : !tile.view<?x?xf32, [?, 1]>
       // expected-error @+1 {{expects 4 lanes, whole warpgroups and up to 256 columns for}}
+      %p, %h = tile.multiply_rows(%a : !part) by(%a : !part) [%u] through %l, %r lanes 4 along %n roundings 16.0 : !left, !right -> !tile.fragment<1x2x4xf32, wgmma.m64k16>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!part = !tile.view<?x?x32xf16, [?, 32, 1]>
+!left = !tile.ring<2 of <64x32xf16>>
+!right = !tile.ring<2 of <16x32xf16>>
+gpu.module @kron_gpu {
+  gpu.func @multiply_rows_c8_along(%a: !part, %y: !tile.view<?x?xf32, [?, 1]>, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 2>} {
+    %l = tile.alloc : !left
+    %r = tile.alloc : !right
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [64, 16] : !tile.view<?x?xf32, [?, 1]>
+      // expected-error @+1 {{expects K with warpgroups alone, for}}
       %p, %h = tile.multiply_rows(%a : !part) by(%a : !part) [%u] through %l, %r lanes 4 roundings 16.0 : !left, !right -> !tile.fragment<1x2x4xf32, wgmma.m64k16>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!part = !tile.view<?x?xf16, [?, 1]>
+!left = !tile.ring<2 of <16x32xf16>>
+!right = !tile.ring<2 of <16x32xf16>>
+gpu.module @kron_gpu {
+  gpu.func @multiply_rows_c8_atom(%a: !part, %y: !tile.view<?x?xf32, [?, 1]>, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 2>} {
+    %l = tile.alloc : !left
+    %r = tile.alloc : !right
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [16, 16] : !tile.view<?x?xf32, [?, 1]>
+      // expected-error @+1 {{expects K with warpgroups alone, for}}
+      %p, %h = tile.multiply_rows(%a : !part) by(%a : !part) [%u] through %l, %r lanes 4 along %n roundings 16.0 : !left, !right -> !tile.fragment<1x2x4xf32, mma.m16n8k16>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!part = !tile.view<?x?x16xf16, [?, 16, 1]>
+!left = !tile.ring<2 of <64x32xf16>>
+!right = !tile.ring<2 of <16x32xf16>>
+gpu.module @kron_gpu {
+  gpu.func @multiply_rows_c8_steps(%a: !part, %y: !tile.view<?x?xf32, [?, 1]>, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 2>} {
+    %l = tile.alloc : !left
+    %r = tile.alloc : !right
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [64, 16] : !tile.view<?x?xf32, [?, 1]>
+      // expected-error @+1 {{expects views of steps of 64 bytes, but got}}
+      %p, %h = tile.multiply_rows(%a : !part) by(%a : !part) [%u] through %l, %r lanes 4 along %n roundings 16.0 : !left, !right -> !tile.fragment<1x2x4xf32, wgmma.m64k16>
     }
     gpu.return
   }

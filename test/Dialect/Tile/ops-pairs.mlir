@@ -131,7 +131,7 @@ gpu.module @kron_gpu_rows {
 }
 
 // Verify rows that warpgroups multiply, and values that come through a ring.
-!part = !tile.view<?x?xf16, [?, 1]>
+!part = !tile.view<?x?x32xf16, [?, 32, 1]>
 !rows = !tile.view<?x?xf32, [?, 1]>
 !norms = !tile.view<?xf32, [1]>
 !left = !tile.ring<2 of <128x32xf16>>
@@ -144,7 +144,7 @@ gpu.module @kron_gpu_rows {
 gpu.module @kron_gpu_values {
   // CHECK-LABEL: gpu.func @packed_values(
   // CHECK:         %[[S:.*]] = tile.for_pairs %[[M:.*]] of %{{.*}} by 32 [%[[U:.*]]] times %{{.*}} through %{{.*}} accumulate sum lanes 4 : !tile.view<?x?xf32, [?, 1]>, !tile.ring<2 of <4x128xf32>> -> !tile.fragment<1x2x2xf32, wgmma.m64k16> {
-  // CHECK:           tile.multiply_rows({{.*}}) by({{.*}}) [%[[U]], %[[M]]] through {{.*}} -> <1x2x8xf32, wgmma.m64k16>
+  // CHECK:           tile.multiply_rows({{.*}}) by({{.*}}) [%[[U]], %[[M]]] through {{.*}} along %{{.*}} roundings 1.600000e+01 : {{.*}} -> <1x2x8xf32, wgmma.m64k16>
   // CHECK:         tile.store_pairs %[[S]] to %{{.*}}[%[[U]]] lanes 4 : <1x2x2xf32, wgmma.m64k16>, <?x?x?xf32, [?, ?, 1]>
   gpu.func @packed_values(%a: !part, %e: !norms, %x: !rows, %v: !rows, %y: !tile.view<?x?x?xf32, [?, ?, 1]>, %blocks: i64, %n: i64) kernel
       attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 2>} {
@@ -157,7 +157,7 @@ gpu.module @kron_gpu_values {
       %u = tile.place %t of %y by [1, 64, 8] : !tile.view<?x?x?xf32, [?, ?, 1]>
       %s = tile.for_pairs %m of %blocks by 32 [%u] times %v through %w accumulate sum lanes 4 : !rows, !values -> !sums {
         %p, %h = tile.multiply_rows(%a, %a : !part, !part) by(%a, %a : !part, !part) [%u, %m] through %l, %r lanes 4
-            norms(%e, %e : !norms, !norms) scales(%e, %e : !norms, !norms) roundings 16.0 : !left, !right -> !matrix
+            norms(%e, %e : !norms, !norms) scales(%e, %e : !norms, !norms) along %n roundings 16.0 : !left, !right -> !matrix
         %d = tile.pairs %x, %x[%u, %m] through %o, %q lanes 4 from 0.0 zero_tail products(%p held %h : !matrix) : !rows, !rows, !own, !other -> !matrix {
         ^bb0(%f: f32, %g: f32, %i: f32):
           %j = arith.subf %f, %g : f32

@@ -5,7 +5,7 @@ SPDX-License-Identifier: MIT
 
 import numpy as np
 
-from . import arithmetic, tensor
+from . import arithmetic, phases, tensor
 from .operands import FLOATS, SIGNED, UNSIGNED, Operands, integer, width_of
 from .parser import Unsupported
 
@@ -13,7 +13,7 @@ from .parser import Unsupported
 HINTS = ("volatile", "nc", "cs", "cg", "ca", "weak", "L2::128B")
 #: Instructions without operands, by what they call.
 CALLS = {"cp.async.commit_group": "commit_copies", "fence.proxy.async": "fence_proxy", "griddepcontrol.wait": "wait_for_kernel",
-         "griddepcontrol.launch_dependents": None, "wgmma.fence.sync.aligned": None,
+         "fence.mbarrier_init.release.cluster": None, "griddepcontrol.launch_dependents": None, "wgmma.fence.sync.aligned": None,
          "wgmma.commit_group.sync.aligned": "commit_matrix"}
 WAITS = {"cp.async.wait_group": "wait_copies", "wgmma.wait_group.sync.aligned": "wait_matrix"}
 
@@ -74,6 +74,10 @@ class Code:
             return ["commit_copies(t)", "wait_copies(t, 0)"]
         if parts[0] in ("ld", "st"):
             return self.access(parts, operands, text)
+        if parts[:3] == ["cp", "async", "bulk"]:
+            return phases.emit_bulk_copy(self.operands, parts, operands, text)
+        if parts[0] == "mbarrier":
+            return phases.emit_barrier(self.operands, parts, operands, text)
         if parts[:2] == ["cp", "async"]:
             return self.copy(parts, operands, text)
         if parts[0] == "prefetch":

@@ -11,14 +11,16 @@ import dataclasses
 import numpy as np
 
 from . import tensor
-from .matrix_async import GROUP_THREADS, WarpGroup
+from .matrix_async import WarpGroup
 from .operands import CLUSTER_STRIDE, UNSIGNED, integer
+from .parser import GROUP_THREADS
+from .phases import Phases, parity_of
 from .shared import Fault, Shared
 
 #: Threads that run side by side, where a cluster is not larger.
 THREADS = 1024
 MOST_STEPS = 200_000
-RUNNING, AT_BARRIER, AT_WARP_BARRIER, AT_CLUSTER_BARRIER, ENDED = range(5)
+RUNNING, AT_BARRIER, AT_WARP_BARRIER, AT_CLUSTER_BARRIER, AT_PHASE, ENDED = range(6)
 
 
 @dataclasses.dataclass
@@ -44,6 +46,9 @@ class Machine:
         self.cta = threads // size + first
         self.shared = Shared(report, number, size, launch.cluster, launch.shared_bytes, code.grain)
         self.order = self.shared.order
+        self.phases = Phases(self.shared, memory, report, self.cta)
+        #: What threads wait for: the address of a barrier, the parity of its phase, and the instruction.
+        self.awaited = {}
         code.allocate(number)
         self.copies, self.batch = [], np.zeros(number, np.int64)
         #: Threads that may run beside the kernel before, up to griddepcontrol.wait.
@@ -62,7 +67,8 @@ class Machine:
             begin_copy=self.begin_copy, commit_copies=self.commit_copies, wait_copies=self.wait_copies,
             map_address=self.map_address, matrix_multiply=tensor.multiply, load_matrices=self.load_matrices,
             matrix_async=self.matrix_async, commit_matrix=self.commit_matrix, wait_matrix=self.wait_matrix,
-            fence_proxy=self.shared.fence, wait_for_kernel=self.wait_for_kernel)
+            fence_proxy=self.shared.fence, wait_for_kernel=self.wait_for_kernel, phases=self.phases,
+            check_early=self.check_early)
 
     # --- what blocks call -------------------------------------------------------
 
@@ -177,23 +183,29 @@ class Machine:
                 self.open_barriers()
                 continue
             number, m, t = self.choose(running, blocks)
+            if number is None:
+                self.open_barriers()
+                continue
             functions[number](m, t)
             self.leave(number, t, blocks[number].end)
         raise Fault(f"no end after {MOST_STEPS} blocks")
 
     def choose(self, running, blocks):
-        """(block, mask or True, threads) that come next."""
+        """(block, mask or True, threads) that come next; no block where one of their warp waits for a phase first."""
         places = self.at if running.all() else self.at[running]
         first = int(places.min())
         if len(places) == self.number and first == int(places.max()):
             return first, True, self.threads
         while True:
             m = running & (self.at == first)
-            if blocks[first].collective:
-                m &= np.repeat(m.reshape(-1, 32).all(1), 32)
+            together = blocks[first].collective
+            if together > 1:
+                m &= np.repeat(m.reshape(-1, together).all(1), together)
             if m.any():
                 return first, m, np.flatnonzero(m)
             later = places[places > first]
+            if not later.size and (self.state == AT_PHASE).any():
+                return None, None, None
             if not later.size:
                 raise Fault(f"a part of a warp alone: {blocks[int(places.min())].instructions[0].text}")
             first = int(later.min())
@@ -220,6 +232,12 @@ class Machine:
             self.state[t] = AT_BARRIER
         elif end.op == "bar.warp.sync":
             self.state[t] = AT_WARP_BARRIER
+        elif end.op == "mbarrier.try_wait.parity.shared::cta.b64":
+            base, offset = self.code.operands.address(end.operands[1])
+            addresses = self.address(self.namespace.get(base), offset, t)
+            parities = parity_of(end.operands[2], self.namespace, t)
+            self.awaited.update(zip(t.tolist(), zip(addresses.tolist(), parities.tolist(), [end.text] * len(t))))
+            self.state[t] = AT_PHASE
         elif end.op.startswith("barrier.cluster.arrive"):
             self.arrive(t)
         elif end.op.startswith("barrier.cluster.wait"):
@@ -248,6 +266,9 @@ class Machine:
         if waiting.size:
             self.order.step(self.whole_warps(waiting, "bar.warp.sync"))
             self.state[waiting] = RUNNING
+        for thread in np.flatnonzero(self.state == AT_PHASE):
+            if self.phases.passes(thread, *self.awaited[int(thread)]):
+                self.state[thread] = RUNNING
         waiting = np.flatnonzero(self.state == AT_BARRIER)
         for cta in np.unique(self.cta[waiting]):
             own = waiting[self.cta[waiting] == cta]
@@ -255,7 +276,7 @@ class Machine:
                 self.open(own[self.barrier[own, 0] == name], cta, name)
         self.open_clusters()
         if (before == self.state).all():
-            at = np.unique(self.barrier[waiting], axis=0).tolist() if waiting.size else "a cluster's"
+            at = np.unique(self.barrier[waiting], axis=0).tolist() if waiting.size else "a cluster's or of phases"
             raise Fault(f"threads wait for ever at barriers {at}")
 
     def open(self, t, cta, name):
@@ -302,6 +323,7 @@ class Machine:
     def check_end(self):
         if self.copies:
             self.report("copies that no thread has waited for", self.code.kernel.name)
+        self.phases.check_end(self.code.kernel.name)
         if any(group.running for group in self.warp_groups.values()):
             self.report("products that no thread has waited for", self.code.kernel.name)
 

@@ -10,8 +10,8 @@ import dataclasses
 import numpy as np
 
 from . import tensor
+from .parser import GROUP_THREADS
 
-GROUP_THREADS = 128
 POISON = 0xFFFFFFFF
 
 

@@ -27,8 +27,8 @@ class Block:
     or `ret`, or None where the next block follows."""
     instructions: list
     end: Instruction | None = None
-    #: Whether threads of a warp have to execute it together.
-    collective: bool = False
+    #: How many threads have to execute it together: those of a warp, or of a warp group.
+    collective: int = 1
 
 
 @dataclasses.dataclass
@@ -44,9 +44,10 @@ class Kernel:
 
 
 #: Instructions at which threads may wait or leave the order of the text; each ends its block.
-ENDS = ("bra", "bar.sync", "bar.warp.sync", "barrier.cluster", "ret", "exit", "trap")
+ENDS = ("bra", "mbarrier.try_wait", "bar.sync", "bar.warp.sync", "barrier.cluster", "ret", "exit", "trap")
 #: Instructions that all threads of a warp execute together.
 COLLECTIVE = ("shfl.", "vote.", "redux.", "mma.", "wgmma.", "ldmatrix.", "match.")
+GROUP_THREADS = 128
 ENTRY = re.compile(r"\.(?:visible|weak) \.entry (\w+)\(")
 PARAM = re.compile(r"\.param \.[a-z]+(\d+)(?: \.ptr[^,\n]*?)? (\w+)\s*[,\n)]")
 REGISTER = re.compile(r"\.reg \.(pred|[a-z]+\d+)\s+(.*)", re.S)
@@ -122,12 +123,19 @@ class _Body:
         made = Instruction(op, operands, self.resolve(predicate) if predicate else None, bool(negated), text)
         block = self.blocks[-1]
         if op.startswith(ENDS):
+            before = self.blocks[-2].end if len(self.blocks) > 1 else None
+            if op == "bra" and before and before.op.startswith("mbarrier.try_wait") and not block.instructions:
+                # A thread waits once, not again and again.
+                if (made.predicate, made.negated) != (before.operands[0], True):
+                    raise Unsupported(f"{self.name}: {text} behind {before.text}")
+                return
             block.end = made
             self.start_block()
             return
         if predicate:
             raise Unsupported(f"{self.name}: a predicate in {text}")
-        block.collective |= op.startswith(COLLECTIVE)
+        if op.startswith(COLLECTIVE):
+            block.collective = max(block.collective, GROUP_THREADS if op.startswith("wgmma.") else 32)
         block.instructions.append(made)
 
     def declare(self, type_, names):

@@ -150,6 +150,13 @@ class Shared:
         self.views[4][(offsets // 4)[:, None] + np.arange(size // 4)] = words
         self.set_writer(t, units)
 
+    def land(self, thread, time, offsets, words):
+        """A bulk copy, which `thread` started at `time` of its warp, has arrived; the matrix unit may read it."""
+        units = self.units(offsets, 16)
+        self.coming[units] = False
+        self.views[4][(offsets // 4)[:, None] + np.arange(4)] = words
+        self.writer[units], self.write_time[units], self.unfenced[units] = thread, time, False
+
     # --- the matrix unit --------------------------------------------------------
 
     def fence(self, t):

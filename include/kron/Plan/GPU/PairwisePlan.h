@@ -100,9 +100,11 @@ struct PairwisePlan : PairwiseChoices {
   }
   int64_t getPitch() const { return getFunctionStep() + 16 / elementBytes; }
   int64_t getSharedBytes() const {
-    // A word of each warp says whether its products are exact.
-    int64_t votes = products ? threads / 32 * 4 : 0;
-    return getProductBytes() + votes + getValueBytes() +
+    // A word of each warp says whether its products are exact, of two blocks.
+    int64_t votes = products ? threads / 32 * 8 : 0;
+    // Barriers of each slot, and up to the next 16 bytes.
+    int64_t barriers = usesWgmma ? stages * 16 : 0;
+    return getProductBytes() + votes + barriers + getValueBytes() +
            getFunctionStages() *
                ((keepsRows ? 0 : getTileRows()) + getTileColumns()) *
                getPitch() * elementBytes;

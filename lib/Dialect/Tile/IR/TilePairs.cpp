@@ -402,12 +402,14 @@ LogicalResult MultiplyRowsOp::verify() {
              << number;
   int64_t most = place.getView().getType().getRank();
   Type sum = getSumType(element);
-  if (failed(verifyRows(*this, getLhs(), 1, most, element)) ||
-      failed(verifyRows(*this, getRhs(), 1, most, element)) ||
+  FragmentType fragment = getProducts().getType();
+  bool areSteps = fragment.getAtom() == AtomKind::WgmmaHalf;
+  int64_t axes = areSteps ? 2 : 1;
+  if (failed(verifyRows(*this, getLhs(), axes, most, element)) ||
+      failed(verifyRows(*this, getRhs(), axes, most, element)) ||
       failed(verifyRows(*this, getNorms(), 0, most, sum)) ||
       failed(verifyRows(*this, getScales(), 0, most, sum)))
     return failure();
-  FragmentType fragment = getProducts().getType();
   bool isWide = element.isF64();
   bool isOfAtom = isWide ? fragment.getAtom() == AtomKind::MmaF64 ||
                                fragment.getAtom() == AtomKind::MmaF64Small
@@ -426,9 +428,11 @@ LogicalResult MultiplyRowsOp::verify() {
   if (fragment.getShape()[1] % 2 || fragment.getShape()[2] % 2)
     return emitOpError("expects rows and columns in pairs, but got ")
            << fragment;
+  // multiply_rows_c8
+  if (areSteps != bool(getSizeK()))
+    return emitOpError("expects K with warpgroups alone, for ") << fragment;
   // multiply_rows_c7
-  if (fragment.getAtom() == AtomKind::WgmmaHalf &&
-      (across != 4 || getThreads(*this) % 128 || columns > 256))
+  if (areSteps && (across != 4 || getThreads(*this) % 128 || columns > 256))
     return emitOpError("expects 4 lanes, whole warpgroups and up to 256 "
                        "columns for ")
            << fragment << ", but got " << across << " of " << getThreads(*this)
@@ -445,6 +449,15 @@ LogicalResult MultiplyRowsOp::verify() {
              << count << " x " << sides << " rows of 64 bytes of " << element
              << ", but got " << ring.getType();
   }
+  // multiply_rows_c8
+  if (areSteps)
+    for (ValueRange views : {ValueRange(getLhs()), ValueRange(getRhs())})
+      for (Value value : views)
+        if (auto view = cast<ViewType>(value.getType());
+            view.getShape().back() !=
+            getLeft().getType().getBuffer().getShape()[1])
+          return emitOpError("expects views of steps of 64 bytes, but got ")
+                 << view;
   if (failed(verifyRings(*this, getLeft(), getRight())))
     return failure();
   return verifySizes(*this, place, rows, getBlock() ? 0 : columns);

@@ -95,9 +95,12 @@ def Tile_MultiplyRowsOp
 
     With the atom of warpgroups, w is the number of a warpgroup, of `64 i` rows: its warp
     `w'` has rows `64 i + 16 w' + g` and `64 i + 16 w' + g + 8`, two for each i, and all
-    columns. The matrix unit reads both sides from the rings; steps of the next block
-    arrive while functions of this one are computed, and rows that the ring has room for
-    stay there through all blocks.
+    columns. The matrix unit reads both sides from the rings, and what is packed is as
+    it reads that: steps of `along` positions of K, each of all rows, the first ones at
+    multiples of eight, whose four 16 bytes are exchanged by an exclusive or with half of the
+    row's number. Rows exist, full of zeros, up to the end of each tile. Steps of the next
+    block arrive while functions of this one are computed, and rows that the ring has room
+    for stay there through all blocks.
 
     The function waits for the threads of the CTA where it uses the rings, which no
     other operation does.
@@ -119,6 +122,8 @@ def Tile_MultiplyRowsOp
        axes of the rows but K.
     7. With the atom of warpgroups, there are 4 lanes, whole warpgroups and up to 256
        columns.
+    8. With the atom of warpgroups, `along` is K, and views of the sides are of steps,
+       rows and the positions of a step behind the batch; with others it is not there.
 
     Example: squares of distances of f32.
 
@@ -134,15 +139,15 @@ def Tile_MultiplyRowsOp
   let arguments = (ins Variadic<Tile_View>:$lhs, Variadic<Tile_View>:$rhs,
                        Index:$place, Optional<Index>:$block, Tile_Ring:$left,
                        Tile_Ring:$right, Variadic<Tile_View>:$norms,
-                       Variadic<Tile_View>:$scales, Tile_Lanes:$lanes,
-                       F64Attr:$roundings);
+                       Variadic<Tile_View>:$scales, Optional<I64>:$sizeK,
+                       Tile_Lanes:$lanes, F64Attr:$roundings);
   let results = (outs Tile_Fragment:$products, I1:$held);
   let assemblyFormat = [{
     `(` $lhs `:` type($lhs) `)` `by` `(` $rhs `:` type($rhs) `)`
     `[` $place (`,` $block^)? `]` `through` $left `,` $right `lanes` $lanes
     (`norms` `(` $norms^ `:` type($norms) `)`)?
-    (`scales` `(` $scales^ `:` type($scales) `)`)? `roundings` $roundings
-    attr-dict `:` type($left) `,` type($right) `->` type($products)
+    (`scales` `(` $scales^ `:` type($scales) `)`)? (`along` $sizeK^)?
+    `roundings` $roundings attr-dict `:` type($left) `,` type($right) `->` type($products)
   }];
   let hasVerifier = 1;
 }
