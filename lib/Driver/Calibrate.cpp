@@ -30,6 +30,8 @@ using llvm::createStringError;
 static constexpr double kCalibrationSeconds = 3.5;
 /// The same where somebody waits for the first kernel, and what is copied then.
 static constexpr double kFirstUseSeconds = 0.3;
+/// For which another process that measures is waited for.
+static constexpr double kMostLockSeconds = 2;
 static constexpr size_t kFirstUseBytes = size_t(1) << 25;
 
 /// Rounds up to what copies take.
@@ -98,7 +100,7 @@ void kron::calibrateAtFirstUse(
                                         llvm::sys::fs::owner_all))
     return;
   // One at a time: others would take its processors, and need not measure then.
-  LockedFile lock(path + ".lock");
+  LockedFile lock(path + ".lock", kMostLockSeconds);
   if (lock.descriptor < 0)
     return;
   takeKeptRates(processor);

@@ -21,32 +21,58 @@ using namespace mlir::kron;
 /// That of TF32, which has 10 bits of a fraction.
 static constexpr double kEpsilonOfTF32 = 0x1p-10;
 
+/// `function` and what it calls, in turn.
+static SmallVector<func::FuncOp> getCalled(func::FuncOp function) {
+  SmallVector<func::FuncOp> functions{function};
+  for (size_t number = 0; number < functions.size(); ++number)
+    functions[number].walk([&](func::CallOp call) {
+      auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+          call, call.getCalleeAttr());
+      if (callee && !llvm::is_contained(functions, callee))
+        functions.push_back(callee);
+    });
+  return functions;
+}
+
 double kron::getAllowedEpsilon(func::FuncOp function) {
   double epsilon = 0;
-  function.walk([&](Operation *op) {
-    auto precision = op->getAttrOfType<PrecisionAttr>("precision");
-    if (precision && precision.getValue() == Precision::TF32)
-      epsilon = kEpsilonOfTF32;
-  });
+  for (func::FuncOp called : getCalled(function))
+    called.walk([&](Operation *op) {
+      auto precision = op->getAttrOfType<PrecisionAttr>("precision");
+      if (precision && precision.getValue() == Precision::TF32 &&
+          getElementType(op->getOperand(0)).isF32())
+        epsilon = kEpsilonOfTF32;
+    });
   return epsilon;
+}
+
+/// Whether `op` computes no elements: it is a number, an array, a view of one,
+/// or the end.
+static bool isNeutral(Operation *op) {
+  StringRef dialect = op->getName().getDialectNamespace();
+  if (dialect == "arith")
+    return llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);
+  return isa<func::FuncOp, func::ReturnOp>(op) || dialect == "memref" ||
+         dialect == "tensor";
 }
 
 std::optional<unsigned> kron::takeMagnitudes(func::FuncOp function) {
   PairwiseApplyOp sums;
   bool isAlone = true;
-  function.walk([&](Operation *op) {
-    if (!isa_and_present<KronDialect>(op->getDialect()) ||
-        isa<PairwiseYieldOp>(op))
-      return;
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     auto apply = dyn_cast<PairwiseApplyOp>(op);
-    isAlone &= apply && !sums;
+    isAlone &= isNeutral(op) || (apply && !sums);
+    if (!apply)
+      return WalkResult::advance();
     sums = apply;
+    return WalkResult::skip();
   });
   if (!sums || !isAlone || sums.getAccumulation() != PairAccumulation::Sum ||
       !sums.getDirections().empty())
     return std::nullopt;
   auto values = dyn_cast<BlockArgument>(sums.getValues());
-  if (!values || values.getOwner() != &function.getBody().front())
+  if (!values || !values.hasOneUse() ||
+      values.getOwner() != &function.getBody().front())
     return std::nullopt;
   Region &epilogue = sums.getEpilogue();
   OpBuilder builder(function.getContext());

@@ -143,7 +143,7 @@ private:
 /// plans and records, verify by themselves.
 static bool verifiesEachPass() {
   const char *value = std::getenv("KRON_VERIFY_EACH");
-  return value && StringRef(value) != "0";
+  return value && *value && StringRef(value) != "0";
 }
 
 /// Runs the passes that `populate` adds on a copy of the source. Where a plan

@@ -35,6 +35,18 @@ func.func @rows(%x: memref<852x28137xbf16>, %f: memref<339x339xbf16>, %g: memref
 
 // -----
 
+// Verify that the padded axis is contracted first, though another order takes fewer operations:
+// zeros behind it times an infinity of the other factor are NaN, and would be summed up.
+// CHECK-LABEL: func @order
+// CHECK:         kron.mode_product axis(2) {{.*}} : tensor<8x8xf32>)
+// CHECK:         kron.mode_product axis(1) {{.*}} : tensor<3x1xf32>)
+func.func @order(%x: memref<4x15xf32>, %f: memref<3x1xf32>, %g: memref<5x5xf32>, %y: memref<4x5xf32>) {
+  kron.mkm ins(%x : memref<4x15xf32>) factors(%f, %g : memref<3x1xf32>, memref<5x5xf32>) outs(%y : memref<4x5xf32>) {plan = #kron.gpu_plan<padded = 1>}
+  return
+}
+
+// -----
+
 // Verify the same on tensors, of an axis that no factor contracts, with alpha.
 // CHECK-LABEL: func @columns
 // CHECK-SAME:    %[[X:.*]]: tensor<9796x14795xbf16>, %[[F:.*]]: tensor<124x124xbf16>, %[[G:.*]]: tensor<79x79xbf16>, %[[ALPHA:.*]]: f32

@@ -13,6 +13,7 @@
 #include "kron/Driver/Calibrate.h"
 #include "../../lib/Driver/RateKernels.h"
 #include "FakeCuda.h"
+#include "kron/Machine/LockedFile.h"
 #include "kron/Target/GPUCode.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -144,6 +145,13 @@ TEST_F(FirstUse, IsMeasuredByOneOfManyAtOnce) {
   for (std::thread &thread : threads)
     thread.join();
   EXPECT_EQ(numMeasured, 1);
+}
+
+TEST_F(FirstUse, IsNotWaitedForWithoutEnd) {
+  std::string path = folder + "/held.lock";
+  LockedFile held(path);
+  ASSERT_GE(held.descriptor, 0);
+  EXPECT_EQ(LockedFile(path, /*seconds=*/0).descriptor, -1);
 }
 
 TEST_F(FirstUse, KnownProcessorsAreNotMeasured) {

@@ -8,6 +8,7 @@
 #ifndef KRON_MACHINE_LOCKEDFILE_H
 #define KRON_MACHINE_LOCKEDFILE_H
 
+#include <limits>
 #include <string>
 
 namespace mlir::kron {
@@ -16,7 +17,9 @@ namespace mlir::kron {
 /// locked as long as it is.
 class LockedFile {
 public:
-  explicit LockedFile(const std::string &path);
+  /// Waits for others that have it, `seconds` at most.
+  explicit LockedFile(const std::string &path,
+                      double seconds = std::numeric_limits<double>::infinity());
   LockedFile(const LockedFile &) = delete;
   ~LockedFile();
 

@@ -68,6 +68,13 @@ static std::optional<FusionChain> padChain(const FusionChain &chain,
     return std::nullopt;
   input = llvm::alignTo(input, unit);
   output = llvm::alignTo(output, unit);
+  // As `padInnermost` has them.
+  auto *contracted =
+      llvm::find_if(padded.factors, [&](const ProblemFactor &factor) {
+        return factor.axis == axis;
+      });
+  if (contracted != padded.factors.end())
+    std::rotate(padded.factors.begin(), contracted, std::next(contracted));
   return padded;
 }
 
@@ -119,9 +126,10 @@ static double getCopySeconds(const FusionChain &chain,
   }
   if (chain.outputShape != padded.outputShape)
     addCopy(chain.outputShape, padded.outputShape);
-  for (auto [factor, copied] : llvm::zip(chain.factors, padded.factors))
-    if (factor.sizeK != copied.sizeK || factor.sizeN != copied.sizeN)
-      seconds += resources.getLaunchSeconds();
+  seconds += resources.getLaunchSeconds() *
+             llvm::count_if(padded.factors, [&](const ProblemFactor &factor) {
+               return factor.axis == axis;
+             });
   return seconds;
 }
 
@@ -154,7 +162,9 @@ static bool isFollowed(FusedOp fused) {
 static std::variant<PaddedChain, std::string>
 describePadded(FusedOp fused, const FusionChain &chain) {
   if (!canPadInnermost(fused))
-    return "shapes are not known, or more than products is computed";
+    return "shapes are not known, elements are complex, or more than products "
+           "is "
+           "computed";
   int64_t axis = getInnermostAxis(chain);
   int64_t unit = kAccessBytes / getElementBytes(chain.element);
   if (axis < 0 || unit < 2 ||

@@ -210,6 +210,8 @@ getInstructionsReason(PairOpInterface op, GPUPlanAttr given,
                      given.get(name));
     if (isWithout)
       return expects(name + " to be 0 with products = 0", given.get(name));
+    if (name == "value_products" && !isa<PairwiseApplyOp>(op.getOperation()))
+      return expects("value_products to be 0 without values", given.get(name));
   }
   if (!asksFor("wgmma"))
     return std::nullopt;

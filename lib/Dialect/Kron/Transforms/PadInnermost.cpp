@@ -28,7 +28,8 @@ static ShapedType getShapedType(Value array) {
 bool kron::canPadInnermost(FusedOp fused) {
   SmallVector<ModeProductOp> products = fused.getModeProducts();
   Type element = kron::getElementType(fused.getInit());
-  if (fused.getEpilogue() || !kron::getBeta(products.back()).isZero())
+  if (isa<ComplexType>(element) || fused.getEpilogue() ||
+      !kron::getBeta(products.back()).isZero())
     return false;
   Value alpha = products.back().getAlpha();
   if (alpha && alpha.getParentBlock() == &fused.getBody().front())
@@ -45,12 +46,22 @@ namespace {
 class Padder {
 public:
   Padder(RewriterBase &rewriter, FusedOp fused, const InnermostPadding &padding)
-      : rewriter(rewriter), fused(fused), loc(fused.getLoc()),
-        padding(padding) {}
+      : rewriter(rewriter), fused(fused), loc(fused.getLoc()), padding(padding),
+        products(fused.getModeProducts()) {
+    // Zeros are NaN behind an infinity of another factor, and must not be
+    // summed up then: the axis is contracted first.
+    auto *contracting =
+        llvm::find_if(products, [&](ModeProductOp op) { return isPadded(op); });
+    if (contracting != products.end())
+      std::rotate(products.begin(), contracting, std::next(contracting));
+  }
 
   FusedOp run();
 
 private:
+  bool isPadded(ModeProductOp product) const {
+    return static_cast<int64_t>(product.getAxis()) == padding.axis;
+  }
   Value getPart(Value array, ArrayRef<int64_t> shape);
   Value copyToZeros(Value array, ArrayRef<int64_t> shape,
                     ArrayRef<int64_t> permutation);
@@ -63,6 +74,8 @@ private:
   FusedOp fused;
   Location loc;
   InnermostPadding padding;
+  /// In their new order.
+  SmallVector<ModeProductOp> products;
   /// New arrays.
   SmallVector<Value> buffers;
 };
@@ -132,7 +145,7 @@ Value Padder::padInput() {
 /// The factor of `product`, with rows and columns for the padded axis.
 Value Padder::padFactor(ModeProductOp product) {
   Value factor = fused.getOperandOf(product.getFactor());
-  if (static_cast<int64_t>(product.getAxis()) != padding.axis)
+  if (!isPadded(product))
     return factor;
   SmallVector<int64_t> shape(getShapedType(factor).getShape());
   shape[product.getContractedFactorDim()] = padding.input;
@@ -141,25 +154,25 @@ Value Padder::padFactor(ModeProductOp product) {
 }
 
 Value Padder::buildProducts(OpBuilder &builder, ValueRange args) {
-  SmallVector<ModeProductOp> products = fused.getModeProducts();
   Value value = args.front();
-  bool isContracted = false;
-  for (auto [number, op] : llvm::enumerate(products)) {
+  SmallVector<int64_t> shape(getShapedType(value).getShape());
+  for (auto [number, op, scaled] :
+       llvm::enumerate(products, fused.getModeProducts())) {
     Value init = args.back();
-    isContracted |= static_cast<int64_t>(op.getAxis()) == padding.axis;
-    if (number + 1 < products.size()) {
-      SmallVector<int64_t> shape(getShapedType(op.getInit()).getShape());
-      shape[padding.axis] = isContracted ? padding.output : padding.input;
+    int64_t axis = op.getAxis();
+    shape[axis] = isPadded(op) ? padding.output
+                               : getShapedType(op.getInit()).getDimSize(axis);
+    if (number + 1 < products.size())
       init = tensor::EmptyOp::create(builder, loc, shape,
                                      kron::getElementType(op.getInit()));
-    }
-    value = ModeProductOp::create(
-                builder, op.getLoc(), TypeRange(init.getType()), value,
-                args[1 + number], op.getAlpha(), op.getBeta(),
-                /*addend=*/Value(), init, op.getAxis(), op.getFactorDims(),
-                op.getConjInput(), op.getConjFactor(), op.getStaticAlphaAttr(),
-                op.getStaticBetaAttr(), op.getPrecision(), /*plan=*/nullptr)
-                .getResult(0);
+    value =
+        ModeProductOp::create(
+            builder, op.getLoc(), TypeRange(init.getType()), value,
+            args[1 + number], scaled.getAlpha(), scaled.getBeta(),
+            /*addend=*/Value(), init, axis, op.getFactorDims(),
+            op.getConjInput(), op.getConjFactor(), scaled.getStaticAlphaAttr(),
+            scaled.getStaticBetaAttr(), op.getPrecision(), /*plan=*/nullptr)
+            .getResult(0);
   }
   return value;
 }
@@ -183,7 +196,7 @@ void Padder::storeResult(FusedOp padded) {
 FusedOp Padder::run() {
   rewriter.setInsertionPoint(fused);
   SmallVector<Value> inputs{padInput()};
-  for (ModeProductOp product : fused.getModeProducts())
+  for (ModeProductOp product : products)
     inputs.push_back(padFactor(product));
   Value init = fused.getInit();
   SmallVector<int64_t> shape(getShapedType(init).getShape());

@@ -7,7 +7,8 @@
 //
 // Kernels move 16 bytes at a time where every row starts at a multiple of 16
 // bytes. Copies of arrays whose innermost axis is longer have such rows: zeros
-// behind it change no sum. Whether that is worth it, the caller says.
+// behind it change no sum if it is contracted first, in front of products that
+// make NaN of them. Whether that is worth it, the caller says.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +29,7 @@ struct InnermostPadding {
 };
 
 /// Whether `padInnermost` takes `fused`: its shapes are known, and it adds
-/// nothing to its products, which are of the type of all arrays.
+/// nothing to its products, which are of the type of all arrays, a real one.
 bool canPadInnermost(FusedOp fused);
 
 /// Replaces `fused` by one on copies of its arrays, in which an axis that no
