@@ -455,12 +455,13 @@ FIXED = (
     ("mma", ("sm_80",), product("mkm", "bf16", [(9, 9), (13, 11)], 75, **padded(op_x="T"))),
     ("mma", ("sm_80",), product("mkm", "f16", [(9, 9), (13, 11)], 130, **padded(op_x="T"))),
     ("wgmma", HOPPER, product("mkm", "f16", [(6, 6), (9, 21)], 40, **padded(alpha=SCALED["alpha"]))),
-    ("batched", CHIPS, product("mkm", "f32", [(3, 5), (16, 7), (11, 9)], 90, **padded(op_x="T"))),
+    ("batched", HOPPER, product("mkm", "f32", [(3, 5), (16, 7), (11, 9)], 90, **padded(op_x="T"))),
+    ("mma", ("sm_80",), product("mkm", "f32", [(3, 5), (16, 7), (11, 9)], 90, **padded(op_x="T"))),
     ("mma", ("sm_80",), product("kmm", "f16", [(12, 12), (20, 9)], 35, **padded())),
     ("mma", CHIPS, product("kmm", "bf16", [(7, 7)] * 3, 1, **padded(ops=["T"] * 3))),
     ("batched", CHIPS, product("mkm", "f64", [(3, 4), (5, 7)], 333, **padded())),
     ("sparse", CHIPS, sparse("f16", (3, 17, 9, 5), 45, "batch_last", **padded())),
-    ("simt", HOPPER, product("mkm", "f16", [(150, 140), (3, 11)], 20, **padded())),
+    ("sparse", HOPPER, product("mkm", "f16", [(150, 140), (3, 11)], 20, **padded())),
     # Factors that stream, of two steps and of as many that rows lie where others were; rows that are innermost; and sizes
     # of which a group's positions end within a piece.
     ("chain", CHIPS, chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 100, "keeps_factor = 0")),
