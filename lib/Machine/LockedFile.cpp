@@ -1,5 +1,4 @@
-//===- LockedFile.cpp - Files that one process has at a time
-//----------------===//
+//===- LockedFile.cpp - Files of one process at a time --------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

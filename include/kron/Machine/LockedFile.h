@@ -1,4 +1,4 @@
-//===- LockedFile.h - Files that one process has at a time -*- C++ -*-===//
+//===- LockedFile.h - Files of one process at a time ------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
