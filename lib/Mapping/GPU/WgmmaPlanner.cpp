@@ -97,9 +97,9 @@ void Planner::consider(WgmmaPlan &candidate) {
     double seconds = estimateWgmmaSeconds(candidate, problem, machine);
     // Less than the estimates' error does not speak against tiles of one
     // warpgroup, which waits for nobody.
-    bool shares = best && best->groupSize == 1 && candidate.groupSize > 1;
-    double share = shares ? getGPURates(machine).wgmma.sharedShare : 1;
-    if (best && seconds >= share * bestSeconds)
+    if (candidate.groupSize > 1)
+      seconds /= getGPURates(machine).wgmma.sharedShare;
+    if (best && seconds >= bestSeconds)
       continue;
     best = candidate;
     bestSeconds = seconds;
