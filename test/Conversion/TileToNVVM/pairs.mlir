@@ -400,3 +400,56 @@ func.func @launch(%p: !llvm.ptr, %n: i64) {
   tile.launch @kron_gpu::@packed_values tiles(%n) args(%a, %e, %x, %y, %n, %n : !tile.view<?x?x32xf16, [?, 32, 1]>, !tile.view<?xf32, [1]>, !tile.view<?x?xf32, [?, 1]>, !tile.view<?x?x?xf32, [?, ?, 1]>, i64, i64)
   return
 }
+
+// -----
+
+// Verify that values which multiply-adds take arrive in front of the rows of their block, zeros for those that do not exist, in one of two
+// places, and are loaded two at a time; of a block that is not whole, elements that do not exist are zeros.
+// CHECK-LABEL: llvm.func @values(
+// CHECK:         nvvm.barrier0
+// CHECK:         scf.for {{.*}} iter_args({{.*}}) -> (f32, f32)
+// CHECK:           %[[BYTES:.*]] = arith.select %{{.*}}, %{{c4_i32.*}}, %{{c0_i32.*}} : i32
+// CHECK-NEXT:      nvvm.cp.async.shared.global {{.*}}, 4, cache = ca, %[[BYTES]]
+// CHECK:           nvvm.cp.async.commit.group
+// CHECK:           cp.async.bulk.shared::cluster.global
+// CHECK:           nvvm.vote.sync all
+// CHECK:           scf.if {{.*}} -> (f32, f32) {
+// CHECK-NOT:         arith.select
+// CHECK-COUNT-4:     llvm.load {{.*}} !llvm.ptr<3> -> vector<2xf32>
+// CHECK:           } else {
+// CHECK-COUNT-16:    arith.select %{{.*}}, %{{.*}}, %{{.*}} : f32
+gpu.module @kron_gpu {
+  llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  gpu.func @values(%a: !tile.view<?x?x32xf16, [?, 32, 1]>, %e: !tile.view<?xf32, [1]>, %x: !tile.view<?x?xf32, [?, 1]>, %y: !tile.view<?x?x?xf32, [?, ?, 1]>, %blocks: i64, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 2>} {
+    %l = tile.alloc : !tile.ring<2 of <128x32xf16>>
+    %r = tile.alloc : !tile.ring<2 of <64x32xf16>>
+    %o = tile.alloc : !tile.ring<2 of <64x8xf32, #tile.layout<[12, 1]>>>
+    %q = tile.alloc : !tile.ring<2 of <32x8xf32, #tile.layout<[12, 1]>>>
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [1, 64, 1] : !tile.view<?x?x?xf32, [?, ?, 1]>
+      %s = tile.for_pairs %m of %blocks by 32 [%u] times %x accumulate sum lanes 4 : !tile.view<?x?xf32, [?, 1]> -> !tile.fragment<1x2x1xf32, wgmma.m64k16> {
+        %p, %h = tile.multiply_rows(%a, %a : !tile.view<?x?x32xf16, [?, 32, 1]>, !tile.view<?x?x32xf16, [?, 32, 1]>) by(%a, %a : !tile.view<?x?x32xf16, [?, 32, 1]>, !tile.view<?x?x32xf16, [?, 32, 1]>) [%u, %m] through %l, %r lanes 4
+            norms(%e, %e : !tile.view<?xf32, [1]>, !tile.view<?xf32, [1]>) scales(%e, %e : !tile.view<?xf32, [1]>, !tile.view<?xf32, [1]>) along %n roundings 16.0 : !tile.ring<2 of <128x32xf16>>, !tile.ring<2 of <64x32xf16>> -> !tile.fragment<1x2x8xf32, wgmma.m64k16>
+        %d = tile.pairs %x, %x[%u, %m] through %o, %q lanes 4 from 0.0 zero_tail products(%p held %h : !tile.fragment<1x2x8xf32, wgmma.m64k16>)
+            : !tile.view<?x?xf32, [?, 1]>, !tile.view<?x?xf32, [?, 1]>, !tile.ring<2 of <64x8xf32, #tile.layout<[12, 1]>>>, !tile.ring<2 of <32x8xf32, #tile.layout<[12, 1]>>> -> !tile.fragment<1x2x8xf32, wgmma.m64k16> {
+        ^bb0(%f: f32, %g: f32, %i: f32):
+          %j = arith.subf %f, %g : f32
+          %z = math.fma %j, %j, %i : f32
+          tile.yield %z : f32
+        }
+        tile.yield %d : !tile.fragment<1x2x8xf32, wgmma.m64k16>
+      }
+      tile.store_pairs %s to %y[%u] lanes 4 sums : !tile.fragment<1x2x1xf32, wgmma.m64k16>, !tile.view<?x?x?xf32, [?, ?, 1]>
+    }
+    gpu.return
+  }
+}
+func.func @launch(%p: !llvm.ptr, %n: i64) {
+  %a = tile.view %p sizes(%n, %n) strides(%n) : !llvm.ptr -> !tile.view<?x?x32xf16, [?, 32, 1]>
+  %e = tile.view %p sizes(%n) : !llvm.ptr -> !tile.view<?xf32, [1]>
+  %x = tile.view %p sizes(%n, %n) strides(%n) : !llvm.ptr -> !tile.view<?x?xf32, [?, 1]>
+  %y = tile.view %p sizes(%n, %n, %n) strides(%n, %n) : !llvm.ptr -> !tile.view<?x?x?xf32, [?, ?, 1]>
+  tile.launch @kron_gpu::@values tiles(%n) args(%a, %e, %x, %y, %n, %n : !tile.view<?x?x32xf16, [?, 32, 1]>, !tile.view<?xf32, [1]>, !tile.view<?x?xf32, [?, 1]>, !tile.view<?x?x?xf32, [?, ?, 1]>, i64, i64)
+  return
+}
