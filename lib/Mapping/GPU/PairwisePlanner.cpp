@@ -304,9 +304,12 @@ static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
                          loads * static_cast<double>(tiles.loadInstructions));
   }
   if (plan.keepsRows) {
-    double copied = static_cast<double>(plan.columns * plan.lanes) *
+    // Blocks that arrive together are waited for together.
+    auto blocks = static_cast<double>(plan.getBlocksTogether());
+    double copied = blocks * static_cast<double>(plan.getTileColumns()) *
                     problem.sizeK / threads;
-    perTile += kBlockInstructions + std::ceil(copied) * kCopyInstructions;
+    perTile +=
+        (kBlockInstructions + std::ceil(copied) * kCopyInstructions) / blocks;
   }
   double passes = 1;
   if (problem.results > 0) {
@@ -468,6 +471,22 @@ void PlanSearch::considerFunction() {
     for (int64_t columns = tiles.most; columns >= tiles.least; columns /= 2)
       for (int64_t results = mostResults; results > 0; results /= 2)
         considerTile(rows, columns, results);
+  // Fewer threads have registers for a tile that loads less for each element,
+  // by which nothing is gained that waits for memory.
+  if (isProduct || isLong || problem.elementBytes == 8)
+    return;
+  PairTime time = estimate(problem, best, machine);
+  PairwisePlan wide = best;
+  wide.ctasPerSM = take("ctas_per_sm", tiles.wideThreadsPerSM / threads);
+  wide.rows = take("thread_rows", tiles.most);
+  wide.columns = take("thread_columns", 2 * tiles.most);
+  wide.stepK = take("k_step", tiles.leastStepBytes / problem.elementBytes);
+  bool fits = wide.ctasPerSM > 0 &&
+              wide.ctasPerSM * threads <= tiles.wideThreadsPerSM &&
+              countWords(problem, wide) <= tiles.wideWords &&
+              wide.getSharedBytes() <= machine.getSharedBytes(wide.ctasPerSM);
+  if (fits && time.memory <= time.arithmetic)
+    consider(wide);
 }
 
 /// Functions of rows that stay in registers: threads have all columns, or share

@@ -92,6 +92,22 @@ struct PairwisePlan : PairwiseChoices {
                ? kValueStages * (getTileColumns() / 8) * getValueRow() * bytes
                : 0;
   }
+  /// Of matrix products: squared lengths and scales of both sides.
+  int64_t getLengthBytes() const {
+    return products ? (getTileRows() + getTileColumns()) * 8 : 0;
+  }
+  /// Blocks of columns that arrive together where rows stay in registers.
+  int64_t getBlocksTogether() const {
+    return keepsRows && stages > 1 ? stages / 2 : 1;
+  }
+  /// Of values that multiply-adds take, at most: those of blocks that are
+  /// computed, and of as many that arrive.
+  int64_t getCopiedValueBytes() const {
+    if (valueProducts || elementBytes < 4 || (!products && !keepsRows))
+      return 0;
+    return 2 * getBlocksTogether() * getTileColumns() * valueColumns *
+           elementBytes;
+  }
   /// Where the function is computed: pipeline stages, positions of K in each,
   /// and elements from one row of a tile in shared memory to the next.
   int64_t getFunctionStages() const { return products ? 2 : stages; }
@@ -100,11 +116,12 @@ struct PairwisePlan : PairwiseChoices {
   }
   int64_t getPitch() const { return getFunctionStep() + 16 / elementBytes; }
   int64_t getSharedBytes() const {
-    // A word of each warp says whether its products are exact, of two blocks.
-    int64_t votes = products ? threads / 32 * 8 : 0;
+    // A word of each warp says whether its products are exact.
+    int64_t votes = products ? threads / 32 * 4 : 0;
     // Barriers of each slot, and up to the next 16 bytes.
     int64_t barriers = usesWgmma ? stages * 16 : 0;
     return getProductBytes() + votes + barriers + getValueBytes() +
+           getLengthBytes() + getCopiedValueBytes() +
            getFunctionStages() *
                ((keepsRows ? 0 : getTileRows()) + getTileColumns()) *
                getPitch() * elementBytes;
