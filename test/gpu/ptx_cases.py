@@ -389,6 +389,10 @@ FIXED = (
     ("pairwise", CHIPS, pair("f16", "square_diff", (18, 75, 7, 3), accumulate="logsumexp", special=math.nan,
                              fields=kept(3, 16, "value_columns = 3, split_ctas = 4"))),
     ("pairwise", CHIPS, pair("f32", "square_diff", (300, 150, 3, 2), epilogue=True, fields="")),
+    # Blocks that arrive together, with their values, in parts that end within such, of four and of two.
+    ("pairwise", CHIPS, pair("f32", "square_diff", (20, 101, 3, 2), epilogue=True,
+                             fields=kept(8, 2, "value_columns = 2, split_ctas = 3"))),
+    ("pairwise", CHIPS, pair("f64", "square_diff", (18, 33, 3, 3), dynamic="MNC", fields=kept(5, 2, "split_ctas = 2"))),
     # A whole power beyond those that are written as products, with positions behind K.
     ("pairwise", CHIPS, pair("f32", "pow_diff(9.0)", (18, 40, 5), fields="")),
     # K decides at a launch whether squares are products, and whether rows stay in registers.

@@ -301,6 +301,8 @@ FIXED = (
     # each tile of rows or of more.
     pairs.parameters("pairwise", "f32", "abs_diff", (300, 270, 100)),
     pairs.parameters("pairwise", "f64", "square_diff", (130, 200, 65), epilogue=True, param="scalar"),
+    pairs.parameters("pairwise", "f32", "abs_diff", (300, 270, 101), attributes=[
+        "plan = #kron.gpu_plan<kernel = pairwise, ctas_per_sm = 2, thread_columns = 16>"]),
     # The same by matrix products, whose tiles are not exact where an element is not.
     *(pairs.parameters("pairwise", name, function, (700, 300, 100), attributes=[
         f"plan = #kron.gpu_plan<kernel = pairwise, products = {3 if name == 'f32' else 1}>"], **more)

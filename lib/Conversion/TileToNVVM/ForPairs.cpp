@@ -91,6 +91,8 @@ private:
   const bool copiesValues;
   Value base;
   Int sizeN, sizeC, firstResult;
+  /// The block behind the last one of this CTA.
+  Int end;
   /// Values of twice as many blocks as arrive together in shared memory, those
   /// of a result of a block next to each other.
   int64_t valuePlace = 0;
@@ -220,11 +222,11 @@ void PairProducts::copyAhead(Int block, Int behind) {
     return copyValues(block, behind);
   Value isFirst = k.equal(behind, 0);
   Value isSecond = k.equal(k.rem(behind, together), 1);
-  k.ifThen(arith::OrIOp::create(k.builder, k.loc, isFirst, isSecond), [&] {
-    Int ahead(k.select(isFirst, k.materialize(0, 32),
-                       k.materialize(together - 1, 32)));
-    copyValues(k.add(block, ahead), k.add(behind, ahead));
-  });
+  Int ahead(
+      k.select(isFirst, k.materialize(0, 32), k.materialize(together - 1, 32)));
+  Value wanted = arith::OrIOp::create(k.builder, k.loc, isFirst, isSecond);
+  k.ifThen(k.both(wanted, k.less(k.add(block, ahead), end)),
+           [&] { copyValues(k.add(block, ahead), k.add(behind, ahead)); });
 }
 
 /// Adds the products with block number `block` of the matrix, `behind` the
@@ -346,7 +348,9 @@ void PairProducts::lower() {
   Sums sums(count, constant(kind == Accumulation::Sum ? 0 : -INFINITY));
   if (kind == Accumulation::LogSumExp)
     sums.append(count, constant(0));
-  auto [first, end] = getBlocks(lowering, op);
+  std::pair<Int, Int> range = getBlocks(lowering, op);
+  Int first = range.first;
+  end = range.second;
   if (copiesValues) {
     auto bytes = static_cast<int64_t>(op.getBy()) * results *
                  kron::getElementBytes(element);
@@ -354,10 +358,9 @@ void PairProducts::lower() {
     // Whoever reads values of the tile before is done.
     k.barrier();
   }
-  Int begin = first;
   sums = k.rolledLoop(first, end, 1, sums, [&](Int block, ValueRange carried) {
     Sums next(carried);
-    addBlock(block, k.sub(block, begin), next);
+    addBlock(block, k.sub(block, first), next);
     return next;
   });
   addLanes(sums);
