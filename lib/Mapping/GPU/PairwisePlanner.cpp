@@ -124,7 +124,8 @@ static void shareUnits(PairProblem &problem, double exponent,
                            issued + share * (tiles.polynomialInstructions - 1));
 }
 
-static double countInner(PairOpInterface op, const PairwiseTiles &tiles) {
+double kron::countInner(PairOpInterface op, const GPUMachine &machine) {
+  const PairwiseTiles &tiles = getGPUTiles(machine).pairwise;
   if (!op.getInner())
     return 1 +
            countInstructions(op.getInnerBody(), op.getAccumulatorType(), tiles);
@@ -142,6 +143,11 @@ static double countInner(PairOpInterface op, const PairwiseTiles &tiles) {
   llvm_unreachable("all functions are handled");
 }
 
+double kron::countEpilogue(PairOpInterface op, const GPUMachine &machine) {
+  return countInstructions(op.getEpilogue(), op.getAccumulatorType(),
+                           getGPUTiles(machine).pairwise);
+}
+
 static PairProblem describe(PairOpInterface op, const GPUMachine &machine) {
   const PairwiseTiles &tiles = getGPUTiles(machine).pairwise;
   PairProblem problem;
@@ -155,7 +161,7 @@ static PairProblem describe(PairOpInterface op, const GPUMachine &machine) {
   problem.sizeK = getSize(op.getLhs(), op.getReducedDim(0), tiles);
   problem.hasKnownK = !cast<ShapedType>(op.getLhs().getType())
                            .isDynamicDim(op.getReducedDim(0));
-  problem.inner = countInner(op, tiles);
+  problem.inner = countInner(op, machine);
   if (op.getInner() == PairFunction::PowDiff &&
       op.getAccumulatorType().isF32()) {
     double exponent = op.getExponentAttr().getValueAsDouble();
@@ -163,8 +169,7 @@ static PairProblem describe(PairOpInterface op, const GPUMachine &machine) {
     if (problem.units)
       shareUnits(problem, exponent, machine);
   }
-  problem.outer =
-      1 + countInstructions(op.getEpilogue(), op.getAccumulatorType(), tiles);
+  problem.outer = 1 + countEpilogue(op, machine);
   problem.elementBytes = getElementBytes(getElementType(op.getInit()));
   if (hasMatrixProducts(op))
     problem.products = problem.elementBytes == 4 ? 3 : 1;
@@ -834,6 +839,8 @@ LogicalResult kron::planForGPU(PairOpInterface op, const GPUMachine &machine) {
   Attribute plan = op->getInherentAttr(kPlanAttrName).value_or(Attribute());
   if (getPairwiseReason(op) || isa_and_present<DispatchAttr>(plan))
     return success();
+  if (auto grad = dyn_cast<PairwiseGradOp>(op.getOperation()))
+    return planGradForGPU(grad, machine);
   auto given = dyn_cast_if_present<GPUPlanAttr>(plan);
   auto refuse = [&](const std::string &reason) {
     return op->emitOpError("has no GPU kernel; pairwise: ") << reason;

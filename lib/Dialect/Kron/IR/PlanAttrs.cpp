@@ -146,7 +146,7 @@ static FailureOr<Attribute> parseValue(AsmParser &parser, GPUKernel kernel) {
 /// Whether a field called `name` of a plan for `kernel` leaves the choice open
 /// if it is 0.
 static bool isOpenAtZero(GPUKernel kernel, StringRef name) {
-  if (kernel == GPUKernel::Pairwise)
+  if (kernel == GPUKernel::Pairwise || kernel == GPUKernel::PairwiseGrad)
     return false;
   if (kernel != kCPURegion)
     return findPlanField(GPUKernel::Auto, name);

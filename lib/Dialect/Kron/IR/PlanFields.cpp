@@ -37,6 +37,7 @@ static constexpr uint32_t kSmallGroups = of(GPUKernel::SmallGroups);
 static constexpr uint32_t kGradient = of(GPUKernel::Gradient);
 static constexpr uint32_t kCublas = of(GPUKernel::Cublas);
 static constexpr uint32_t kPairwise = of(GPUKernel::Pairwise);
+static constexpr uint32_t kPairwiseGrad = of(GPUKernel::PairwiseGrad);
 static constexpr uint32_t kQuantize = of(GPUKernel::Quantize);
 static constexpr uint32_t kCPU = of(kCPURegion);
 static constexpr uint32_t kStep = of(kCPUStep);
@@ -86,7 +87,7 @@ static constexpr PlanField kFields[] = {
               "bytes that pointers and strides are multiples of"),
     defaulted("min_k", 0, kMost, 0, kPairwise,
               "fewest positions of K that the kernel is launched for"),
-    defaulted("max_k", 0, kMost, 0, kPairwise,
+    defaulted("max_k", 0, kMost, 0, kPairwise | kPairwiseGrad,
               "most positions of K that the kernel is launched for; 0: any"),
     defaulted("packed", 0, 1, 0, kBatched,
               "1: arrays have no gaps and begin at multiples of 16 bytes"),
@@ -127,14 +128,14 @@ static constexpr PlanField kFields[] = {
               "those for which there is room"),
     required("threads", 0, 1024,
              kSimt | kFfma | kDmma | kMma | kWgmma | kBatched | kSmallGroups |
-                 kPairwise | kQuantize,
+                 kPairwise | kPairwiseGrad | kQuantize,
              "threads of a CTA, a multiple of 32"),
     constraint("threads", 0, 1024, kAuto | kSparse | kChain | kGradient,
                "threads of a CTA, a multiple of 32"),
     required("ctas_per_sm", 0, kMost,
              kFfma | kDmma | kMma | kWgmma | kBatched | kSparse | kChain |
-                 kSmallGroups | kGradient | kPairwise | kQuantize |
-                 of(kSimtLaunch),
+                 kSmallGroups | kGradient | kPairwise | kPairwiseGrad |
+                 kQuantize | of(kSimtLaunch),
              "CTAs that shall be resident on an SM"),
     constraint("ctas_per_sm", 0, kMost, kAuto | kSimt,
                "CTAs that shall be resident on an SM"),
@@ -142,6 +143,9 @@ static constexpr PlanField kFields[] = {
              kMma | kWgmma | kBatched | kSparse | kGradient | kPairwise,
              "pipeline stages: tiles, or pieces of one, in flight between "
              "global and shared memory"),
+    defaulted("stages", 0, 8, 0, kPairwiseGrad,
+              "pipeline stages: steps along K in flight while values of pairs "
+              "are reduced; 0: derivatives need none of these"),
     constraint("stages", 0, kMost, kAuto | kFfma | kDmma | kChain,
                "pipeline stages: tiles, or pieces of one, in flight between "
                "global and shared memory"),
@@ -258,6 +262,8 @@ static constexpr PlanField kFields[] = {
              "warps next to each other along results of the factor"),
     required("k_step", 1, 65536, kSparse | kPairwise,
              "positions of the contracted axis in a pipeline stage"),
+    defaulted("k_step", 0, 65536, 0, kPairwiseGrad,
+              "positions of K in a pipeline stage; 0 without stages"),
     defaulted("k_warps", 1, 32, 1, kSparse,
               "warps that share a tile's K steps, and add up their sums"),
     defaulted("tile_warps", 1, 32, 1, kSparse,
@@ -311,13 +317,15 @@ static constexpr PlanField kFields[] = {
     // Of functions of pairs.
     required("thread_rows", 1, 16, kPairwise,
              "rows of the result that a thread has of a tile"),
-    required("thread_columns", 1, 32, kPairwise,
+    required("thread_rows", 1, 16, kPairwiseGrad,
+             "rows of the matrix that a thread has of a block"),
+    required("thread_columns", 1, 32, kPairwise | kPairwiseGrad,
              "columns of the matrix that a thread has of a tile"),
     defaulted("products", 0, 3, 0, kPairwise,
               "matrix products that sums of products or squares are made of: 3 "
               "of f32, 1 of other types; 0: none, threads compute the function "
               "of each pair"),
-    defaulted("column_threads", 1, 32, 16, kPairwise,
+    defaulted("column_threads", 1, 32, 16, kPairwise | kPairwiseGrad,
               "threads next to each other along the columns of a tile, a power "
               "of two"),
     defaulted("keeps_rows", 0, 1, 0, kPairwise,
@@ -333,9 +341,17 @@ static constexpr PlanField kFields[] = {
               "matrix products that the product with values is made of: 3 of "
               "f32, 2 of 16-bit types, 1 of f64; 0: none, threads multiply and "
               "add"),
-    defaulted("split_ctas", 1, kMost, 1, kPairwise,
+    defaulted("split_ctas", 1, kMost, 1, kPairwise | kPairwiseGrad,
               "CTAs that a product shall have: columns of the matrix are "
               "divided among so many, whose sums a second kernel adds up"),
+    required("thread_positions", 1, 32, kPairwiseGrad,
+             "positions of K of a gradient that a thread has"),
+    required("k_threads", 1, 32, kPairwiseGrad,
+             "threads next to each other along K of a gradient, a power of "
+             "two"),
+    defaulted("outputs", 1, 16, 1, kPairwiseGrad,
+              "gradients that a derivative is multiplied for at a time, where "
+              "they differ in the factor of the columns only"),
     // Of a kron.quantize by itself.
     required("row_threads", 1, 1024, kQuantize,
              "threads that share a row, a power of two"),
