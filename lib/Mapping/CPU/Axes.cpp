@@ -414,21 +414,29 @@ static int64_t countFactorUses(const CPUPlan &plan, FusedOp fused,
 }
 
 void kron::chooseConversions(const CPUPlan &plan, FusedOp fused,
-                             CPUPlanAttr given, CPUChoices &choices) {
-  // Copies of segments convert what they read.
+                             CPUPlanAttr given, const CacheBudget &caches,
+                             CPUChoices &choices) {
+  // Copies of segments convert what they read, of a factor that would not stay
+  // in the second-level cache, too.
   int64_t lanes =
       std::max<int64_t>(choices.vectorBits / 8 / getComputedBytes(fused), 1);
+  bool hasSegments = hasLongVaryingAxis(plan, fused, lanes);
   if (!given || !given.has("converts_input"))
     choices.convertsInput =
         isConverted(fused, fused.getInputs().front()) &&
         plan.groups.front().sizeN > kCPURates.mostConvertingResults &&
-        !hasLongVaryingAxis(plan, fused, lanes);
+        !hasSegments;
   if (given && given.has("steps"))
     return;
   for (auto [group, step] : llvm::zip_equal(plan.groups, choices.steps)) {
     ModeProductOp product = group.products.front();
+    int64_t bytes = getArrayType(product.getFactor()).getNumElements() *
+                    getComputedBytes(fused);
+    bool isLeft = hasSegments && choices.matrixTiles != kPairProducts &&
+                  bytes > caches.l2Bytes / 2;
     step.convertsFactor =
         group.products.size() == 1 && isConverted(fused, product.getFactor()) &&
+        !isLeft &&
         countFactorUses(plan, fused, group) > kCPURates.mostConvertingUses;
   }
 }

@@ -37,6 +37,10 @@ SmallVector<int64_t> chooseRemainder(const StepLayout &step,
                                      const StepBudget &budget);
 bool isWorthCopyingRows(const StepLayout &step, const LoopNest &nest, Int size,
                         bool mayPrefetch, const StepBudget &budget);
+/// Whether blocks of q, with register tiles `along`, go along an axis that the
+/// factor varies on, rather than all q for each of its positions as chosen.
+bool isWorthGoingAlong(const StepLayout &step, const LoopNest &nest,
+                       const TileShape &along, const StepBudget &budget);
 /// Whether register tiles prefetch what later ones load of rows of X in memory:
 /// as lines of the next window, `mostLines` each at most, it would not be all.
 bool isWorthPrefetchingRows(const StepLayout &step, int64_t mostLines);
@@ -45,6 +49,8 @@ bool isWorthPrefetchingRows(const StepLayout &step, int64_t mostLines);
 /// often enough to be worth it, and the length of segments.
 bool paysForSegments(int64_t sizeK, int64_t sizeN);
 int64_t chooseSegment(const StepLayout &step, const LoopNest &nest,
+                      const StepBudget &budget);
+int64_t choosePackedK(const StepLayout &step, const LoopNest &nest,
                       const StepBudget &budget);
 
 /// Of the fibre mapping: whether the factor is packed in panels, rows that

@@ -106,6 +106,19 @@ void StepPlanner::chooseInner(unsigned index, const StepLayout &step,
   if (!isGiven(index, "input_panels"))
     chosen.copiesRows =
         isWorthCopyingRows(step, nest, size, mayPrefetch, budget);
+  // Blocks that go along an axis load the input from the second-level cache.
+  choice.l1Bytes = 0;
+  choice.farLoadSlots = 1 + kCPURates.alongLoadSlots;
+  TileShape along = chooseInnerShape(step, nest, size, choice, budget);
+  bool mayGoAlong = !isGiven(index, "along_axis") &&
+                    !(chosen.copiesRows && isGiven(index, "input_panels"));
+  if (mayGoAlong && isWorthGoingAlong(step, nest, along, budget)) {
+    chosen.goesAlong = true;
+    chosen.copiesRows = false;
+    if (!isGiven(index, "packs_factor"))
+      chosen.packsFactor = false;
+    setShape(index, along);
+  }
   // These fields say how windows are prefetched.
   bool hasWindows = isGiven("windows_ahead") || isGiven("prefetch_lines");
   if (!isGiven(index, "far") && mayPrefetch && !hasWindows &&
@@ -159,6 +172,8 @@ void StepPlanner::chooseStep(unsigned index, const StepLayout &step) {
   case StepMapping::Varying:
     if (!isGiven(index, "segment"))
       chosen.segment = chooseSegment(step, nest, budget);
+    if (chosen.segment && !isGiven(index, "packed_k"))
+      chosen.packedK = choosePackedK(step, nest, budget);
     return setShape(index, chooseVaryingShape(step, nest, choice));
   case StepMapping::Fibre:
     return chooseFibre(index, step, budget);
