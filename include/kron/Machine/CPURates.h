@@ -75,8 +75,8 @@ struct CPURates {
   double columnsOutsideGain = 1.05;
   /// Multiply-adds of two units with a latency of four cycles.
   int64_t fmasInFlight = 8;
-  /// Estimates: multiply-adds of bf16 that matrix tiles do in a cycle, 16 x 16 x
-  /// 32 in 16.
+  /// Estimates: multiply-adds of bf16 that matrix tiles do in a cycle, 16 x 16
+  /// x 32 in 16.
   double matrixTileFmas = 512;
   /// Of kron.pairwise: rows and vectors of register tiles, with vectors of 512
   /// bits and narrower ones, and the same of long functions of a pair, which

@@ -24,8 +24,8 @@ bool FusedCodeBuilder::canHaveStagedResults(
     SmallVectorImpl<Value> &strides) const {
   int64_t elementBytes = outer.getElementBytes();
   if (!choices.staging || plan.tiledAxis < 0 || !plan.views.empty() ||
-      plan.blockAxis >= 0 || movesInnermost || isConverted(arrays.init.element) ||
-      sections.back().sliceAxis >= 0)
+      plan.blockAxis >= 0 || movesInnermost ||
+      isConverted(arrays.init.element) || sections.back().sliceAxis >= 0)
     return false;
   // Tiles that start at multiples of a stride start lines where it is whole
   // lines, which may be known when the kernel runs.

@@ -136,7 +136,7 @@ void StepEmitter::emit() {
     if (lanes.size.is(0))
       return;
     std::optional<LoopAxis> along;
-    if (step.choices->goesAlong)
+    if (step.choices->along)
       along = axes.pop_back_val();
     return emitLoops(axes, bases, [&](const Bases &at) {
       emitInner(lanes, along ? &*along : nullptr, at);
@@ -256,7 +256,7 @@ void kron::emitStep(Emitter &emitter, const Step &step,
       << remark::metric("Packed", packed != nullptr)
       << remark::metric("FactorPanels", step.choices->hasPanels)
       << remark::metric("InputPanels", step.choices->copiesRows)
-      << remark::metric("AlongAxis", step.choices->goesAlong)
+      << remark::metric("AlongAxis", step.choices->along != 0)
       << remark::metric("PackedBroadcasts", step.choices->packsFactor)
       << remark::metric("Remainder", !step.choices->remainder.empty())
       << remark::metric("SharingRows", step.choices->sharingRows > 1)

@@ -143,14 +143,13 @@ void StepEmitter::emitInnerTile(const InnerTiles &tiles, const Bases &column,
   tile.lanes = blocks.lanes;
   tile.usedLanes = tiles.usedLanes;
   tile.mask = mask;
-  tile.a = {nest.group == 1 ? TileOperand::Kind::Scalar
-                            : TileOperand::Kind::Group,
-            emitter.offsetPointer(column.factor,
-                                  emitter.mul(q, factor.resultStride)),
-            factor.resultStride,
-            factor.strideK,
-            nest.group,
-            step.isFactorConjugate};
+  tile.a = {
+      nest.group == 1 ? TileOperand::Kind::Scalar : TileOperand::Kind::Group,
+      emitter.offsetPointer(column.factor, emitter.mul(q, factor.resultStride)),
+      factor.resultStride,
+      factor.strideK,
+      nest.group,
+      step.isFactorConjugate};
   tile.b = {TileOperand::Kind::Vector,
             column.source,
             blocks.used,
@@ -196,15 +195,20 @@ void StepEmitter::emitInner(const LoopAxis &laneAxis, const LoopAxis *along,
                            : std::min(kSingleRows, step.sizeN);
 
   if (along)
-    return emitBlocks(step.sizeN, blocks.shape.rows, [&](Int q, int64_t rows) {
-      emitter.forLoop(0, along->size, 1, [&](Int position) {
-        Bases at = advance(bases, *along, position);
-        emitLaneBlocks(blocks, [&](Int first, int64_t vectors, Value mask) {
-          emitInnerTile(tiles, advance(at, laneAxis, first), q, rows, first,
-                        vectors, mask);
+    return emitBlocks(
+        along->size, step.choices->along, [&](Int start, int64_t count) {
+          Bases chunk = advance(bases, *along, start);
+          emitBlocks(step.sizeN, blocks.shape.rows, [&](Int q, int64_t rows) {
+            emitter.forLoop(0, count, 1, [&](Int position) {
+              Bases at = advance(chunk, *along, position);
+              emitLaneBlocks(
+                  blocks, [&](Int first, int64_t vectors, Value mask) {
+                    emitInnerTile(tiles, advance(at, laneAxis, first), q, rows,
+                                  first, vectors, mask);
+                  });
+            });
+          });
         });
-      });
-    });
   if (step.choices->copiesRows) {
     tiles.panels = allocateOnStack(getPanelElements(blocks));
     emitPanelCopy(blocks, bases.source, tiles.panels);

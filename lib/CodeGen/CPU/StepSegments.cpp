@@ -143,8 +143,8 @@ void StepEmitter::emitSegmentResults(const Bases &at, const SegmentTile &tile,
 }
 
 void StepEmitter::emitSegmentTile(const Bases &at, const SegmentTile &tile) {
-  SmallVector<Value> zeros(tile.countSums(), emitter.zero(emitter.getVectorType(
-                                                 getMaxLanes(step))));
+  SmallVector<Value> zeros(
+      tile.countSums(), emitter.zero(emitter.getVectorType(getMaxLanes(step))));
   emitSegmentResults(at, tile, emitSegmentSums(at, tile, zeros));
 }
 
@@ -156,9 +156,9 @@ void StepEmitter::emitSegmentPacking(const Bases &at, const SegmentTile &tile,
   VectorType type = emitter.getVectorType(lanes);
   emitter.forLoop(0, count, 1, [&](Int p) {
     for (int64_t q = 0; q < tile.sizeN; ++q) {
-      Int offset = emitter.add(
-          emitter.mul(emitter.add(first, p), factor.strideK),
-          emitter.mul(q, factor.resultStride));
+      Int offset =
+          emitter.add(emitter.mul(emitter.add(first, p), factor.strideK),
+                      emitter.mul(q, factor.resultStride));
       Value from = emitter.offsetPointer(at.factor, offset, factor.element);
       Value to = emitter.offsetPointer(
           panel, emitter.add(emitter.mul(p, lanes), q * count * lanes));
@@ -170,7 +170,7 @@ void StepEmitter::emitSegmentPacking(const Bases &at, const SegmentTile &tile,
 }
 
 /// Takes all rows through the q of `tile`, a packed block of the factor after
-/// the other. Sums of all but one block lie in memory meanwhile.
+/// the other, between which sums lie in memory.
 void StepEmitter::emitPackedSegment(const LoopAxis &rows, SegmentTile tile,
                                     int64_t rowsOfBlock, const Bases &bases) {
   int64_t lanes = getMaxLanes(step);
@@ -196,8 +196,7 @@ void StepEmitter::emitPackedSegment(const LoopAxis &rows, SegmentTile tile,
   int64_t sizeK = tile.sizeK, blockK = step.choices->packedK;
   if (blockK >= sizeK) {
     pack(0, sizeK);
-    return forRows(0,
-                   [&](const Bases &at, Int) { emitSegmentTile(at, tile); });
+    return forRows(0, [&](const Bases &at, Int) { emitSegmentTile(at, tile); });
   }
   auto getSum = [&](Int row, int64_t index) {
     return emitter.offsetPointer(
@@ -366,13 +365,12 @@ void StepEmitter::emitSegments(const LoopAxis &laneAxis, const LoopAxis *rows,
   end.segment = llvm::divideCeil(remainder, lanes);
   end.rows = shape.rows;
   Value endPanel = remainder ? allocate(end) : Value();
-  Value mask =
-      size % lanes ? emitter.firstLanes(lanes, size % lanes) : Value();
+  Value mask = size % lanes ? emitter.firstLanes(lanes, size % lanes) : Value();
   SegmentTile tile;
-  if (step.choices->packedK) {
-    int64_t most4 = std::min(shape.sizeN, step.sizeN);
-    tile.weights = allocateOnStack(most4 * std::min(step.choices->packedK, step.sizeK) * lanes);
-    tile.sums = allocateOnStack(most * most4 * lanes);
+  if (int64_t packedK = std::min(step.choices->packedK, step.sizeK)) {
+    tile.weights = allocateOnStack(shape.sizeN * packedK * lanes);
+    if (packedK < step.sizeK)
+      tile.sums = allocateOnStack(most * shape.sizeN * lanes);
   }
   auto emitSegment = [&](Int unit, int64_t count, bool isLast) {
     Bases whole = advance(bases, laneAxis, emitter.mul(unit, shape.unit));

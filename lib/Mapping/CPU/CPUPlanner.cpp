@@ -142,7 +142,7 @@ static std::string complete(FusedOp fused, CPUPlanAttr given,
   std::string reason = completeSteps(fused, given, options, choices);
   // Tiles of several positions are for register tiles that go along these.
   if (reason.empty() && choices.blocks > 1 && !isGiven("blocks") &&
-      plan.isTiledInnermost() && !choices.steps.front().goesAlong) {
+      plan.isTiledInnermost() && !choices.steps.front().along) {
     choices = open;
     choices.blocks = 1;
     reason = completeSteps(fused, given, options, choices);

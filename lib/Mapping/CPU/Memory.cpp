@@ -54,8 +54,7 @@ static int64_t choosePositionsOfColumns(const CPUPlan &plan, FusedOp fused,
       tiles *= ShapedType::isDynamic(init.getDimSize(other))
                    ? kNominalCPURows
                    : init.getDimSize(other);
-  int64_t bytes =
-      plan.groups.front().sizeK * columns * getComputedBytes(fused);
+  int64_t bytes = plan.groups.front().sizeK * columns * getComputedBytes(fused);
   int64_t size = init.getDimSize(axis);
   int64_t held = std::min(caches.l2Bytes / 2 / std::max<int64_t>(bytes, 1),
                           size * tiles / kCPURates.leastTiles);

@@ -27,9 +27,7 @@ struct BlockCosts {
   /// Issue slots of one step of p, a multiply-add or a load each: FMAs, loads,
   /// or the FMA latency, whichever is most.
   double getBlockCost(int64_t rows, int64_t vectors) const {
-    double loads = vectors > nearVectors
-                       ? farLoadSlots * vectors
-                       : vectors;
+    double loads = vectors > nearVectors ? farLoadSlots * vectors : vectors;
     return std::max({double(parts * rows * vectors), parts * rows + loads,
                      double(inFlight)}) +
            1;

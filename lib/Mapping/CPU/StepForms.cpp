@@ -227,38 +227,44 @@ static double getLoadSlots(int64_t bytes, const StepBudget &budget) {
                                         : kCPURates.farLoadSlots;
 }
 
-bool kron::isWorthGoingAlong(const StepLayout &step, const LoopNest &nest,
-                             const TileShape &along, const StepBudget &budget) {
+int64_t kron::chooseAlong(const StepLayout &step, const LoopNest &nest,
+                          const TileShape &along, bool waitsForLines,
+                          const StepBudget &budget) {
   const LoopAxis *axis = findAlongAxis(step, nest);
-  Int size = nest.inner.back().size;
-  int64_t elements = size.isConstant() ? size.getConstant() : step.mostInner;
+  Int inner = nest.inner.back().size;
+  int64_t elements = inner.isConstant() ? inner.getConstant() : step.mostInner;
   if (!axis || !axis->size.isConstant() || !axis->factor.is(1) || !elements)
-    return false;
+    return 0;
   // For each position of the axis: vectors of X and of results, and lines that
   // an element of the factor shares with its neighbours.
   const CPUStepChoices &chosen = *step.choices;
-  int64_t positions = axis->size.getConstant(), bytes = step.elementBytes;
+  int64_t bytes = step.elementBytes, size = axis->size.getConstant();
+  int64_t held = budget.cacheBytes / 2 /
+                 std::max<int64_t>(step.sizeK * elements * bytes, 1);
+  int64_t positions = std::min(held, size);
+  if (positions < 2)
+    return 0;
+  positions = llvm::divideCeil(size, llvm::divideCeil(size, positions));
   double vectors = llvm::divideCeil(elements, getMaxLanes(step));
   double inputs = step.sizeK * vectors * step.sizeN,
          weights = step.sizeK * step.sizeN;
-  int64_t share = std::min<int64_t>(kLineBytes, positions * bytes);
+  int64_t share = std::min<int64_t>(kLineBytes, size * bytes);
   auto getSlots = [&](int64_t rows, int64_t q, int64_t inputBytes) {
     return inputs / rows * getLoadSlots(inputBytes, budget) +
            weights * getLoadSlots(q * step.sizeK * share, budget);
   };
   int64_t blockBytes = step.sizeK * chosen.vectors * step.vectorBits / 8;
   int64_t inputBytes = step.sizeK * positions * elements * bytes;
-  double others = getSlots(chosen.rows, chosen.packsFactor ? 0 : step.sizeN,
-                           blockBytes);
+  double others =
+      getSlots(chosen.rows, chosen.packsFactor ? 0 : step.sizeN, blockBytes);
   if (chosen.packsFactor)
     others += weights * kCPURates.packedElementSlots;
   // Of more results in turn than a processor follows, each waits for its line.
-  bool isLost = step.sizeN > kCPURates.linesInFlight &&
+  bool isLost = waitsForLines && step.sizeN > kCPURates.linesInFlight &&
                 elements * bytes < kCPURates.aliasBytes;
   if (isLost)
     others += step.sizeN * vectors * kCPURates.lostStoreSlots;
-  return inputBytes <= budget.cacheBytes / 2 &&
-         getSlots(along.rows, along.rows, inputBytes) < others;
+  return getSlots(along.rows, along.rows, inputBytes) < others ? positions : 0;
 }
 
 bool kron::isWorthPrefetchingRows(const StepLayout &step, int64_t mostLines) {
@@ -322,10 +328,10 @@ int64_t kron::choosePackedK(const StepLayout &step, const LoopNest &nest,
   double blocks = llvm::divideCeil(getSegmentRows(step, nest), shape->rows);
   int64_t lineBytes = 2 * kLineBytes * shape->sizeN * step.sizeK;
   bool isConverted =
-      step.factor.element && step.factor.element.getIntOrFloatBitWidth() !=
-                                 8 * step.elementBytes;
-  double own = 1 + kCPURates.unalignedSlots + isConverted +
-               getLoadSlots(lineBytes, budget);
+      step.factor.element &&
+      step.factor.element.getIntOrFloatBitWidth() != 8 * step.elementBytes;
+  double own = 1 + kCPURates.unalignedSlots * step.vectorBits / 512 +
+               isConverted + getLoadSlots(lineBytes, budget);
   if (blocks * own <= own + 1 + blocks)
     return 0;
   int64_t most = std::max<int64_t>(

@@ -37,10 +37,12 @@ SmallVector<int64_t> chooseRemainder(const StepLayout &step,
                                      const StepBudget &budget);
 bool isWorthCopyingRows(const StepLayout &step, const LoopNest &nest, Int size,
                         bool mayPrefetch, const StepBudget &budget);
-/// Whether blocks of q, with register tiles `along`, go along an axis that the
-/// factor varies on, rather than all q for each of its positions as chosen.
-bool isWorthGoingAlong(const StepLayout &step, const LoopNest &nest,
-                       const TileShape &along, const StepBudget &budget);
+/// Positions of an axis that the factor varies on, which blocks of q with
+/// register tiles `along` go along; 0 if all q for each of them, as chosen, are
+/// better. `waitsForLines`: no cache holds all results.
+int64_t chooseAlong(const StepLayout &step, const LoopNest &nest,
+                    const TileShape &along, bool waitsForLines,
+                    const StepBudget &budget);
 /// Whether register tiles prefetch what later ones load of rows of X in memory:
 /// as lines of the next window, `mostLines` each at most, it would not be all.
 bool isWorthPrefetchingRows(const StepLayout &step, int64_t mostLines);

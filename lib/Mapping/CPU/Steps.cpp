@@ -44,6 +44,8 @@ private:
   void chooseFibre(unsigned index, const StepLayout &step,
                    const StepBudget &budget);
   void setShape(unsigned index, TileShape shape);
+  void goAlong(unsigned index, const StepLayout &step,
+               const StepBudget &budget);
   bool isWorthMovingRows();
   bool isWorthMovingGroups();
   bool canMove(StepMapping mapping);
@@ -85,6 +87,31 @@ void StepPlanner::setShape(unsigned index, TileShape shape) {
     chosen.vectors = fixed[index].vectors;
 }
 
+/// Lets blocks of q go along an axis if that is better than what is chosen.
+void StepPlanner::goAlong(unsigned index, const StepLayout &step,
+                          const StepBudget &budget) {
+  CPUStepChoices &chosen = choices.steps[index];
+  LoopNest nest = getLoopNest(step);
+  // They load the input from the second-level cache.
+  TileChoice choice = getTileChoice(index, budget);
+  choice.l1Bytes = 0;
+  choice.farLoadSlots = 1 + kCPURates.alongLoadSlots;
+  TileShape shape =
+      chooseInnerShape(step, nest, nest.inner.back().size, choice, budget);
+  ShapedType init = getArrayType(fused.getInit());
+  bool isLarge =
+      !init.hasStaticShape() ||
+      init.getNumElements() * getComputedBytes(fused) > caches.l2Bytes;
+  int64_t positions = chooseAlong(step, nest, shape, isLarge, budget);
+  if (!positions || (chosen.copiesRows && isGiven(index, "input_panels")))
+    return;
+  chosen.along = positions;
+  chosen.copiesRows = false;
+  if (!isGiven(index, "packs_factor"))
+    chosen.packsFactor = false;
+  setShape(index, shape);
+}
+
 void StepPlanner::chooseInner(unsigned index, const StepLayout &step,
                               const StepBudget &budget) {
   CPUStepChoices &chosen = choices.steps[index];
@@ -105,20 +132,10 @@ void StepPlanner::chooseInner(unsigned index, const StepLayout &step,
   bool mayPrefetch = canPrefetchRows(fused, plan, choices);
   if (!isGiven(index, "input_panels"))
     chosen.copiesRows =
+        !chosen.along &&
         isWorthCopyingRows(step, nest, size, mayPrefetch, budget);
-  // Blocks that go along an axis load the input from the second-level cache.
-  choice.l1Bytes = 0;
-  choice.farLoadSlots = 1 + kCPURates.alongLoadSlots;
-  TileShape along = chooseInnerShape(step, nest, size, choice, budget);
-  bool mayGoAlong = !isGiven(index, "along_axis") &&
-                    !(chosen.copiesRows && isGiven(index, "input_panels"));
-  if (mayGoAlong && isWorthGoingAlong(step, nest, along, budget)) {
-    chosen.goesAlong = true;
-    chosen.copiesRows = false;
-    if (!isGiven(index, "packs_factor"))
-      chosen.packsFactor = false;
-    setShape(index, along);
-  }
+  if (!isGiven(index, "along_axis"))
+    goAlong(index, step, budget);
   // These fields say how windows are prefetched.
   bool hasWindows = isGiven("windows_ahead") || isGiven("prefetch_lines");
   if (!isGiven(index, "far") && mayPrefetch && !hasWindows &&

@@ -449,8 +449,8 @@ static int64_t chooseSegmentRows(const CPUPlan &plan, FusedOp fused,
   int64_t size = getArrayType(fused.getInit()).getDimSize(plan.tiledAxis);
   int64_t held = std::max<int64_t>(
       caches.l2Bytes / 2 / (plan.groups.front().sizeK * vectorBits / 8), 1);
-  int64_t rows = std::min(
-      held, chooseRows(plan, fused, getComputedBytes(fused), caches));
+  int64_t rows =
+      std::min(held, chooseRows(plan, fused, getComputedBytes(fused), caches));
   if (ShapedType::isDynamic(size) || !size)
     return rows;
   for (int64_t even = rows; even <= std::min(held, 2 * rows); ++even)

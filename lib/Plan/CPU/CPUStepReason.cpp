@@ -163,11 +163,13 @@ std::string StepVerifier::getMappingReason(const StepLayout &step,
   if (fields.copiesRows && !isInner)
     return "cannot have input_panels = 1: lanes do not run over rows of the "
            "input";
-  if (fields.goesAlong && !(isInner && findAlongAxis(step, nest)))
-    return "cannot have along_axis = 1: no axis that the factor varies on lies "
+  if (fields.along && !(isInner && findAlongAxis(step, nest)))
+    return quote("along_axis", fields.along) +
+           ": no axis that the factor varies on lies "
            "inside of the contracted one and outside of the lanes";
-  if (fields.goesAlong && fields.copiesRows)
-    return "cannot have along_axis = 1: rows of the input are copied for one "
+  if (fields.along && fields.copiesRows)
+    return quote("along_axis", fields.along) +
+           ": rows of the input are copied for one "
            "position of that axis";
   if (fields.isSourceFar && !step.isSourceBuffer &&
       (!isInner || fields.copiesRows))

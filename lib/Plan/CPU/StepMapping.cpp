@@ -304,18 +304,19 @@ std::optional<SegmentShape> kron::getSegmentShape(const StepLayout &step,
   // are read best; more rows take as long as their multiply-adds. Registers
   // hold X of all rows and a vector of the factor beside the sums.
   bool isWide = step.vectorBits == 512;
-  int64_t registers = isWide ? 30 : 14, mostRows = isWide ? 6 : 3;
-  bool hasPairs = stored && stored.isBF16() && step.elementBytes == 4 &&
-                  size >= 2 * lanes;
+  int64_t registers = isWide ? 30 : 14;
+  int64_t mostRows = isWide ? 6 : 4, rowsOfOneBlock = isWide ? 8 : 4;
+  bool hasPairs =
+      stored && stored.isBF16() && step.elementBytes == 4 && size >= 2 * lanes;
   shape.words = hasPairs && step.mayPair && step.sizeK % 2 == 0;
   shape.pairs = shape.words || (hasPairs && rows <= mostRows);
   int64_t parts = shape.getParts();
   shape.unit = parts * lanes;
   // A few more are one block, for which the factor is read once.
-  if (rows <= mostRows + 2 && !shape.pairs)
-    shape.rows = rows;
-  else
-    shape.rows = llvm::divideCeil(rows, llvm::divideCeil(rows, mostRows));
+  bool isOneBlock = rows <= rowsOfOneBlock && !shape.pairs;
+  shape.rows = isOneBlock
+                   ? rows
+                   : llvm::divideCeil(rows, llvm::divideCeil(rows, mostRows));
   // Blocks of the same size leave no rows behind where their number is open.
   for (int64_t even = shape.rows; 4 * even >= 3 * shape.rows; --even)
     if (rows % even == 0) {
@@ -324,11 +325,10 @@ std::optional<SegmentShape> kron::getSegmentShape(const StepLayout &step,
     }
   bool isBound = rows == 1 || shape.pairs;
   if (isBound)
-    shape.vectors =
-        std::clamp<int64_t>(registers / (parts * shape.rows), 1, 2);
+    shape.vectors = std::clamp<int64_t>(registers / (parts * shape.rows), 1, 2);
   else
-    shape.sizeN = std::clamp<int64_t>(registers / shape.rows - 1, 1,
-                                      kMostSegmentResults);
+    shape.sizeN =
+        std::clamp<int64_t>(registers / shape.rows - 1, 1, kMostSegmentResults);
   shape.sizeN = std::min(shape.sizeN, step.sizeN);
   return shape;
 }

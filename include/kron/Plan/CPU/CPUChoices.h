@@ -53,9 +53,9 @@ struct CPUStepChoices {
   /// Whether rows of X are copied to panels before blocks of q are taken
   /// through them.
   bool copiesRows = false;
-  /// Whether blocks of q are taken along the axis outside of the lanes, on which
-  /// the factor varies, before the next ones.
-  bool goesAlong = false;
+  /// Positions of the axis outside of the lanes, on which the factor varies,
+  /// that a block of q goes along before the next one; 0: all q for each.
+  int64_t along = 0;
   /// Rows that all of a factor in panels, or in matrix tiles, is applied to
   /// before the next ones.
   int64_t chunk = 0;
@@ -91,7 +91,7 @@ struct CPUStepChoices {
     visit("factor_panels", choices.hasPanels);
     visit("packs_in_tiles", choices.packsInTiles);
     visit("input_panels", choices.copiesRows);
-    visit("along_axis", choices.goesAlong);
+    visit("along_axis", choices.along);
     visit("chunk", choices.chunk);
     visit("sharing_rows", choices.sharingRows);
     visit("remainder", choices.remainder);

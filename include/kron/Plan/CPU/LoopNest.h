@@ -129,8 +129,8 @@ struct SegmentShape {
   bool pairs = false, words = false;
 
   int64_t getParts() const { return pairs ? 2 : 1; }
-  /// Units of `size` positions, the last one of which may be a part of a vector,
-  /// and positions behind pairs.
+  /// Units of `size` positions, the last one of which may be a part of a
+  /// vector, and positions behind pairs.
   int64_t getUnits(int64_t size) const {
     return pairs ? size / unit : llvm::divideCeil(size, unit);
   }

@@ -467,9 +467,10 @@ static constexpr PlanField kFields[] = {
     defaulted("input_panels", 0, 1, 0, kStep,
               "1: rows of the input are copied next to each other before "
               "blocks of results are taken through them"),
-    defaulted("along_axis", 0, 1, 0, kStep,
-              "1: a block of results is taken along the axis outside of the "
-              "lanes, on which the factor varies, before the next block"),
+    defaulted("along_axis", 0, kMost, 0, kStep,
+              "positions of the axis outside of the lanes, on which the factor "
+              "varies, that a block of results goes along before the next one; "
+              "0: all results for each position"),
     defaulted("chunk", 0, kMost, 0, kStep,
               "rows that all panels of the factor, or all of it in matrix "
               "tiles, are applied to before the next ones; 0: a block"),
