@@ -261,6 +261,7 @@ void kron::emitStep(Emitter &emitter, const Step &step,
       << remark::metric("Remainder", !step.choices->remainder.empty())
       << remark::metric("SharingRows", step.choices->sharingRows > 1)
       << remark::metric("Segments", step.choices->segment != 0)
+      << remark::metric("PackedSegments", step.choices->packedK != 0)
       << remark::metric("ReadsPairs", step.choices->readsPairs)
       << remark::metric("LanesInside", step.choices->lanes == kLanesInside);
   StepEmitter(emitter, step, packed).emit();
