@@ -158,6 +158,20 @@ func.func @packed_k(%x: memref<48x160x23xf32>, %f: memref<40x160x23xf32>, %y: me
 
 // -----
 
+// Verify that of 41 rows a tile has as many as half of the second-level cache holds a vector of each p of.
+// CHECK-LABEL: func.func @segments_in_half_a_cache
+// CHECK: #kron.cpu_plan<{{.*}}tile = 20,{{.*}}segment = 1, packed_k = 57}]>
+func.func @segments_in_half_a_cache(%x: memref<41x399x23xf32>, %f: memref<40x399x23xf32>, %y: memref<41x40x23xf32>) {
+  kron.fused ins(%x, %f : memref<41x399x23xf32>, memref<40x399x23xf32>) outs(%y : memref<41x40x23xf32>) {
+  ^bb0(%t: tensor<41x399x23xf32>, %a: tensor<40x399x23xf32>, %o: tensor<41x40x23xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<41x399x23xf32>) factor(%a [q, p, 2] : tensor<40x399x23xf32>) outs(%o : tensor<41x40x23xf32>) -> tensor<41x40x23xf32>
+    kron.yield %1 : tensor<41x40x23xf32>
+  }
+  return
+}
+
+// -----
+
 // Verify that a block of 40 results goes along all positions of the axis outside of columns, which lie in a row there;
 // that no more positions are a tile than leave threads 16 of them; and that twelve results, whose factor stays in the
 // first-level cache anyway, do not.
@@ -508,6 +522,23 @@ func.func @bound_columns(%x: memref<377x20x300xf32>, %f: memref<5x20xf32>, %g: m
     %1 = kron.mode_product axis(1) ins(%t : tensor<377x20x300xf32>) factor(%a [q, p] : tensor<5x20xf32>) outs(%e : tensor<377x5x300xf32>) -> tensor<377x5x300xf32>
     %2 = kron.mode_product axis(0) ins(%1 : tensor<377x5x300xf32>) factor(%b [q, p] : tensor<69x377xf32>) outs(%o : tensor<69x5x300xf32>) -> tensor<69x5x300xf32>
     kron.yield %2 : tensor<69x5x300xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that rows that are far by hand are neither copied first nor prefetched as lines of the next window, and stay what
+// they are where the planner would choose otherwise.
+// CHECK-LABEL: func.func @far_by_hand
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{{[{].*}}far = 1}]>
+// CHECK-NOT: packs_input
+// CHECK-NOT: input_panels
+func.func @far_by_hand(%x: memref<512x512xf32>, %f: memref<512x512xf32>, %y: memref<512x512xf32>) {
+  kron.fused ins(%x, %f : memref<512x512xf32>, memref<512x512xf32>) outs(%y : memref<512x512xf32>) attributes {plan = #kron.cpu_plan<steps = [{far = 1}]>} {
+  ^bb0(%t: tensor<512x512xf32>, %a: tensor<512x512xf32>, %o: tensor<512x512xf32>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<512x512xf32>) factor(%a [q, p] : tensor<512x512xf32>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+    kron.yield %1 : tensor<512x512xf32>
   }
   return
 }

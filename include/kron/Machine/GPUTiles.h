@@ -159,6 +159,8 @@ struct PairwiseTiles {
   /// product, and where a function takes many instructions.
   int64_t least = 2, most = 8, words = 64, productWords = 72, longWords = 8,
           longProductWords = 32;
+  /// The same of a matrix of elements of up to four bytes, twice as wide.
+  int64_t wideThreadsPerSM = 256, wideWords = 128;
   /// Columns of a product at a time, and where their number is not known; and
   /// those that matrix instructions multiply.
   int64_t valueColumns = 16, openValueColumns = 4, multipliedColumns = 32;
@@ -174,7 +176,7 @@ struct PairwiseTiles {
   /// thread at least, pipeline stages, threads of an SM, and how many times as
   /// many CTAs as an SM holds there are, so that the last ones leave few SMs
   /// idle. Where K is not known, it is so many positions at most.
-  int64_t keptWords = 32, keptRows = 4, keptStages = 4, keptThreadsPerSM = 512,
+  int64_t keptWords = 32, keptRows = 4, keptStages = 8, keptThreadsPerSM = 512,
           keptWaves = 16, openKeptK = 4;
   /// What an element of a row that is loaded counts as, and a size that is not
   /// known.

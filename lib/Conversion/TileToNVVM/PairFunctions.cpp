@@ -92,20 +92,21 @@ Value FunctionLowering::emitPolynomial(Value value,
 /// The root of `value`, a magnitude: to 8e-7 of itself. Half of the exponent,
 /// taken off of that of a constant, is that of an inverse root y, from below to
 /// 6 %; with e = 1 - value y y, which is in [0, 0.119], the root is value y
-/// (1 - e)^(-1/2). Of infinity e is 0, not infinite, since it saturates.
+/// (1 - e)^(-1/2). Of infinity e is 0, not infinite, since it saturates. The
+/// constant makes -y, by which no instruction negates a product.
 Value FunctionLowering::emitRoot(Value value) {
-  static constexpr int32_t kSeed = 0x5f30c700;
+  static constexpr uint32_t kSeed = 0x5f30c700, kSign = 0x80000000;
   static constexpr double kInverseRoot[] = {
       1, 0.5001063346862793, 0.36970773339271545, 0.38551199436187744};
   OpBuilder &b = k.builder;
   Type type = value.getType();
   Value bits = k.bitcast(value, b.getI32Type());
   Value half = arith::ShRUIOp::create(b, k.loc, bits, k.materialize(1, 32));
-  Value inverse = k.bitcast(
-      arith::SubIOp::create(b, k.loc, k.materialize(kSeed, 32), half), type);
-  Value root = mul(value, inverse);
-  Value negated = arith::NegFOp::create(b, k.loc, root);
-  Value rest = saturate(negated, inverse, k.constant(type, 1));
+  Value seed = arith::ConstantOp::create(
+      b, k.loc, b.getI32IntegerAttr(static_cast<int32_t>(kSeed | kSign)));
+  Value inverse = k.bitcast(arith::SubIOp::create(b, k.loc, seed, half), type);
+  Value root = mul(arith::NegFOp::create(b, k.loc, value), inverse);
+  Value rest = saturate(root, inverse, k.constant(type, 1));
   return mul(root, emitPolynomial(rest, kInverseRoot));
 }
 

@@ -61,10 +61,19 @@ Value needsRows(Lowering &lowering, Value place, Value block, Int steps,
 /// Copies `stepK` positions of K, of `sizeK` that exist, from `position` on to
 /// the slot at `slot`, by 16 bytes: thread `thread` its part. What does not
 /// exist becomes 0. With `exchanges`, the 16 bytes of rows of 64 are where
-/// getRowChunk says.
+/// getRowChunk says; with `swapsPairs`, each two elements of four bytes have
+/// changed places.
 void copyRowChunks(Lowering &lowering, const PairSide &side, Int thread,
                    Int position, Int slot, Int sizeK, int64_t stepK,
-                   bool exchanges = false);
+                   bool exchanges = false, bool swapsPairs = false);
+
+/// Starts to copy elements of `bytes` to shared memory, from `begin` on,
+/// `pitch` apart: of `count` items this thread's. `find` says where an item
+/// comes from, and whether it exists, or null: 0 takes the place of one that
+/// does not.
+void copyItems(Lowering &lowering, int64_t count, Int begin, int64_t pitch,
+               int64_t bytes,
+               function_ref<std::pair<Value, Value>(Int item)> find);
 
 /// Where the 16 bytes `chunk` of row `row`, of 64 bytes, are among these: those
 /// with one number of eight rows are in different banks.
@@ -77,6 +86,10 @@ struct CopiedSide : PairSide {
   bool alongRows;
   /// Whether rows may be copied by 16 bytes; null: they may not.
   Value isAligned;
+  /// Whether positions 2i and 2i + 1 change places in shared memory. A load of
+  /// 16 bytes fills registers in their order: elements of both sides would be
+  /// in the same bank of the register file, which gives one of them in a clock.
+  bool swapsPairs = false;
 };
 
 /// Copies rows to buffers of a ring, and loads them from there.
@@ -84,8 +97,9 @@ class RowCopies {
 public:
   RowCopies(Lowering &lowering, BufferType buffer, Int sizeK);
 
+  /// The side of `rows` rows from `firstRow` on; 0: of those of a buffer.
   CopiedSide getSide(Value view, Value place, TypedValue<RingType> ring,
-                     Int firstRow, bool alongRows);
+                     Int firstRow, bool alongRows, int64_t rows = 0);
   /// Copies the positions from `position` on to slot number `slot`.
   void copySide(const CopiedSide &side, Int position, Int slot);
   /// `width` positions of the row that is `behind` bytes behind `start`.
@@ -117,6 +131,9 @@ SmallVector<Value> reduceThroughRing(
     function_ref<void(Int step, Int slot)> copy,
     function_ref<SmallVector<Value>(Int step, Int slot, ValueRange sums)>
         reduce);
+
+/// Blocks whose columns arrive together: half of those that its ring has.
+int64_t countBlocksTogether(PairsOfRowsOp op);
 
 /// The first block of `op` that is this CTA's, and the one behind its last one.
 std::pair<Int, Int> getBlocks(Lowering &lowering, ForPairsOp op);

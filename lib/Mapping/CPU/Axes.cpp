@@ -359,8 +359,10 @@ std::variant<CPUPlan, std::string> kron::chooseAxes(FusedOp fused,
   auto *plan = std::get_if<CPUPlan>(&described);
   if (!plan)
     return described;
+  // Rows that are far by hand are prefetched where they lie.
   if (!isGiven("packs_input"))
     choices.packsInput =
+        !choices.hasFarRows() &&
         choosePacksInput(*plan, fused, choices.vectorBits, caches);
   if (!isGiven("rows_in_lanes") &&
       getRowsInLanesReason(fused, *plan, lanes).empty())
@@ -429,6 +431,7 @@ void kron::chooseConversions(const CPUPlan &plan, FusedOp fused,
   bool hasSegments = hasLongVaryingAxis(plan, fused, lanes);
   if (!given || !given.has("converts_input"))
     choices.convertsInput =
+        !choices.hasFarRows() &&
         isConverted(fused, fused.getInputs().front()) &&
         plan.groups.front().sizeN > kCPURates.mostConvertingResults &&
         !hasSegments;

@@ -312,9 +312,13 @@ int64_t kron::chooseSegment(const StepLayout &step, const LoopNest &nest,
   }
   int64_t segment = llvm::divideCeil(units, llvm::divideCeil(units, most));
   // A single unit may take as much as the factor's part leaves.
-  return segment * bytes > (segment > 1 ? mostBytes : budget.cacheBytes / 2)
-             ? 0
-             : segment;
+  shape->segment = segment;
+  int64_t copyBytes =
+      rows * getSegmentRowElements(step, *shape) * step.elementBytes;
+  bool isHeld = segment > 1
+                    ? segment * bytes <= mostBytes
+                    : copyBytes <= getMostSegmentBytes(budget.cacheBytes);
+  return isHeld ? segment : 0;
 }
 
 int64_t kron::choosePackedK(const StepLayout &step, const LoopNest &nest,

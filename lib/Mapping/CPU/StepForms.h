@@ -47,6 +47,13 @@ int64_t chooseAlong(const StepLayout &step, const LoopNest &nest,
 /// as lines of the next window, `mostLines` each at most, it would not be all.
 bool isWorthPrefetchingRows(const StepLayout &step, int64_t mostLines);
 
+/// Bytes that the copy of X of a segment takes, at most: half of a second-level
+/// cache of `cacheBytes`, and of the stack what leaves room for packed blocks.
+inline int64_t getMostSegmentBytes(int64_t cacheBytes) {
+  constexpr int64_t kMostStackBytes = 7 << 17;
+  return std::min(cacheBytes / 2, kMostStackBytes);
+}
+
 /// Of the varying mapping: whether copies of more than a few rows are read
 /// often enough to be worth it, and the length of segments.
 bool paysForSegments(int64_t sizeK, int64_t sizeN);

@@ -132,7 +132,7 @@ void StepPlanner::chooseInner(unsigned index, const StepLayout &step,
   bool mayPrefetch = canPrefetchRows(fused, plan, choices);
   if (!isGiven(index, "input_panels"))
     chosen.copiesRows =
-        !chosen.along &&
+        !chosen.along && !chosen.isSourceFar &&
         isWorthCopyingRows(step, nest, size, mayPrefetch, budget);
   if (!isGiven(index, "along_axis"))
     goAlong(index, step, budget);

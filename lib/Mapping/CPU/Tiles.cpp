@@ -447,8 +447,9 @@ static int64_t chooseSegmentRows(const CPUPlan &plan, FusedOp fused,
                                  int64_t vectorBits,
                                  const CacheBudget &caches) {
   int64_t size = getArrayType(fused.getInit()).getDimSize(plan.tiledAxis);
-  int64_t held = std::max<int64_t>(
-      caches.l2Bytes / 2 / (plan.groups.front().sizeK * vectorBits / 8), 1);
+  int64_t rowBytes = (plan.groups.front().sizeK + 1) * vectorBits / 8;
+  int64_t held =
+      std::max<int64_t>(getMostSegmentBytes(caches.l2Bytes) / rowBytes, 1);
   int64_t rows =
       std::min(held, chooseRows(plan, fused, getComputedBytes(fused), caches));
   if (ShapedType::isDynamic(size) || !size)

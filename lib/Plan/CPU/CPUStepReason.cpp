@@ -216,9 +216,9 @@ static int64_t countStackBytes(const StepLayout &step, bool usesTiles) {
     end.segment = llvm::divideCeil(shape.getRemainder(size), end.unit);
     elements = rows * (getSegmentRowElements(step, shape) +
                        getSegmentRowElements(step, end));
-    if (fields.packedK)
-      elements += shape.sizeN * end.unit *
-                  (std::min(fields.packedK, step.sizeK) + rows);
+    int64_t packedK = std::min(fields.packedK, step.sizeK);
+    bool hasSums = packedK && packedK < step.sizeK;
+    elements += shape.sizeN * end.unit * (packedK + (hasSums ? rows : 0));
     return elements * step.elementBytes;
   } else if (fields.readsPairs) {
     Int inside = nest.inner.empty() ? Int(1) : nest.inner.back().size;

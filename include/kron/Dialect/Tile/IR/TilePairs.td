@@ -280,8 +280,8 @@ def Tile_PairsOfRowsOp
   let description = [{
     What `tile.pairs` does to a block of a `tile.for_pairs`, where the rows of the
     tile are in registers, from `tile.keep_rows`, and all of K is in one buffer
-    of the ring. Buffers are of blocks: as many as the ring has slots, less one,
-    are on their way while another is read. Positions behind the last one of K are 0
+    of the ring. Buffers are of blocks: as many as half of the ring's slots arrive
+    together while those before are read. Positions behind the last one of K are 0
     in both, and are reduced, which must change nothing.
 
     Constraints:
