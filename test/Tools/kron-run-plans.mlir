@@ -3,10 +3,13 @@
 // RUN: kron-run %s --entry=over_k --arg random:20x128:f32 --arg random:64x128:f32 --verify | FileCheck %s
 // RUN: kron-run %s --entry=over_q --arg random:3x128:f32 --arg random:64x128:f32 --verify | FileCheck %s
 // RUN: kron-run %s --entry=moved --arg random:64x5:f32 --arg random:64x64:f32 --verify | FileCheck %s
+// RUN: kron-run %s --entry=packed_blocks --arg random:13x320:f16 --arg random:1x7x16x20:f16 --arg random:13x140:f16 --verify | FileCheck %s
+// RUN: kron-run %s --entry=along --arg random:96x19:f64 --arg random:2x27x6x8:f64 --verify | FileCheck %s
 
 // Verify that steps are right in forms that no planner chooses for them: panels of one vector and 26
 // rows that 30 rows go through, panels of the input with odd register tiles, lanes over p for 20 rows and
-// lanes over q for three, and columns that move outside.
+// lanes over q for three, columns that move outside, blocks of a factor of f16 that are packed in turn, and register
+// tiles that go along three of four positions and then the last one, with fewer rows at the end.
 // CHECK: verify {{.*}}: ok
 
 func.func @panels(%x: memref<100x96xf32>, %f: memref<96x96xf32>, %y: memref<100x96xf32>) {
@@ -36,5 +39,17 @@ func.func @over_q(%x: memref<3x128xf32>, %f: memref<64x128xf32>, %y: memref<3x64
 func.func @moved(%x: memref<64x5xf32>, %f: memref<64x64xf32>, %y: memref<64x5xf32>) {
   kron.kmm ins(%x : memref<64x5xf32>) factors(%f : memref<64x64xf32>) outs(%y : memref<64x5xf32>)
       {plan = #kron.cpu_plan<moves_innermost = 3>}
+  return
+}
+
+func.func @packed_blocks(%x: memref<13x320xf16>, %f: memref<1x7x16x20xf16>, %y: memref<13x140xf16>) {
+  kron.ksmm ins(%x : memref<13x320xf16>) weights(%f : memref<1x7x16x20xf16>) outs(%y : memref<13x140xf16>) alpha(2.0 : f32) beta(0.5 : f32)
+      {plan = #kron.cpu_plan<steps = [{segment = 1, packed_k = 5}]>}
+  return
+}
+
+func.func @along(%x: memref<96x19xf64>, %f: memref<2x27x6x8xf64>, %y: memref<432x19xf64>) {
+  kron.ksmm ins(%x : memref<96x19xf64>) weights(%f : memref<2x27x6x8xf64>) outs(%y : memref<432x19xf64>)
+      {layout = #kron.layout<batch_last>, plan = #kron.cpu_plan<whole_axes = [], blocks = 4, steps = [{rows = 4, vectors = 2, along_axis = 3}]>}
   return
 }

@@ -128,15 +128,81 @@ func.func @segment(%x: memref<2x16x8192xf32>, %f: memref<16x16x8192xf32>, %y: me
 
 // -----
 
-// Verify that more rows are, too, in two tiles of the same size, and two registers at a time, since a copy of one does
-// not fit half of the first-level cache; what is left of t goes with these.
+// Verify that more rows are, too, in one tile, for which the factor is read once, and two registers at a time, since a
+// copy of one does not fit half of the first-level cache; what is left of t goes with these.
 // CHECK-LABEL: func.func @segments_of_tiles
-// CHECK: #kron.cpu_plan<{{.*}}tile = 8,{{.*}}steps = [{rows = 3, vectors = 8, segment = 2}]>
+// CHECK: #kron.cpu_plan<{{.*}}tile = 16,{{.*}}steps = [{rows = 3, vectors = 8, segment = 2}]>
 func.func @segments_of_tiles(%x: memref<16x60x37xf32>, %f: memref<60x30x37xf32>, %y: memref<16x30x37xf32>) {
   kron.fused ins(%x, %f : memref<16x60x37xf32>, memref<60x30x37xf32>) outs(%y : memref<16x30x37xf32>) {
   ^bb0(%t: tensor<16x60x37xf32>, %a: tensor<60x30x37xf32>, %o: tensor<16x30x37xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<16x60x37xf32>) factor(%a [p, q, 2] : tensor<60x30x37xf32>) outs(%o : tensor<16x30x37xf32>) -> tensor<16x30x37xf32>
     kron.yield %1 : tensor<16x30x37xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that blocks of the factor are packed, half of 160 positions, where many blocks of rows would load it; and that a
+// vector and a half is long enough.
+// CHECK-LABEL: func.func @packed_k
+// CHECK: #kron.cpu_plan<{{.*}}tile = 48,{{.*}}segment = 1, packed_k = 54}]>
+func.func @packed_k(%x: memref<48x160x23xf32>, %f: memref<40x160x23xf32>, %y: memref<48x40x23xf32>) {
+  kron.fused ins(%x, %f : memref<48x160x23xf32>, memref<40x160x23xf32>) outs(%y : memref<48x40x23xf32>) {
+  ^bb0(%t: tensor<48x160x23xf32>, %a: tensor<40x160x23xf32>, %o: tensor<48x40x23xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<48x160x23xf32>) factor(%a [q, p, 2] : tensor<40x160x23xf32>) outs(%o : tensor<48x40x23xf32>) -> tensor<48x40x23xf32>
+    kron.yield %1 : tensor<48x40x23xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that of 41 rows a tile has as many as half of the second-level cache holds a vector of each p of.
+// CHECK-LABEL: func.func @segments_in_half_a_cache
+// CHECK: #kron.cpu_plan<{{.*}}tile = 20,{{.*}}segment = 1, packed_k = 57}]>
+func.func @segments_in_half_a_cache(%x: memref<41x399x23xf32>, %f: memref<40x399x23xf32>, %y: memref<41x40x23xf32>) {
+  kron.fused ins(%x, %f : memref<41x399x23xf32>, memref<40x399x23xf32>) outs(%y : memref<41x40x23xf32>) {
+  ^bb0(%t: tensor<41x399x23xf32>, %a: tensor<40x399x23xf32>, %o: tensor<41x40x23xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<41x399x23xf32>) factor(%a [q, p, 2] : tensor<40x399x23xf32>) outs(%o : tensor<41x40x23xf32>) -> tensor<41x40x23xf32>
+    kron.yield %1 : tensor<41x40x23xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that a block of 40 results goes along all positions of the axis outside of columns, which lie in a row there;
+// that no more positions are a tile than leave threads 16 of them; and that twelve results, whose factor stays in the
+// first-level cache anyway, do not.
+// CHECK-LABEL: func.func @along_axis
+// CHECK: #kron.cpu_plan<{{.*}}blocks = 20,{{.*}}along_axis = 20}]>
+// CHECK-LABEL: func.func @along_half
+// CHECK: #kron.cpu_plan<{{.*}}blocks = 10,{{.*}}along_axis = 10}]>
+// CHECK-LABEL: func.func @few_results
+// CHECK-NOT: blocks
+// CHECK-NOT: along_axis
+func.func @along_axis(%x: memref<16x2x20x60xf32>, %f: memref<16x40x2x20xf32>, %y: memref<16x40x20x60xf32>) {
+  kron.fused ins(%x, %f : memref<16x2x20x60xf32>, memref<16x40x2x20xf32>) outs(%y : memref<16x40x20x60xf32>) {
+  ^bb0(%t: tensor<16x2x20x60xf32>, %a: tensor<16x40x2x20xf32>, %o: tensor<16x40x20x60xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<16x2x20x60xf32>) factor(%a [0, q, p, 2] : tensor<16x40x2x20xf32>) outs(%o : tensor<16x40x20x60xf32>) -> tensor<16x40x20x60xf32>
+    kron.yield %1 : tensor<16x40x20x60xf32>
+  }
+  return
+}
+func.func @along_half(%x: memref<8x2x20x60xf32>, %f: memref<8x40x2x20xf32>, %y: memref<8x40x20x60xf32>) {
+  kron.fused ins(%x, %f : memref<8x2x20x60xf32>, memref<8x40x2x20xf32>) outs(%y : memref<8x40x20x60xf32>) {
+  ^bb0(%t: tensor<8x2x20x60xf32>, %a: tensor<8x40x2x20xf32>, %o: tensor<8x40x20x60xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<8x2x20x60xf32>) factor(%a [0, q, p, 2] : tensor<8x40x2x20xf32>) outs(%o : tensor<8x40x20x60xf32>) -> tensor<8x40x20x60xf32>
+    kron.yield %1 : tensor<8x40x20x60xf32>
+  }
+  return
+}
+func.func @few_results(%x: memref<16x2x20x60xf32>, %f: memref<16x12x2x20xf32>, %y: memref<16x12x20x60xf32>) {
+  kron.fused ins(%x, %f : memref<16x2x20x60xf32>, memref<16x12x2x20xf32>) outs(%y : memref<16x12x20x60xf32>) {
+  ^bb0(%t: tensor<16x2x20x60xf32>, %a: tensor<16x12x2x20xf32>, %o: tensor<16x12x20x60xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<16x2x20x60xf32>) factor(%a [0, q, p, 2] : tensor<16x12x2x20xf32>) outs(%o : tensor<16x12x20x60xf32>) -> tensor<16x12x20x60xf32>
+    kron.yield %1 : tensor<16x12x20x60xf32>
   }
   return
 }

@@ -27,6 +27,7 @@ FLAGS = {"Packed": "packed factor", "Joined": "joined factors", "CopiesIn": "cop
          "StagedSegments": "staged segments", "FactorPanels": "factor panels",
          "InputPanels": "input panels", "PackedBroadcasts": "packed broadcasts",
          "Remainder": "remainder groups", "SharingRows": "sharing rows", "Segments": "segments",
+         "AlongAxis": "along an axis", "PackedSegments": "packed segments",
          "ReadsPairs": "pairs along p", "LanesInside": "lanes inside"}
 IN_CODE = {"masks": "llvm.intr.masked", "streaming stores": "nontemporal",
            "prefetches": "llvm.intr.prefetch"}

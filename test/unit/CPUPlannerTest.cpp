@@ -87,6 +87,9 @@ static const Example kLong{"f32", {-1, 64, 64, 64}, {1, 2, 3}};
 static const Example kBFloats{"bf16", {4096, 64, 64}, {1, 2}};
 static const Example kLongRows{"f32", {164, 36810}, {0}};
 static const Example kWide{"f32", {-1, 128}, {1}};
+static const Example kSparseColumns{"f32", {16, 40, 8, 60}, {1}, {}, {0, 2}};
+static const Example kLongVarying{"f32", {40, 32, 37}, {1}, {}, {2}};
+static const Example kVaryingRow{"f32", {1, 32, 37}, {1}, {}, {2}};
 
 TEST_F(CPUPlanners, CompletePlansStayAsTheyAre) {
   for (const Example &example :
@@ -200,6 +203,11 @@ TEST_F(CPUPlanners, GivenFieldsAreKept) {
       {kPowers, "rows_in_lanes = 1"},
       {kOdd, "rows_in_lanes = 0"},
       {kSparse, "whole_axes = []"},
+      {kSparseColumns,
+       "whole_axes = [], blocks = 4, steps = [{along_axis = 3}]"},
+      {kSparseColumns, "steps = [{along_axis = 0}]"},
+      {kLongVarying, "steps = [{segment = 2, packed_k = 5}]"},
+      {kLongVarying, "steps = [{segment = 1, packed_k = 0}]"},
   };
   for (const Row &row : rows)
     for (const CPU &cpu : kCPUs) {
@@ -310,6 +318,15 @@ TEST_F(CPUPlanners, WhatARegionWouldNotHonourIsAnError) {
       {kRows, "steps = [{packs_in_tiles = 1}, {}, {}]",
        "cannot have packs_in_tiles = 1"},
       {kWide, "steps = [{input_panels = 1}]", "cannot have input_panels = 1"},
+      {kRows, "steps = [{along_axis = 1}, {}, {}]",
+       "cannot have along_axis = 1: no axis that the factor varies on"},
+      {kSparseColumns, "steps = [{along_axis = 1, input_panels = 1}]",
+       "cannot have along_axis = 1: rows of the input are copied"},
+      {kSparseColumns, "whole_axes = [], blocks = 3", "cannot have blocks = 3"},
+      {kWide, "steps = [{packed_k = 4}]",
+       "cannot have packed_k = 4: no rows are taken in segments"},
+      {kVaryingRow, "steps = [{segment = 1, packed_k = 4}]",
+       "cannot have packed_k = 4: no rows share the factor"},
       {kColumns, "steps = [{chunk = 8}, {}]", "cannot have chunk = 8"},
       {kWide, "steps = [{sharing_rows = 4}]", "cannot have sharing_rows = 4"},
       {kColumns, "steps = [{remainder = [8, 1, 1]}, {}]",

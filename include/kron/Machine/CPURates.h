@@ -75,8 +75,8 @@ struct CPURates {
   double columnsOutsideGain = 1.05;
   /// Multiply-adds of two units with a latency of four cycles.
   int64_t fmasInFlight = 8;
-  /// Estimates: multiply-adds of bf16 that matrix tiles do in a cycle, 16 x 16 x
-  /// 32 in 16.
+  /// Estimates: multiply-adds of bf16 that matrix tiles do in a cycle, 16 x 16
+  /// x 32 in 16.
   double matrixTileFmas = 512;
   /// Of kron.pairwise: rows and vectors of register tiles, with vectors of 512
   /// bits and narrower ones, and the same of long functions of a pair, which
@@ -202,6 +202,11 @@ struct CPURates {
   /// issue slots of a load from the second-level cache beside one.
   int64_t mostFibreRows = 12;
   double secondLevelLoadSlots = 1.75;
+  /// Issue slots that a load takes more from the second-level cache, and from
+  /// beyond half of it, where register tiles go along an axis; those of packing
+  /// an element of a factor; and of a vector of results whose line comes late.
+  double alongLoadSlots = 3, farLoadSlots = 12, packedElementSlots = 3;
+  double lostStoreSlots = 40;
   /// Rows of a register tile that has all q, so that X is read only once.
   int64_t leastRowsOfAll = 3, mostRowsOfAll = 6;
   /// Vectors that share a shuffle which repeats a group, and accumulators

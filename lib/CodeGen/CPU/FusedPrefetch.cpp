@@ -125,8 +125,10 @@ void FusedCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
                                      const FusedWindow &window,
                                      bool isNextTile) {
   prefetch = {};
-  // The first step's loads prefetch what they are to find.
-  if (choices.prefetch < 0 || choices.steps.front().isSourceFar)
+  // The first step's loads prefetch what they are to find, or go along memory
+  // for so long that the processor sees where it goes on.
+  const CPUStepChoices &first = choices.steps.front();
+  if (choices.prefetch < 0 || first.isSourceFar || first.along)
     return;
   bool isSliced = section.sliceAxis >= 0;
   int axis = isSliced ? section.sliceAxis : getFastestAxis(plan, arrays);

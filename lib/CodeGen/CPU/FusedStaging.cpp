@@ -24,8 +24,8 @@ bool FusedCodeBuilder::canHaveStagedResults(
     SmallVectorImpl<Value> &strides) const {
   int64_t elementBytes = outer.getElementBytes();
   if (!choices.staging || plan.tiledAxis < 0 || !plan.views.empty() ||
-      movesInnermost || isConverted(arrays.init.element) ||
-      sections.back().sliceAxis >= 0)
+      plan.blockAxis >= 0 || movesInnermost ||
+      isConverted(arrays.init.element) || sections.back().sliceAxis >= 0)
     return false;
   // Tiles that start at multiples of a stride start lines where it is whole
   // lines, which may be known when the kernel runs.
@@ -77,7 +77,8 @@ int64_t FusedCodeBuilder::getResultBytes() const {
 
 bool FusedCodeBuilder::canHaveStagedSegments(
     SmallVectorImpl<Value> &strides) const {
-  if (plan.blockAxis < 0 || movesInnermost || copiesOut)
+  if (plan.blockAxis < 0 || plan.isTiledInnermost() || movesInnermost ||
+      copiesOut)
     return false;
   for (int axis = 0; axis < plan.blockAxis; ++axis) {
     Int stride = arrays.init.strides[axis];

@@ -135,8 +135,12 @@ void StepEmitter::emit() {
     }
     if (lanes.size.is(0))
       return;
-    return emitLoops(axes, bases,
-                     [&](const Bases &at) { emitInner(lanes, at); });
+    std::optional<LoopAxis> along;
+    if (step.choices->along)
+      along = axes.pop_back_val();
+    return emitLoops(axes, bases, [&](const Bases &at) {
+      emitInner(lanes, along ? &*along : nullptr, at);
+    });
   }
   case StepMapping::Varying: {
     LoopAxis lanes = nest.inner.pop_back_val();
@@ -252,10 +256,12 @@ void kron::emitStep(Emitter &emitter, const Step &step,
       << remark::metric("Packed", packed != nullptr)
       << remark::metric("FactorPanels", step.choices->hasPanels)
       << remark::metric("InputPanels", step.choices->copiesRows)
+      << remark::metric("AlongAxis", step.choices->along != 0)
       << remark::metric("PackedBroadcasts", step.choices->packsFactor)
       << remark::metric("Remainder", !step.choices->remainder.empty())
       << remark::metric("SharingRows", step.choices->sharingRows > 1)
       << remark::metric("Segments", step.choices->segment != 0)
+      << remark::metric("PackedSegments", step.choices->packedK != 0)
       << remark::metric("ReadsPairs", step.choices->readsPairs)
       << remark::metric("LanesInside", step.choices->lanes == kLanesInside);
   StepEmitter(emitter, step, packed).emit();

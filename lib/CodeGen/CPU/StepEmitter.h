@@ -63,7 +63,18 @@ private:
   Value allocateSlot();
   void emitPanelCopy(const LaneBlocks &blocks, Value source, Value panels);
   Int getAhead(const LaneBlocks &blocks);
-  void emitInner(const LoopAxis &lanes, const Bases &bases);
+  /// How register tiles of the inner mapping go over lanes; what is copied to
+  /// panels lies in these.
+  struct InnerTiles {
+    LaneBlocks blocks;
+    Value usedLanes, panels;
+  };
+  void emitInnerTile(const InnerTiles &tiles, const Bases &column, Int q,
+                     int64_t rows, Int first, int64_t vectors, Value mask);
+  /// `along`: the axis outside of the lanes that a block of q goes along before
+  /// the next one, if it does.
+  void emitInner(const LoopAxis &lanes, const LoopAxis *along,
+                 const Bases &bases);
   bool takesRemainderGroups(const LoopAxis &lanes) const;
   void emitRemainderGroup(const LoopAxis *rows,
                           const PackedFactor::RemainderGroup &group,
@@ -156,28 +167,46 @@ private:
                                int64_t turns);
   void emitKTile(const Bases &at, const KTile &tile);
   void emitK(const LoopAxis *rows, const Bases &bases);
-  /// A block of a segment, with the strides of the copy of X and of the rows.
+  /// A block of a segment, with the strides of the copy of X and of rows of
+  /// results.
   struct SegmentTile {
     int64_t rows = 1, sizeN = 1, vectors = 1;
     bool pairs = false, words = false;
     /// Of p, or of words of two.
     int64_t sizeK = 1;
-    Int strideK = 0, rowStride = 0, destination = 0, addend = 0;
+    Int strideK = 0, unitStride = 0, rowStride = 0;
+    Int destination = 0, addend = 0;
+    /// How the factor lies; packed blocks have no lanes that are missing.
+    Int factorStrideK = 0, factorResultStride = 0;
+    Type factorElement;
+    bool isPacked = false;
+    /// Where blocks of the factor are packed, and sums of all rows lie between
+    /// them; null: the factor is read where it lies.
+    Value weights, sums;
     /// Lanes of the factor and of results, none in pairs; null: all.
     Value mask;
 
     int64_t getParts() const { return pairs ? 2 : 1; }
+    int64_t countSums() const { return rows * sizeN * vectors * getParts(); }
   };
   std::pair<Value, Value> emitSegmentWords(const SegmentShape &shape,
                                            Value first, Value second);
   void emitSegmentStep(const Bases &at, const SegmentTile &tile, Int p,
                        MutableArrayRef<Value> sums);
+  SmallVector<Value> emitSegmentSums(const Bases &at, const SegmentTile &tile,
+                                     ArrayRef<Value> start);
+  void emitSegmentResults(const Bases &at, const SegmentTile &tile,
+                          ArrayRef<Value> sums);
   void emitSegmentTile(const Bases &at, const SegmentTile &tile);
+  void emitSegmentPacking(const Bases &at, const SegmentTile &tile, Int first,
+                          int64_t count, Value panel);
+  void emitPackedSegment(const LoopAxis &rows, SegmentTile tile,
+                         int64_t rowsOfBlock, const Bases &bases);
   void emitSegmentCopy(const LoopAxis *rows, const SegmentShape &shape,
                        int64_t units, Value mask, Value source, Value panel);
   void emitSegmentUnits(const LoopAxis &lanes, const LoopAxis *rows,
                         const SegmentShape &shape, int64_t units, Value mask,
-                        int64_t sizeN, const Bases &bases, Value panel);
+                        SegmentTile tile, const Bases &bases, Value panel);
   void emitSegments(const LoopAxis &lanes, const LoopAxis *rows,
                     const Bases &bases);
   /// A block of q and lanes of the repeat mapping, each lane with `repeats`

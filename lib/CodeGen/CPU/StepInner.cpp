@@ -133,9 +133,49 @@ Int StepEmitter::getAhead(const LaneBlocks &blocks) {
 /// Of fewer segments of memory the processor sees by itself where they go on.
 static constexpr int64_t kManySegments = 12;
 
-void StepEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
+void StepEmitter::emitInnerTile(const InnerTiles &tiles, const Bases &column,
+                                Int q, int64_t rows, Int first, int64_t vectors,
+                                Value mask) {
+  const LaneBlocks &blocks = tiles.blocks;
+  RegisterTile tile = startTile(column);
+  tile.rows = rows;
+  tile.vectors = vectors;
+  tile.lanes = blocks.lanes;
+  tile.usedLanes = tiles.usedLanes;
+  tile.mask = mask;
+  tile.a = {
+      nest.group == 1 ? TileOperand::Kind::Scalar : TileOperand::Kind::Group,
+      emitter.offsetPointer(column.factor, emitter.mul(q, factor.resultStride)),
+      factor.resultStride,
+      factor.strideK,
+      nest.group,
+      step.isFactorConjugate};
+  tile.b = {TileOperand::Kind::Vector,
+            column.source,
+            blocks.used,
+            step.source.strides[step.axis],
+            1,
+            step.isSourceConjugate,
+            step.source.element};
+  if (tiles.panels) {
+    tile.b.base =
+        emitter.offsetPointer(tiles.panels, getPanelOffset(blocks, first));
+    tile.b.blockStride = blocks.lanes;
+    tile.b.strideK = blocks.getWidth();
+    tile.b.element = nullptr;
+  } else {
+    tile.ahead = getAhead(blocks);
+  }
+  tile.readsSegments = step.isInPlace && step.sizeK >= kManySegments;
+  tile.result = getResultRows(column, q, blocks.used, blocks.used);
+  emitRegisterTile(emitter, tile);
+}
+
+void StepEmitter::emitInner(const LoopAxis &laneAxis, const LoopAxis *along,
+                            const Bases &bases) {
   bool isKnown = laneAxis.size.isConstant();
-  LaneBlocks blocks;
+  InnerTiles tiles;
+  LaneBlocks &blocks = tiles.blocks;
   blocks.size = laneAxis.size;
   blocks.most = INT32_MAX;
   if (isKnown)
@@ -144,9 +184,8 @@ void StepEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
     blocks.most = step.mostInner;
   blocks.lanes = chooseLanes(isKnown ? laneAxis.size.getConstant() : INT64_MAX,
                              step.vectorBits, emitter.getElementBytes());
-  int64_t lanes = blocks.lanes;
-  int64_t used = blocks.used = lanes / nest.group * nest.group;
-  Value usedLanes = emitter.firstLanes(lanes, used);
+  blocks.used = blocks.lanes / nest.group * nest.group;
+  tiles.usedLanes = emitter.firstLanes(blocks.lanes, blocks.used);
   blocks.shape = getShape();
   // Enough to hide the latency of multiply-adds; more rows would need more
   // addresses than there are registers.
@@ -155,11 +194,24 @@ void StepEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
                            ? blocks.shape.rows
                            : std::min(kSingleRows, step.sizeN);
 
-  bool copies = step.choices->copiesRows;
-  Value panels;
-  if (copies) {
-    panels = allocateOnStack(getPanelElements(blocks));
-    emitPanelCopy(blocks, bases.source, panels);
+  if (along)
+    return emitBlocks(
+        along->size, step.choices->along, [&](Int start, int64_t count) {
+          Bases chunk = advance(bases, *along, start);
+          emitBlocks(step.sizeN, blocks.shape.rows, [&](Int q, int64_t rows) {
+            emitter.forLoop(0, count, 1, [&](Int position) {
+              Bases at = advance(chunk, *along, position);
+              emitLaneBlocks(
+                  blocks, [&](Int first, int64_t vectors, Value mask) {
+                    emitInnerTile(tiles, advance(at, laneAxis, first), q, rows,
+                                  first, vectors, mask);
+                  });
+            });
+          });
+        });
+  if (step.choices->copiesRows) {
+    tiles.panels = allocateOnStack(getPanelElements(blocks));
+    emitPanelCopy(blocks, bases.source, tiles.panels);
   }
 
   // One column of blocks: `vectors` vectors from lane `first`, all q.
@@ -169,39 +221,7 @@ void StepEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
                               ? blocks.shape.rows
                               : singleRows;
     emitBlocks(step.sizeN, rowsOfBlock, [&](Int q, int64_t rows) {
-      RegisterTile tile = startTile(column);
-      tile.rows = rows;
-      tile.vectors = vectors;
-      tile.lanes = lanes;
-      tile.usedLanes = usedLanes;
-      tile.mask = mask;
-      tile.a = {nest.group == 1 ? TileOperand::Kind::Scalar
-                                : TileOperand::Kind::Group,
-                emitter.offsetPointer(column.factor,
-                                      emitter.mul(q, factor.resultStride)),
-                factor.resultStride,
-                factor.strideK,
-                nest.group,
-                step.isFactorConjugate};
-      tile.b = {TileOperand::Kind::Vector,
-                column.source,
-                used,
-                step.source.strides[step.axis],
-                1,
-                step.isSourceConjugate,
-                step.source.element};
-      if (copies) {
-        tile.b.base =
-            emitter.offsetPointer(panels, getPanelOffset(blocks, first));
-        tile.b.blockStride = lanes;
-        tile.b.strideK = blocks.getWidth();
-        tile.b.element = nullptr;
-      }
-      if (!copies)
-        tile.ahead = getAhead(blocks);
-      tile.readsSegments = step.isInPlace && step.sizeK >= kManySegments;
-      tile.result = getResultRows(column, q, used, used);
-      emitRegisterTile(emitter, tile);
+      emitInnerTile(tiles, column, q, rows, first, vectors, mask);
     });
   });
 }

@@ -33,7 +33,7 @@ void StepEmitter::emitSegmentStep(const Bases &at, const SegmentTile &tile,
       Value base = emitter.offsetPointer(
           at.source, emitter.add(emitter.add(emitter.mul(p, tile.strideK),
                                              emitter.mul(row, tile.rowStride)),
-                                 vector * unit));
+                                 emitter.mul(vector, tile.unitStride)));
       Value first = emitter.loadVector(type, base, nullptr);
       Value second;
       if (tile.pairs)
@@ -44,10 +44,10 @@ void StepEmitter::emitSegmentStep(const Bases &at, const SegmentTile &tile,
     for (int64_t q = 0; q < tile.sizeN; ++q) {
       auto getFactor = [&](Int position) {
         Int offset =
-            emitter.add(emitter.add(emitter.mul(position, factor.strideK),
-                                    emitter.mul(q, factor.resultStride)),
+            emitter.add(emitter.add(emitter.mul(position, tile.factorStrideK),
+                                    emitter.mul(q, tile.factorResultStride)),
                         vector * unit);
-        return emitter.offsetPointer(at.factor, offset, factor.element);
+        return emitter.offsetPointer(at.factor, offset, tile.factorElement);
       };
       Value first, second;
       if (tile.words) {
@@ -60,8 +60,9 @@ void StepEmitter::emitSegmentStep(const Bases &at, const SegmentTile &tile,
         std::tie(first, second) =
             emitPairLoad(emitter, lanes, getFactor(p), unit);
       } else {
-        first =
-            emitter.loadVector(type, getFactor(p), tile.mask, factor.element);
+        first = emitter.loadVector(type, getFactor(p),
+                                   tile.isPacked ? nullptr : tile.mask,
+                                   tile.factorElement);
       }
       auto multiply = [&](Value f, Value x, Value sum) {
         return tile.words ? emitPairProduct(emitter, f, x, sum)
@@ -78,17 +79,21 @@ void StepEmitter::emitSegmentStep(const Bases &at, const SegmentTile &tile,
   }
 }
 
-void StepEmitter::emitSegmentTile(const Bases &at, const SegmentTile &tile) {
-  int64_t lanes = getMaxLanes(step), parts = tile.getParts();
+/// Adds the products of a tile to `sums`, those of one turn of p: [row, q,
+/// vector, part].
+SmallVector<Value> StepEmitter::emitSegmentSums(const Bases &at,
+                                                const SegmentTile &tile,
+                                                ArrayRef<Value> start) {
+  int64_t parts = tile.getParts(), count = start.size();
   // Enough sums to hide the latency of multiply-adds, and a loop of so many of
   // these.
   constexpr int64_t kSums = 4, kUnrolled = 32;
-  int64_t count = tile.rows * tile.sizeN * tile.vectors * parts;
   int64_t turns =
       std::min<int64_t>(llvm::divideCeil(kSums * parts, count), tile.sizeK);
   int64_t unrolled = std::max<int64_t>(kUnrolled / (turns * count), 1) * turns;
-  SmallVector<Value> sums(turns * count,
-                          emitter.zero(emitter.getVectorType(lanes)));
+  SmallVector<Value> sums(start);
+  sums.resize(turns * count,
+              emitter.zero(emitter.getVectorType(getMaxLanes(step))));
   auto emitStepsOfK = [&](Int first, int64_t number,
                           MutableArrayRef<Value> values) {
     for (int64_t index = 0; index < number; ++index)
@@ -105,7 +110,14 @@ void StepEmitter::emitSegmentTile(const Bases &at, const SegmentTile &tile) {
   emitStepsOfK(full, tile.sizeK - full, sums);
   for (int64_t index = count; index < turns * count; ++index)
     sums[index % count] = emitSum(emitter, sums[index % count], sums[index]);
-  for (int64_t index = 0; index < count; index += parts) {
+  sums.resize(count);
+  return sums;
+}
+
+void StepEmitter::emitSegmentResults(const Bases &at, const SegmentTile &tile,
+                                     ArrayRef<Value> sums) {
+  int64_t lanes = getMaxLanes(step), parts = tile.getParts();
+  for (int64_t index = 0, count = sums.size(); index < count; index += parts) {
     int64_t vector = index / parts % tile.vectors;
     int64_t q = index / parts / tile.vectors % tile.sizeN;
     int64_t row = index / parts / tile.vectors / tile.sizeN;
@@ -130,6 +142,92 @@ void StepEmitter::emitSegmentTile(const Bases &at, const SegmentTile &tile) {
   }
 }
 
+void StepEmitter::emitSegmentTile(const Bases &at, const SegmentTile &tile) {
+  SmallVector<Value> zeros(
+      tile.countSums(), emitter.zero(emitter.getVectorType(getMaxLanes(step))));
+  emitSegmentResults(at, tile, emitSegmentSums(at, tile, zeros));
+}
+
+/// Copies the factor's part for the q of `tile` and `count` p, from `first` on,
+/// to [q, p, lane].
+void StepEmitter::emitSegmentPacking(const Bases &at, const SegmentTile &tile,
+                                     Int first, int64_t count, Value panel) {
+  int64_t lanes = getMaxLanes(step);
+  VectorType type = emitter.getVectorType(lanes);
+  emitter.forLoop(0, count, 1, [&](Int p) {
+    for (int64_t q = 0; q < tile.sizeN; ++q) {
+      Int offset =
+          emitter.add(emitter.mul(emitter.add(first, p), factor.strideK),
+                      emitter.mul(q, factor.resultStride));
+      Value from = emitter.offsetPointer(at.factor, offset, factor.element);
+      Value to = emitter.offsetPointer(
+          panel, emitter.add(emitter.mul(p, lanes), q * count * lanes));
+      emitter.storeVector(
+          emitter.loadVector(type, from, tile.mask, factor.element), to,
+          nullptr);
+    }
+  });
+}
+
+/// Takes all rows through the q of `tile`, a packed block of the factor after
+/// the other, between which sums lie in memory.
+void StepEmitter::emitPackedSegment(const LoopAxis &rows, SegmentTile tile,
+                                    int64_t rowsOfBlock, const Bases &bases) {
+  int64_t lanes = getMaxLanes(step);
+  VectorType type = emitter.getVectorType(lanes);
+  tile.isPacked = true;
+  tile.factorStrideK = lanes;
+  tile.factorElement = nullptr;
+  auto forRows = [&](Int firstK, function_ref<void(const Bases &, Int)> body) {
+    emitBlocks(rows.size, rowsOfBlock, [&](Int row, int64_t count) {
+      Bases at = advance(bases, rows, row);
+      at.source = emitter.offsetPointer(
+          bases.source, emitter.add(emitter.mul(row, tile.rowStride),
+                                    emitter.mul(firstK, tile.strideK)));
+      at.factor = tile.weights;
+      tile.rows = count;
+      body(at, row);
+    });
+  };
+  auto pack = [&](Int first, int64_t count) {
+    emitSegmentPacking(bases, tile, first, count, tile.weights);
+    tile.factorResultStride = count * lanes;
+  };
+  int64_t sizeK = tile.sizeK, blockK = step.choices->packedK;
+  if (blockK >= sizeK) {
+    pack(0, sizeK);
+    return forRows(0, [&](const Bases &at, Int) { emitSegmentTile(at, tile); });
+  }
+  auto getSum = [&](Int row, int64_t index) {
+    return emitter.offsetPointer(
+        tile.sums,
+        emitter.add(emitter.mul(row, tile.sizeN * lanes), index * lanes));
+  };
+  auto load = [&](Int row) {
+    SmallVector<Value> sums;
+    for (int64_t index = 0; index < tile.countSums(); ++index)
+      sums.push_back(emitter.loadVector(type, getSum(row, index), nullptr));
+    return sums;
+  };
+  auto store = [&](Int row, ArrayRef<Value> sums) {
+    for (auto [index, sum] : llvm::enumerate(sums))
+      emitter.storeVector(sum, getSum(row, index), nullptr);
+  };
+  forRows(0, [&](const Bases &, Int row) {
+    store(row, SmallVector<Value>(tile.countSums(), emitter.zero(type)));
+  });
+  emitBlocks(sizeK, blockK, [&](Int first, int64_t count) {
+    pack(first, count);
+    tile.sizeK = count;
+    forRows(first, [&](const Bases &at, Int row) {
+      store(row, emitSegmentSums(at, tile, load(row)));
+    });
+  });
+  forRows(0, [&](const Bases &at, Int row) {
+    emitSegmentResults(at, tile, load(row));
+  });
+}
+
 /// The words of a unit of X at two p, in the order of those of the factor.
 std::pair<Value, Value> StepEmitter::emitSegmentWords(const SegmentShape &shape,
                                                       Value first,
@@ -152,8 +250,8 @@ std::pair<Value, Value> StepEmitter::emitSegmentWords(const SegmentShape &shape,
 }
 
 /// Copies what of `rows` rows of X belongs to a segment of `units`, the last
-/// one of which is masked, to [row, p, unit]; in pairs, even and odd elements
-/// apart.
+/// one of which is masked, to [row, unit, p]; in pairs, even and odd elements
+/// apart. What a register tile loads for one p after the other is contiguous.
 void StepEmitter::emitSegmentCopy(const LoopAxis *rows,
                                   const SegmentShape &shape, int64_t units,
                                   Value mask, Value source, Value panel) {
@@ -166,19 +264,18 @@ void StepEmitter::emitSegmentCopy(const LoopAxis *rows,
     if (rows)
       from =
           emitter.offsetPointer(from, emitter.mul(row, rows->source), stored);
+    int64_t sizeK = getSegmentK(step, shape);
     Value to = emitter.offsetPointer(
-        panel, emitter.mul(row, getSegmentK(step, shape) * shape.segment *
-                                    shape.unit));
-    emitter.forLoop(0, getSegmentK(step, shape), 1, [&](Int p) {
+        panel, emitter.mul(row, getSegmentRowElements(step, shape)));
+    emitter.forLoop(0, sizeK, 1, [&](Int p) {
       Int stride = step.source.strides[step.axis];
       Value x = emitter.offsetPointer(
           from, emitter.mul(p, shape.words ? emitter.mul(2, stride) : stride),
           stored);
-      Value copy =
-          emitter.offsetPointer(to, emitter.mul(p, shape.segment * shape.unit));
+      Value copy = emitter.offsetPointer(to, emitter.mul(p, shape.unit));
       for (int64_t unit = 0; unit < units; ++unit) {
         Value base = emitter.offsetPointer(x, unit * shape.unit, stored);
-        Value place = emitter.offsetPointer(copy, unit * shape.unit);
+        Value place = emitter.offsetPointer(copy, unit * sizeK * shape.unit);
         std::pair<Value, Value> values;
         if (shape.words) {
           values = emitSegmentWords(
@@ -205,19 +302,21 @@ void StepEmitter::emitSegmentCopy(const LoopAxis *rows,
 }
 
 /// Takes the copy `panel` of `units`, the last one of which is masked, through
-/// `sizeN` q, whose factor and results `bases` has.
+/// the q of `tile`, whose factor and results `bases` has.
 void StepEmitter::emitSegmentUnits(const LoopAxis &laneAxis,
                                    const LoopAxis *rows,
                                    const SegmentShape &shape, int64_t units,
-                                   Value mask, int64_t sizeN,
+                                   Value mask, SegmentTile tile,
                                    const Bases &bases, Value panel) {
-  SegmentTile tile;
-  tile.sizeN = sizeN;
   tile.pairs = shape.pairs;
   tile.words = shape.words;
   tile.sizeK = getSegmentK(step, shape);
-  tile.strideK = shape.segment * shape.unit;
-  tile.rowStride = tile.sizeK * shape.segment * shape.unit;
+  tile.factorStrideK = factor.strideK;
+  tile.factorResultStride = factor.resultStride;
+  tile.factorElement = factor.element;
+  tile.strideK = shape.unit;
+  tile.unitStride = tile.sizeK * shape.unit;
+  tile.rowStride = getSegmentRowElements(step, shape);
   if (rows) {
     tile.destination = rows->destination;
     tile.addend = rows->addend;
@@ -225,8 +324,13 @@ void StepEmitter::emitSegmentUnits(const LoopAxis &laneAxis,
   auto emitVectors = [&](Int vector, int64_t vectors) {
     Int element = emitter.mul(vector, shape.unit);
     Bases part = advance(bases, laneAxis, element);
-    Value copy = emitter.offsetPointer(panel, element);
+    Value copy =
+        emitter.offsetPointer(panel, emitter.mul(vector, tile.unitStride));
     tile.vectors = vectors;
+    if (tile.weights) {
+      part.source = copy;
+      return emitPackedSegment(*rows, tile, shape.rows, part);
+    }
     Int total = rows ? rows->size : Int(1);
     emitBlocks(total, shape.rows, [&](Int row, int64_t count) {
       Bases at = rows ? advance(part, *rows, row) : part;
@@ -250,49 +354,54 @@ void StepEmitter::emitSegments(const LoopAxis &laneAxis, const LoopAxis *rows,
     most = rows->size.isConstant() ? rows->size.getConstant() : step.usualRows;
   SegmentShape shape = *getSegmentShape(step, factor.element, size, most);
   shape.segment = step.choices->segment;
-  int64_t units = size / shape.unit, remainder = size % shape.unit;
+  int64_t units = shape.getUnits(size), remainder = shape.getRemainder(size);
   auto allocate = [&](const SegmentShape &part) {
-    return allocateOnStack(most * getSegmentK(step, part) * part.segment *
-                           part.unit);
+    return allocateOnStack(most * getSegmentRowElements(step, part));
   };
   Value panel = allocate(shape);
-  // What fills no unit goes with the last segment, as single vectors.
+  // What fills no pair goes with the last segment, as single vectors.
   SegmentShape end;
   end.unit = lanes;
   end.segment = llvm::divideCeil(remainder, lanes);
   end.rows = shape.rows;
   Value endPanel = remainder ? allocate(end) : Value();
-  Value mask =
-      remainder
-          ? emitter.firstLanes(lanes, remainder - (end.segment - 1) * lanes)
-          : Value();
-  auto emitSegment = [&](Int unit, int64_t count, bool hasEnd) {
+  Value mask = size % lanes ? emitter.firstLanes(lanes, size % lanes) : Value();
+  SegmentTile tile;
+  if (int64_t packedK = std::min(step.choices->packedK, step.sizeK)) {
+    tile.weights = allocateOnStack(shape.sizeN * packedK * lanes);
+    if (packedK < step.sizeK)
+      tile.sums = allocateOnStack(most * shape.sizeN * lanes);
+  }
+  auto emitSegment = [&](Int unit, int64_t count, bool isLast) {
     Bases whole = advance(bases, laneAxis, emitter.mul(unit, shape.unit));
     Bases ending = advance(bases, laneAxis, units * shape.unit);
-    emitSegmentCopy(rows, shape, count, nullptr, whole.source, panel);
+    Value own = isLast && !shape.pairs ? mask : Value();
+    emitSegmentCopy(rows, shape, count, own, whole.source, panel);
+    bool hasEnd = isLast && remainder;
     if (hasEnd)
       emitSegmentCopy(rows, end, end.segment, mask, ending.source, endPanel);
     emitBlocks(step.sizeN, shape.sizeN, [&](Int q, int64_t sizeN) {
+      tile.sizeN = sizeN;
       auto atResults = [&](const Bases &part) {
-        Bases own = advanceResults(part, q);
-        own.factor = emitter.offsetPointer(
-            own.factor, emitter.mul(q, factor.resultStride), factor.element);
-        return own;
+        Bases at = advanceResults(part, q);
+        at.factor = emitter.offsetPointer(
+            at.factor, emitter.mul(q, factor.resultStride), factor.element);
+        return at;
       };
-      emitSegmentUnits(laneAxis, rows, shape, count, nullptr, sizeN,
+      emitSegmentUnits(laneAxis, rows, shape, count, own, tile,
                        atResults(whole), panel);
       if (hasEnd)
-        emitSegmentUnits(laneAxis, rows, end, end.segment, mask, sizeN,
+        emitSegmentUnits(laneAxis, rows, end, end.segment, mask, tile,
                          atResults(ending), endPanel);
     });
   };
-  if (!remainder)
+  if (!mask && !remainder)
     return emitBlocks(units, shape.segment, [&](Int unit, int64_t count) {
-      emitSegment(unit, count, /*hasEnd=*/false);
+      emitSegment(unit, count, /*isLast=*/false);
     });
   int64_t last = (units - 1) / shape.segment * shape.segment;
   emitter.forLoop(0, last, shape.segment, [&](Int unit) {
-    emitSegment(unit, shape.segment, /*hasEnd=*/false);
+    emitSegment(unit, shape.segment, /*isLast=*/false);
   });
-  emitSegment(last, units - last, /*hasEnd=*/true);
+  emitSegment(last, units - last, /*isLast=*/true);
 }

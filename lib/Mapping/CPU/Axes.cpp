@@ -204,10 +204,14 @@ static int64_t countLaneBytes(const CPUPlan &plan, FusedOp fused,
   return rowElements * (plan.transposesInput ? kLineBytes : vectorBits / 8);
 }
 
-/// Multiply-adds of vectors that two transpositions of an element take as long
-/// as.
-static double getTransposingCost(int64_t lanes) {
-  return 2.0 * llvm::Log2_64(lanes) + 2;
+/// Multiply-adds of vectors that transposing an element of the input takes as
+/// long as, and the results for one that `groups` leave of it.
+static std::pair<double, double> getTransposingCosts(ArrayRef<StepGroup> groups,
+                                                     int64_t lanes) {
+  double own = llvm::Log2_64(lanes) + 1, growth = 1;
+  for (const StepGroup &group : groups)
+    growth *= double(group.sizeN) / group.sizeK;
+  return {own, growth * own};
 }
 
 /// Whether factors that are no powers of two are cheaper with lanes over rows,
@@ -229,9 +233,9 @@ static bool putsRowsInLanes(const CPUPlan &plan, FusedOp fused,
       (!isMany || 2 * bytes > caches.l2Bytes))
     return false;
   SmallVector<StepGroup> groups = chooseGroups(fused, lanes, /*isFull=*/true);
-  double others = getTransposingCost(lanes);
-  double input = plan.transposesInput ? others / 2 : 0;
-  others -= input;
+  auto [input, others] = getTransposingCosts(groups, lanes);
+  if (!plan.transposesInput)
+    others += std::exchange(input, 0);
   // So does a tile of a transposed input either way.
   if (bytes > caches.l1Bytes && !plan.transposesInput)
     others += kCPURates.secondLevelSlots * groups.size();
@@ -292,7 +296,8 @@ static double getSplitCost(const CPUPlan &plan, FusedOp fused,
   }
   if (!plan.rowsInLanes)
     return cost;
-  cost += getTransposingCost(lanes);
+  auto [in, out] = getTransposingCosts(plan.groups, lanes);
+  cost += in + out;
   // Of two buffers.
   if (2 * countLaneBytes(plan, fused, vectorBits) > caches.l1Bytes)
     cost += kCPURates.secondLevelSlots * plan.groups.size();
@@ -312,7 +317,8 @@ static double getSparseCost(const StepGroup &group, const GroupView &view,
 /// Whether the factors of a regrouped chain that fill vectors badly are cheaper
 /// with lanes over rows, two transpositions included.
 static bool putsRegroupedRowsInLanes(const CPUPlan &plan, int64_t lanes) {
-  double share = 1, own = 0, inLanes = getTransposingCost(lanes);
+  auto [in, out] = getTransposingCosts(plan.groups, lanes);
+  double share = 1, own = 0, inLanes = in + out;
   for (auto [group, view] : llvm::zip_equal(plan.groups, plan.views)) {
     own += share *
            getSparseCost(group, view, plan.tiledAxis, lanes, /*isFull=*/false);
@@ -416,22 +422,30 @@ static int64_t countFactorUses(const CPUPlan &plan, FusedOp fused,
 }
 
 void kron::chooseConversions(const CPUPlan &plan, FusedOp fused,
-                             CPUPlanAttr given, CPUChoices &choices) {
-  // Copies of segments convert what they read.
+                             CPUPlanAttr given, const CacheBudget &caches,
+                             CPUChoices &choices) {
+  // Copies of segments convert what they read, of a factor that would not stay
+  // in the second-level cache, too.
   int64_t lanes =
       std::max<int64_t>(choices.vectorBits / 8 / getComputedBytes(fused), 1);
+  bool hasSegments = hasLongVaryingAxis(plan, fused, lanes);
   if (!given || !given.has("converts_input"))
     choices.convertsInput =
         !choices.hasFarRows() &&
         isConverted(fused, fused.getInputs().front()) &&
         plan.groups.front().sizeN > kCPURates.mostConvertingResults &&
-        !hasLongVaryingAxis(plan, fused, lanes);
+        !hasSegments;
   if (given && given.has("steps"))
     return;
   for (auto [group, step] : llvm::zip_equal(plan.groups, choices.steps)) {
     ModeProductOp product = group.products.front();
+    int64_t bytes = getArrayType(product.getFactor()).getNumElements() *
+                    getComputedBytes(fused);
+    bool isLeft = hasSegments && choices.matrixTiles != kPairProducts &&
+                  bytes > caches.l2Bytes / 2;
     step.convertsFactor =
         group.products.size() == 1 && isConverted(fused, product.getFactor()) &&
+        !isLeft &&
         countFactorUses(plan, fused, group) > kCPURates.mostConvertingUses;
   }
 }

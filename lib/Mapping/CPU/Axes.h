@@ -48,7 +48,7 @@ void chooseFarSources(const CPUPlan &plan, FusedOp fused,
 /// Chooses whether input and factors are converted before they are used, but
 /// for the fields that `given` (may be null) has.
 void chooseConversions(const CPUPlan &plan, FusedOp fused, CPUPlanAttr given,
-                       CPUChoices &choices);
+                       const CacheBudget &caches, CPUChoices &choices);
 
 /// Chooses how many positions of a grid axis tiles take together, so that their
 /// results can be stored non-temporally.

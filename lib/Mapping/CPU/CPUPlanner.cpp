@@ -85,6 +85,28 @@ static int64_t choosePrefetch(const CPUPlan &plan, FusedOp fused,
   return isColumns || fitsSecondLevel(plan, fused, caches) ? -1 : 0;
 }
 
+/// Chooses how memory and steps of tiles are taken, which `choices` have; why
+/// that is no plan for `fused`, or empty.
+static std::string completeSteps(FusedOp fused, CPUPlanAttr given,
+                                 const CPUPlannerOptions &options,
+                                 CPUChoices &choices) {
+  std::variant<CPUPlan, std::string> chosen = describeCPUPlan(fused, choices);
+  if (auto *reason = std::get_if<std::string>(&chosen))
+    return *reason;
+  const CPUPlan &plan = std::get<CPUPlan>(chosen);
+  chooseMemory(plan, fused, given, options, choices);
+  if (!given || !given.has("steps"))
+    chooseFarSources(plan, fused, options.caches, choices);
+  // Register tiles of fibres that stay in half a register have fewer rows.
+  bool isOpen = !choices.keptFibres && options.hasFastShuffles;
+  if (isOpen)
+    choices.keptFibres = 1;
+  chooseSteps(fused, given, options.caches, choices);
+  if (isOpen && !mayKeepFibres(fused, choices))
+    choices.keptFibres = 0;
+  return "";
+}
+
 /// Chooses what the plan of `fused` leaves open, of which `given` (may be null)
 /// is what it has; why that is no plan for it, or empty.
 static std::string complete(FusedOp fused, CPUPlanAttr given,
@@ -114,26 +136,21 @@ static std::string complete(FusedOp fused, CPUPlanAttr given,
   if (!choices.hasFarRows())
     takeGiven(choices.prefetch, choosePrefetch(plan, fused, bits, caches));
   auto isGiven = [&](StringRef name) { return given && given.has(name); };
-  chooseConversions(plan, fused, given, choices);
+  chooseConversions(plan, fused, given, caches, choices);
   if (!isGiven("slice_cuts"))
     choices.sliceCuts = chooseSliceCuts(plan, fused, choices, caches);
   if (!isGiven("blocks"))
     choices.blocks = chooseBlocks(plan, fused, choices, caches);
-  chosen = describeCPUPlan(fused, choices);
-  if (auto *reason = std::get_if<std::string>(&chosen))
-    return *reason;
-  plan = std::get<CPUPlan>(chosen);
-  chooseMemory(plan, fused, given, options, choices);
-  if (!isGiven("steps"))
-    chooseFarSources(plan, fused, caches, choices);
-  // Register tiles of fibres that stay in half a register have fewer rows.
-  bool isOpen = !choices.keptFibres && options.hasFastShuffles;
-  if (isOpen)
-    choices.keptFibres = 1;
-  chooseSteps(fused, given, caches, choices);
-  if (isOpen && !mayKeepFibres(fused, choices))
-    choices.keptFibres = 0;
-  return "";
+  CPUChoices open = choices;
+  std::string reason = completeSteps(fused, given, options, choices);
+  // Tiles of several positions are for register tiles that go along these.
+  if (reason.empty() && choices.blocks > 1 && !isGiven("blocks") &&
+      plan.isTiledInnermost() && !choices.steps.front().along) {
+    choices = open;
+    choices.blocks = 1;
+    reason = completeSteps(fused, given, options, choices);
+  }
+  return reason;
 }
 
 /// Why the processor does not have what `choices` ask for; empty if it does.

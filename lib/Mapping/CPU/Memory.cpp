@@ -7,6 +7,7 @@
 
 #include "Axes.h"
 #include "kron/Machine/CPURates.h"
+#include "kron/Machine/NominalSizes.h"
 #include "kron/Machine/ThreadForms.h"
 #include "kron/Plan/Arrays.h"
 #include <numeric>
@@ -36,10 +37,37 @@ static std::optional<int64_t> countBytes(const CPUPlan &plan, FusedOp fused) {
   return results + inputs;
 }
 
+/// Positions of the axis outside of all columns that a tile takes: register
+/// tiles go along them (`along_axis`), as long as the input stays in the
+/// second-level cache and that leaves threads some tiles each.
+static int64_t choosePositionsOfColumns(const CPUPlan &plan, FusedOp fused,
+                                        const CPUChoices &choices, int axis,
+                                        int64_t columns,
+                                        const CacheBudget &caches) {
+  ShapedType init = getArrayType(fused.getInit());
+  if (!getVaryingAxes(fused)[axis] || choices.matrixTiles == kMatrixTiles ||
+      getTileSize(fused, plan, choices) != columns)
+    return 1;
+  int64_t tiles = 1;
+  for (auto [other, role] : llvm::enumerate(plan.roles))
+    if (role == AxisRole::Grid && static_cast<int>(other) != axis)
+      tiles *= ShapedType::isDynamic(init.getDimSize(other))
+                   ? kNominalCPURows
+                   : init.getDimSize(other);
+  int64_t bytes = plan.groups.front().sizeK * columns * getComputedBytes(fused);
+  int64_t size = init.getDimSize(axis);
+  int64_t held = std::min(caches.l2Bytes / 2 / std::max<int64_t>(bytes, 1),
+                          size * tiles / kCPURates.leastTiles);
+  return getDivisor(size, held);
+}
+
 int64_t kron::chooseBlocks(const CPUPlan &plan, FusedOp fused,
                            const CPUChoices &choices,
                            const CacheBudget &caches) {
   auto [axis, elements] = findBlockAxis(fused, plan);
+  if (axis >= 0 && plan.isTiledInnermost())
+    return choosePositionsOfColumns(plan, fused, choices, axis, elements,
+                                    caches);
   if (choices.streamBytes <= 0 || !isBoundByStores(plan) || axis < 0)
     return 1;
   ShapedType init = getArrayType(fused.getInit());

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "RegisterTiles.h"
-#include "kron/Machine/CPURates.h"
 #include <limits>
 
 using namespace mlir;
@@ -22,13 +21,13 @@ struct BlockCosts {
   /// Vectors side by side of which the input for all of a sum stays in the
   /// first-level cache.
   int64_t nearVectors;
+  /// Issue slots of a load of others.
+  double farLoadSlots;
 
   /// Issue slots of one step of p, a multiply-add or a load each: FMAs, loads,
   /// or the FMA latency, whichever is most.
   double getBlockCost(int64_t rows, int64_t vectors) const {
-    double loads = vectors > nearVectors
-                       ? kCPURates.secondLevelLoadSlots * vectors
-                       : vectors;
+    double loads = vectors > nearVectors ? farLoadSlots * vectors : vectors;
     return std::max({double(parts * rows * vectors), parts * rows + loads,
                      double(inFlight)}) +
            1;
@@ -67,7 +66,8 @@ TileShape kron::chooseTileShape(int64_t rows, int64_t vectors,
   int64_t vectorTotal = vectors < 0 ? kMany : std::min(vectors, kMany);
   auto [fixedRows, fixedVectors] = choice.fixed;
 
-  BlockCosts costs{parts, choice.fmasInFlight, vectorTotal};
+  BlockCosts costs{parts, choice.fmasInFlight, vectorTotal,
+                   choice.farLoadSlots};
   if (inputVectors)
     costs.nearVectors =
         choice.l1Bytes / 2 / (inputVectors * choice.vectorBits / 8);

@@ -9,6 +9,7 @@
 #define KRON_LIB_MAPPING_CPU_REGISTERTILES_H
 
 #include "StepBudget.h"
+#include "kron/Machine/CPURates.h"
 #include "kron/Plan/CPU/LoopNest.h"
 
 namespace mlir::kron {
@@ -20,6 +21,8 @@ struct TileChoice {
   int64_t fmasInFlight;
   int64_t l1Bytes;
   TileShape fixed;
+  /// Issue slots of a load of what leaves that cache.
+  double farLoadSlots = kCPURates.secondLevelLoadSlots;
 
   bool isFixed() const { return fixed.rows || fixed.vectors; }
 };

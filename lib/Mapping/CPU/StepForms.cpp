@@ -219,6 +219,54 @@ bool kron::isWorthCopyingRows(const StepLayout &step, const LoopNest &nest,
          step.sizeK * vectors * lanes * step.elementBytes <= most;
 }
 
+/// Issue slots that a load takes more if what it belongs to takes `bytes`.
+static double getLoadSlots(int64_t bytes, const StepBudget &budget) {
+  if (bytes <= budget.l1Bytes)
+    return 0;
+  return bytes <= budget.cacheBytes / 2 ? kCPURates.alongLoadSlots
+                                        : kCPURates.farLoadSlots;
+}
+
+int64_t kron::chooseAlong(const StepLayout &step, const LoopNest &nest,
+                          const TileShape &along, bool waitsForLines,
+                          const StepBudget &budget) {
+  const LoopAxis *axis = findAlongAxis(step, nest);
+  Int inner = nest.inner.back().size;
+  int64_t elements = inner.isConstant() ? inner.getConstant() : step.mostInner;
+  if (!axis || !axis->size.isConstant() || !axis->factor.is(1) || !elements)
+    return 0;
+  // For each position of the axis: vectors of X and of results, and lines that
+  // an element of the factor shares with its neighbours.
+  const CPUStepChoices &chosen = *step.choices;
+  int64_t bytes = step.elementBytes, size = axis->size.getConstant();
+  int64_t held = budget.cacheBytes / 2 /
+                 std::max<int64_t>(step.sizeK * elements * bytes, 1);
+  int64_t positions = std::min(held, size);
+  if (positions < 2)
+    return 0;
+  positions = llvm::divideCeil(size, llvm::divideCeil(size, positions));
+  double vectors = llvm::divideCeil(elements, getMaxLanes(step));
+  double inputs = step.sizeK * vectors * step.sizeN,
+         weights = step.sizeK * step.sizeN;
+  int64_t share = std::min<int64_t>(kLineBytes, size * bytes);
+  auto getSlots = [&](int64_t rows, int64_t q, int64_t inputBytes) {
+    return inputs / rows * getLoadSlots(inputBytes, budget) +
+           weights * getLoadSlots(q * step.sizeK * share, budget);
+  };
+  int64_t blockBytes = step.sizeK * chosen.vectors * step.vectorBits / 8;
+  int64_t inputBytes = step.sizeK * positions * elements * bytes;
+  double others =
+      getSlots(chosen.rows, chosen.packsFactor ? 0 : step.sizeN, blockBytes);
+  if (chosen.packsFactor)
+    others += weights * kCPURates.packedElementSlots;
+  // Of more results in turn than a processor follows, each waits for its line.
+  bool isLost = waitsForLines && step.sizeN > kCPURates.linesInFlight &&
+                elements * bytes < kCPURates.aliasBytes;
+  if (isLost)
+    others += step.sizeN * vectors * kCPURates.lostStoreSlots;
+  return getSlots(along.rows, along.rows, inputBytes) < others ? positions : 0;
+}
+
 bool kron::isWorthPrefetchingRows(const StepLayout &step, int64_t mostLines) {
   // What shares sets would be gone before it is needed.
   const CPUStepChoices &chosen = *step.choices;
@@ -245,13 +293,12 @@ int64_t kron::chooseSegment(const StepLayout &step, const LoopNest &nest,
   int64_t nearBytes = budget.l1Bytes / 2, mostBytes = budget.l2Bytes;
   int64_t size = nest.inner.back().size.getConstant();
   int64_t rows = getSegmentRows(step, nest);
-  Type stored = needsPacking(step) ? Type() : step.factor.element;
-  std::optional<SegmentShape> shape = getSegmentShape(step, stored, size, rows);
+  std::optional<SegmentShape> shape = getStepSegmentShape(step, nest);
   // Many rows have register tiles without a copy, which has to pay.
   if (!shape ||
       (rows > kCPURates.skinnyM && !paysForSegments(step.sizeK, step.sizeN)))
     return 0;
-  int64_t units = size / shape->unit;
+  int64_t units = shape->getUnits(size);
   int64_t bytes = std::max<int64_t>(
       rows * getSegmentK(step, *shape) * shape->unit * step.elementBytes, 1);
   // Beyond that cache several lines of the factor in a row cost nothing.
@@ -264,7 +311,36 @@ int64_t kron::chooseSegment(const StepLayout &step, const LoopNest &nest,
                           mostBytes / 2 / bytes));
   }
   int64_t segment = llvm::divideCeil(units, llvm::divideCeil(units, most));
-  return segment * bytes > mostBytes ? 0 : segment;
+  // A single unit may take as much as the factor's part leaves.
+  shape->segment = segment;
+  int64_t copyBytes =
+      rows * getSegmentRowElements(step, *shape) * step.elementBytes;
+  bool isHeld = segment > 1
+                    ? segment * bytes <= mostBytes
+                    : copyBytes <= getMostSegmentBytes(budget.cacheBytes);
+  return isHeld ? segment : 0;
+}
+
+int64_t kron::choosePackedK(const StepLayout &step, const LoopNest &nest,
+                            const StepBudget &budget) {
+  std::optional<SegmentShape> shape = getStepSegmentShape(step, nest);
+  if (!shape || !canPackInSegments(nest, *shape))
+    return 0;
+  // Issue slots of a vector of the factor: each block of rows loads it where it
+  // lies, across lines, and converts it, from the second-level cache if parts
+  // of lines leave no room for it, or all of that is done once.
+  double blocks = llvm::divideCeil(getSegmentRows(step, nest), shape->rows);
+  int64_t lineBytes = 2 * kLineBytes * shape->sizeN * step.sizeK;
+  bool isConverted =
+      step.factor.element &&
+      step.factor.element.getIntOrFloatBitWidth() != 8 * step.elementBytes;
+  double own = 1 + kCPURates.unalignedSlots * step.vectorBits / 512 +
+               isConverted + getLoadSlots(lineBytes, budget);
+  if (blocks * own <= own + 1 + blocks)
+    return 0;
+  int64_t most = std::max<int64_t>(
+      budget.l1Bytes / 2 / (shape->sizeN * step.vectorBits / 8), 1);
+  return llvm::divideCeil(step.sizeK, llvm::divideCeil(step.sizeK, most));
 }
 
 //===----------------------------------------------------------------------===//

@@ -37,14 +37,29 @@ SmallVector<int64_t> chooseRemainder(const StepLayout &step,
                                      const StepBudget &budget);
 bool isWorthCopyingRows(const StepLayout &step, const LoopNest &nest, Int size,
                         bool mayPrefetch, const StepBudget &budget);
+/// Positions of an axis that the factor varies on, which blocks of q with
+/// register tiles `along` go along; 0 if all q for each of them, as chosen, are
+/// better. `waitsForLines`: no cache holds all results.
+int64_t chooseAlong(const StepLayout &step, const LoopNest &nest,
+                    const TileShape &along, bool waitsForLines,
+                    const StepBudget &budget);
 /// Whether register tiles prefetch what later ones load of rows of X in memory:
 /// as lines of the next window, `mostLines` each at most, it would not be all.
 bool isWorthPrefetchingRows(const StepLayout &step, int64_t mostLines);
+
+/// Bytes that the copy of X of a segment takes, at most: half of a second-level
+/// cache of `cacheBytes`, and of the stack what leaves room for packed blocks.
+inline int64_t getMostSegmentBytes(int64_t cacheBytes) {
+  constexpr int64_t kMostStackBytes = 7 << 17;
+  return std::min(cacheBytes / 2, kMostStackBytes);
+}
 
 /// Of the varying mapping: whether copies of more than a few rows are read
 /// often enough to be worth it, and the length of segments.
 bool paysForSegments(int64_t sizeK, int64_t sizeN);
 int64_t chooseSegment(const StepLayout &step, const LoopNest &nest,
+                      const StepBudget &budget);
+int64_t choosePackedK(const StepLayout &step, const LoopNest &nest,
                       const StepBudget &budget);
 
 /// Of the fibre mapping: whether the factor is packed in panels, rows that

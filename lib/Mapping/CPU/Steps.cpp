@@ -44,6 +44,8 @@ private:
   void chooseFibre(unsigned index, const StepLayout &step,
                    const StepBudget &budget);
   void setShape(unsigned index, TileShape shape);
+  void goAlong(unsigned index, const StepLayout &step,
+               const StepBudget &budget);
   bool isWorthMovingRows();
   bool isWorthMovingGroups();
   bool canMove(StepMapping mapping);
@@ -85,6 +87,31 @@ void StepPlanner::setShape(unsigned index, TileShape shape) {
     chosen.vectors = fixed[index].vectors;
 }
 
+/// Lets blocks of q go along an axis if that is better than what is chosen.
+void StepPlanner::goAlong(unsigned index, const StepLayout &step,
+                          const StepBudget &budget) {
+  CPUStepChoices &chosen = choices.steps[index];
+  LoopNest nest = getLoopNest(step);
+  // They load the input from the second-level cache.
+  TileChoice choice = getTileChoice(index, budget);
+  choice.l1Bytes = 0;
+  choice.farLoadSlots = 1 + kCPURates.alongLoadSlots;
+  TileShape shape =
+      chooseInnerShape(step, nest, nest.inner.back().size, choice, budget);
+  ShapedType init = getArrayType(fused.getInit());
+  bool isLarge =
+      !init.hasStaticShape() ||
+      init.getNumElements() * getComputedBytes(fused) > caches.l2Bytes;
+  int64_t positions = chooseAlong(step, nest, shape, isLarge, budget);
+  if (!positions || (chosen.copiesRows && isGiven(index, "input_panels")))
+    return;
+  chosen.along = positions;
+  chosen.copiesRows = false;
+  if (!isGiven(index, "packs_factor"))
+    chosen.packsFactor = false;
+  setShape(index, shape);
+}
+
 void StepPlanner::chooseInner(unsigned index, const StepLayout &step,
                               const StepBudget &budget) {
   CPUStepChoices &chosen = choices.steps[index];
@@ -105,8 +132,10 @@ void StepPlanner::chooseInner(unsigned index, const StepLayout &step,
   bool mayPrefetch = canPrefetchRows(fused, plan, choices);
   if (!isGiven(index, "input_panels"))
     chosen.copiesRows =
-        !chosen.isSourceFar &&
+        !chosen.along && !chosen.isSourceFar &&
         isWorthCopyingRows(step, nest, size, mayPrefetch, budget);
+  if (!isGiven(index, "along_axis"))
+    goAlong(index, step, budget);
   // These fields say how windows are prefetched.
   bool hasWindows = isGiven("windows_ahead") || isGiven("prefetch_lines");
   if (!isGiven(index, "far") && mayPrefetch && !hasWindows &&
@@ -160,6 +189,8 @@ void StepPlanner::chooseStep(unsigned index, const StepLayout &step) {
   case StepMapping::Varying:
     if (!isGiven(index, "segment"))
       chosen.segment = chooseSegment(step, nest, budget);
+    if (chosen.segment && !isGiven(index, "packed_k"))
+      chosen.packedK = choosePackedK(step, nest, budget);
     return setShape(index, chooseVaryingShape(step, nest, choice));
   case StepMapping::Fibre:
     return chooseFibre(index, step, budget);

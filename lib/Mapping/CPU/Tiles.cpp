@@ -116,7 +116,7 @@ bool kron::hasLongVaryingAxis(const CPUPlan &plan, FusedOp fused,
   int64_t size = getArrayType(fused.getInit()).getDimSize(innermost);
   const StepGroup &group = plan.groups.front();
   return varies(fused, innermost) && !ShapedType::isDynamic(size) &&
-         size >= 2 * lanes && paysForSegments(group.sizeK, group.sizeN);
+         size > lanes && paysForSegments(group.sizeK, group.sizeN);
 }
 
 /// Whether elements are computed in the type in which they are stored.
@@ -441,6 +441,25 @@ static int64_t chooseEvenRows(int64_t size, int64_t rows) {
   return 2 * even >= rows ? even : rows;
 }
 
+/// Rows that segments are taken through: of one vector of each the second-level
+/// cache holds a copy, while the factor comes from beyond for each tile.
+static int64_t chooseSegmentRows(const CPUPlan &plan, FusedOp fused,
+                                 int64_t vectorBits,
+                                 const CacheBudget &caches) {
+  int64_t size = getArrayType(fused.getInit()).getDimSize(plan.tiledAxis);
+  int64_t rowBytes = (plan.groups.front().sizeK + 1) * vectorBits / 8;
+  int64_t held =
+      std::max<int64_t>(getMostSegmentBytes(caches.l2Bytes) / rowBytes, 1);
+  int64_t rows =
+      std::min(held, chooseRows(plan, fused, getComputedBytes(fused), caches));
+  if (ShapedType::isDynamic(size) || !size)
+    return rows;
+  for (int64_t even = rows; even <= std::min(held, 2 * rows); ++even)
+    if (size % even == 0)
+      return even;
+  return chooseEvenRows(size, rows);
+}
+
 /// Rows that lanes run over: a vector, a second one only as long as all is in
 /// the first-level cache. Of a transposed input a cache line, or, where these
 /// do not start at lines, segments that share few with the next ones if the
@@ -508,7 +527,7 @@ int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
   else if (int64_t rows = chooseBlockRows(plan, fused, elementBytes, caches))
     tile = rows;
   else if (hasLongVaryingAxis(plan, fused, lanes))
-    tile = chooseEvenRows(size, chooseRows(plan, fused, elementBytes, caches));
+    tile = chooseSegmentRows(plan, fused, vectorBits, caches);
   else if (plan.groups.size() > 1 &&
            bytesPerPosition <= kCPURates.mostSmallRowBytes)
     tile = chooseSmallRows(size, bytesPerPosition,

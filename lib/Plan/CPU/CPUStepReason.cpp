@@ -121,17 +121,22 @@ std::string StepVerifier::getBlocksReason(const StepLayout &step,
   if (isSplit && !fields.segment)
     return "expects segment: registers of the innermost axis that rows are "
            "taken through";
+  if (fields.packedK && (isSplit || !fields.segment))
+    return quote("packed_k", fields.packedK) +
+           ": no rows are taken in segments through factors of their own";
   if (!fields.segment || isSplit)
     return "";
   if (planned.usesTiles || mapping != StepMapping::Varying)
     return quote("segment", fields.segment) +
            ": no rows of a long innermost axis have factors of their own";
-  Type stored = needsPacking(step) ? Type() : step.factor.element;
-  return getSegmentShape(step, stored, nest.inner.back().size.getConstant(),
-                         getSegmentRows(step, nest))
-             ? ""
-             : quote("segment", fields.segment) +
-                   ": the innermost axis does not fill two registers";
+  std::optional<SegmentShape> shape = getStepSegmentShape(step, nest);
+  if (!shape)
+    return quote("segment", fields.segment) +
+           ": the innermost axis fills no more than a register";
+  if (fields.packedK && !canPackInSegments(nest, *shape))
+    return quote("packed_k", fields.packedK) +
+           ": no rows share the factor, or it is read in pairs";
+  return "";
 }
 
 /// Why the step cannot have what only some mappings have; empty if it can.
@@ -158,6 +163,14 @@ std::string StepVerifier::getMappingReason(const StepLayout &step,
   if (fields.copiesRows && !isInner)
     return "cannot have input_panels = 1: lanes do not run over rows of the "
            "input";
+  if (fields.along && !(isInner && findAlongAxis(step, nest)))
+    return quote("along_axis", fields.along) +
+           ": no axis that the factor varies on lies "
+           "inside of the contracted one and outside of the lanes";
+  if (fields.along && fields.copiesRows)
+    return quote("along_axis", fields.along) +
+           ": rows of the input are copied for one "
+           "position of that axis";
   if (fields.isSourceFar && !step.isSourceBuffer &&
       (!isInner || fields.copiesRows))
     return "cannot have far = 1: it does not load rows of the input where they "
@@ -195,8 +208,18 @@ static int64_t countStackBytes(const StepLayout &step, bool usesTiles) {
     elements = llvm::alignTo(
         size.isConstant() ? size.getConstant() : step.mostInner, width);
   } else if (fields.segment && getMapping(step, nest) == StepMapping::Varying) {
-    // Pairs take two vectors, and so does what fills none of them.
-    elements = 2 * rows * (fields.segment + 1) * getMaxLanes(step);
+    int64_t size = nest.inner.back().size.getConstant();
+    SegmentShape shape = *getStepSegmentShape(step, nest);
+    shape.segment = fields.segment;
+    SegmentShape end;
+    end.unit = getMaxLanes(step);
+    end.segment = llvm::divideCeil(shape.getRemainder(size), end.unit);
+    elements = rows * (getSegmentRowElements(step, shape) +
+                       getSegmentRowElements(step, end));
+    int64_t packedK = std::min(fields.packedK, step.sizeK);
+    bool hasSums = packedK && packedK < step.sizeK;
+    elements += shape.sizeN * end.unit * (packedK + (hasSums ? rows : 0));
+    return elements * step.elementBytes;
   } else if (fields.readsPairs) {
     Int inside = nest.inner.empty() ? Int(1) : nest.inner.back().size;
     elements = rows * (inside.isConstant() ? inside.getConstant() : 1);

@@ -35,20 +35,28 @@ std::pair<int, int64_t> kron::findBlockAxis(FusedOp fused,
                                             const CPUPlan &plan) {
   std::pair<int, int64_t> none{-1, 0};
   if (plan.groups.size() != 1 || !plan.views.empty() || plan.tiledAxis < 0 ||
-      plan.isTiledInnermost() || plan.rearrangesInput() || isInPlace(fused) ||
-      fused.getEpilogue())
+      plan.rearrangesInput() || isInPlace(fused) || fused.getEpilogue())
     return none;
   SmallVector<int64_t> strides = getKnownStrides(fused.getInit());
+  ShapedType init = getArrayType(fused.getInit());
   int64_t elements = 1;
   int axis = plan.roles.size() - 1;
+  if (plan.isTiledInnermost()) {
+    // All columns of several positions of an axis inside of the contracted one.
+    int64_t columns = init.getDimSize(axis--);
+    bool isGrid = axis > static_cast<int>(plan.groups.front().axis) &&
+                  plan.roles[axis] == AxisRole::Grid;
+    bool isKnown = isGrid && columns > 0 && init.getDimSize(axis) > 0 &&
+                   strides[axis] == columns;
+    return isKnown ? std::pair(axis, columns) : none;
+  }
   for (; axis > plan.tiledAxis && plan.roles[axis] == AxisRole::Whole; --axis) {
     int64_t size = plan.getWholeSize(axis, plan.groups.size());
     if (size != 1 && strides[axis] != elements)
       return none;
     elements *= size;
   }
-  if (axis <= plan.tiledAxis ||
-      getArrayType(fused.getInit()).isDynamicDim(axis) ||
+  if (axis <= plan.tiledAxis || init.isDynamicDim(axis) ||
       strides[axis] != elements)
     return none;
   return {axis, elements};

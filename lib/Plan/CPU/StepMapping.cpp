@@ -205,6 +205,14 @@ int kron::getContiguousAxis(const StepLayout &step) {
   return -1;
 }
 
+const LoopAxis *kron::findAlongAxis(const StepLayout &step,
+                                    const LoopNest &nest) {
+  if (getMapping(step, nest) != StepMapping::Inner || nest.inner.size() < 2)
+    return nullptr;
+  const LoopAxis &axis = nest.inner[nest.inner.size() - 2];
+  return axis.factor.is(0) ? nullptr : &axis;
+}
+
 BroadcastPacking kron::getPossiblePacking(const StepLayout &step,
                                           const LoopNest &nest) {
   const StepFactor &factor = step.factor;
@@ -289,17 +297,26 @@ std::optional<SegmentShape> kron::getSegmentShape(const StepLayout &step,
                                                   Type stored, int64_t size,
                                                   int64_t rows) {
   int64_t lanes = getMaxLanes(step);
-  if (step.elementParts != 1 || step.hasPairs || rows < 1 || size < 2 * lanes)
+  if (step.elementParts != 1 || step.hasPairs || rows < 1 || size <= lanes)
     return std::nullopt;
   SegmentShape shape;
-  shape.pairs = stored && stored.isBF16() && step.elementBytes == 4;
-  shape.words = shape.pairs && step.mayPair && step.sizeK % 2 == 0;
+  // One row takes as long as reading the factor, of which a few lines at a time
+  // are read best; more rows take as long as their multiply-adds. Registers
+  // hold X of all rows and a vector of the factor beside the sums.
+  bool isWide = step.vectorBits == 512;
+  int64_t registers = isWide ? 30 : 14;
+  int64_t mostRows = isWide ? 6 : 4, rowsOfOneBlock = isWide ? 8 : 4;
+  bool hasPairs =
+      stored && stored.isBF16() && step.elementBytes == 4 && size >= 2 * lanes;
+  shape.words = hasPairs && step.mayPair && step.sizeK % 2 == 0;
+  shape.pairs = shape.words || (hasPairs && rows <= mostRows);
   int64_t parts = shape.getParts();
   shape.unit = parts * lanes;
-  // One row takes as long as reading the factor, of which a few lines at a time
-  // are read best; more rows take as long as their multiply-adds.
-  int64_t sums = step.vectorBits == 512 ? 28 : 12, mostRows = sums / 4 + 1;
-  shape.rows = llvm::divideCeil(rows, llvm::divideCeil(rows, mostRows));
+  // A few more are one block, for which the factor is read once.
+  bool isOneBlock = rows <= rowsOfOneBlock && !shape.pairs;
+  shape.rows = isOneBlock
+                   ? rows
+                   : llvm::divideCeil(rows, llvm::divideCeil(rows, mostRows));
   // Blocks of the same size leave no rows behind where their number is open.
   for (int64_t even = shape.rows; 4 * even >= 3 * shape.rows; --even)
     if (rows % even == 0) {
@@ -308,12 +325,23 @@ std::optional<SegmentShape> kron::getSegmentShape(const StepLayout &step,
     }
   bool isBound = rows == 1 || shape.pairs;
   if (isBound)
-    shape.vectors = std::clamp<int64_t>(sums / (parts * shape.rows), 1, 2);
+    shape.vectors = std::clamp<int64_t>(registers / (parts * shape.rows), 1, 2);
   else
     shape.sizeN =
-        std::clamp<int64_t>(sums / (shape.rows + 1), 1, kMostSegmentResults);
+        std::clamp<int64_t>(registers / shape.rows - 1, 1, kMostSegmentResults);
   shape.sizeN = std::min(shape.sizeN, step.sizeN);
   return shape;
+}
+
+std::optional<SegmentShape> kron::getStepSegmentShape(const StepLayout &step,
+                                                      const LoopNest &nest) {
+  Type stored = needsPacking(step) ? Type() : step.factor.element;
+  return getSegmentShape(step, stored, nest.inner.back().size.getConstant(),
+                         getSegmentRows(step, nest));
+}
+
+bool kron::canPackInSegments(const LoopNest &nest, const SegmentShape &shape) {
+  return findSharedAxis(nest) >= 0 && !shape.pairs && shape.vectors == 1;
 }
 
 int64_t kron::getSegmentRows(const StepLayout &step, const LoopNest &nest) {
@@ -323,6 +351,11 @@ int64_t kron::getSegmentRows(const StepLayout &step, const LoopNest &nest) {
 
 int64_t kron::getSegmentK(const StepLayout &step, const SegmentShape &shape) {
   return shape.words ? step.sizeK / 2 : step.sizeK;
+}
+
+int64_t kron::getSegmentRowElements(const StepLayout &step,
+                                    const SegmentShape &shape) {
+  return (getSegmentK(step, shape) * shape.segment + 1) * shape.unit;
 }
 
 int64_t kron::getGroupedRowElements(const StepLayout &step, int64_t group) {

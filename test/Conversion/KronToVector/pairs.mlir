@@ -80,7 +80,7 @@ func.func @columns(%x: memref<64x41xbf16>, %w: memref<1x16x16x4xbf16>, %y: memre
 // CHECK: vector.shuffle {{.*}} [0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15, {{.*}} : vector<32xi16>, vector<32xi16>
 // CHECK: dpbf16ps.512
 // CHECK-LABEL: func.func private @one_long_row_fused(
-// CHECK: llvm.alloca %c512_i64 x f32
+// CHECK: llvm.alloca %c544_i64 x f32
 // CHECK-COUNT-2: llvm.load {{.*}} {alignment = 2 : i64} : !llvm.ptr -> vector<16xi32>
 // CHECK: vector.shuffle {{.*}} [0, 32, 1, 33, 2, 34, 3, 35, 8, 40, 9, 41, {{.*}} : vector<32xi16>, vector<32xi16>
 // CHECK: vector.shuffle {{.*}} [4, 36, 5, 37, 6, 38, 7, 39, 12, 44, 13, 45, {{.*}} : vector<32xi16>, vector<32xi16>

@@ -143,15 +143,57 @@ func.func @groups(%x: memref<2x16x8192xf32>, %f: memref<16x16x8192xf32>, %y: mem
 
 // -----
 
-// Verify that a segment has as many registers as the step says: 2 rows of 16 p.
+// Verify that a segment has as many registers as the step says: 2 rows of 16 p, each with a register behind it.
 // CHECK-LABEL: func.func @short_segment(
-// CHECK: arith.constant 1024 : i64
+// CHECK: arith.constant 1056 : i64
 // CHECK: llvm.alloca
 func.func @short_segment(%x: memref<2x16x8192xf32>, %f: memref<16x16x8192xf32>, %y: memref<2x16x8192xf32>) {
   kron.fused ins(%x, %f : memref<2x16x8192xf32>, memref<16x16x8192xf32>) outs(%y : memref<2x16x8192xf32>) attributes {plan = #kron.cpu_plan<steps = [{segment = 2}]>} {
   ^bb0(%t: tensor<2x16x8192xf32>, %a: tensor<16x16x8192xf32>, %o: tensor<2x16x8192xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<2x16x8192xf32>) factor(%a [p, q, 2] : tensor<16x16x8192xf32>) outs(%o : tensor<2x16x8192xf32>) -> tensor<2x16x8192xf32>
     kron.yield %1 : tensor<2x16x8192xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that sums of all twelve rows, three q each, lie in memory between two packed blocks of a factor, which are zero
+// at first: 9 p and what is left, 7 p.
+// CHECK-LABEL: func.func private @packed_blocks_fused(
+// CHECK: llvm.alloca %{{.*}} x f32
+// CHECK: llvm.alloca %{{.*}} x f32
+// CHECK: llvm.alloca %{{.*}} x f32
+// CHECK: scf.for
+// CHECK: llvm.intr.masked.load
+// CHECK-COUNT-18: llvm.store {{.*}} : vector<16xf32>, !llvm.ptr
+// CHECK: scf.for {{.*}} to %c9_i64
+// CHECK-COUNT-18: vector.fma
+// CHECK: scf.for {{.*}} to %c7_i64
+// CHECK-COUNT-18: vector.fma
+// CHECK: llvm.intr.masked.store
+func.func @packed_blocks(%x: memref<12x16x20xf32>, %f: memref<3x16x20xf32>, %y: memref<12x3x20xf32>) {
+  kron.fused ins(%x, %f : memref<12x16x20xf32>, memref<3x16x20xf32>) outs(%y : memref<12x3x20xf32>) attributes {plan = #kron.cpu_plan<steps = [{segment = 2, packed_k = 9}]>} {
+  ^bb0(%t: tensor<12x16x20xf32>, %a: tensor<3x16x20xf32>, %o: tensor<12x3x20xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<12x16x20xf32>) factor(%a [q, p, 2] : tensor<3x16x20xf32>) outs(%o : tensor<12x3x20xf32>) -> tensor<12x3x20xf32>
+    kron.yield %1 : tensor<12x3x20xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that a block of 13 of 26 q goes along four positions of the axis outside of the columns before the next one.
+// CHECK-LABEL: func.func private @along_axis_fused(
+// CHECK: scf.for {{.*}} to %c26_i64 step %c13_i64
+// CHECK: scf.for {{.*}} to %c4_i64{{[_0-9]*}} step %c1_i64
+// CHECK-COUNT-26: arith.mulf
+// CHECK-COUNT-26: vector.fma
+func.func @along_axis(%x: memref<16x2x8x30xf32>, %f: memref<16x26x2x8xf32>, %y: memref<16x26x8x30xf32>) {
+  kron.fused ins(%x, %f : memref<16x2x8x30xf32>, memref<16x26x2x8xf32>) outs(%y : memref<16x26x8x30xf32>) attributes {plan = #kron.cpu_plan<whole_axes = [], blocks = 4, steps = [{rows = 13, vectors = 2, along_axis = 4}]>} {
+  ^bb0(%t: tensor<16x2x8x30xf32>, %a: tensor<16x26x2x8xf32>, %o: tensor<16x26x8x30xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<16x2x8x30xf32>) factor(%a [0, q, p, 2] : tensor<16x26x2x8xf32>) outs(%o : tensor<16x26x8x30xf32>) -> tensor<16x26x8x30xf32>
+    kron.yield %1 : tensor<16x26x8x30xf32>
   }
   return
 }

@@ -6,7 +6,7 @@
 // CHECK-LABEL: func.func @one_row(
 // CHECK-SAME: kron.shared_bytes = 0 : i64, kron.thread_bytes = 0 : i64
 // CHECK-LABEL: func.func private @one_row_fused
-// CHECK: llvm.alloca %c1024_i64 x f32 {alignment = 64 : i64}
+// CHECK: llvm.alloca %c1040_i64 x f32 {alignment = 64 : i64}
 // CHECK-COUNT-4: llvm.store {{.*}} : vector<16xf32>, !llvm.ptr
 // CHECK: scf.for {{.*}} to %c8_i64 step %c1_i64
 // CHECK: scf.for {{.*}} to %c4_i64 step %c2_i64
@@ -24,7 +24,7 @@ func.func @one_row(%x: memref<1x1024xf32>, %w: memref<1x8x16x64xf32>, %y: memref
 
 // Verify that segments are as long as what they need of X is 16 KB: eight registers of d = 1792.
 // CHECK-LABEL: func.func private @long_runs_fused
-// CHECK: llvm.alloca %c4096_i64 x f32
+// CHECK: llvm.alloca %c4112_i64 x f32
 // CHECK: scf.for {{.*}} to %c112_i64 step %c16_i64
 // CHECK: scf.for {{.*}} to %c16_i64 step %c2_i64
 func.func @long_runs(%x: memref<1x28672xf32>, %w: memref<1x8x16x1792xf32>, %y: memref<1x14336xf32>) {
@@ -34,17 +34,21 @@ func.func @long_runs(%x: memref<1x28672xf32>, %w: memref<1x8x16x1792xf32>, %y: m
 
 // -----
 
-// Verify that what is left of an axis behind whole registers, five of 37 positions, has a copy of its own with masked
-// loads, and is multiplied for each block of four q right behind the registers; and that copies have room for the 36
-// rows of a tile if their number is not known.
+// Verify that what is left of an axis behind whole registers, five of 37 positions, is the last register of a segment,
+// with masked loads and stores; that the copy has room for the 36 rows of a tile if their number is not known, three
+// registers of eight p and one behind them; and that blocks of six rows share a packed part of four q.
 // CHECK-LABEL: func.func private @rest_of_axis_fused
-// CHECK: llvm.alloca %c4608_i64 x f32
-// CHECK: llvm.alloca %c9216_i64 x f32
+// CHECK: llvm.alloca %c512_i64 x f32
+// CHECK: llvm.alloca %c14400_i64 x f32
+// CHECK-NOT: llvm.alloca {{.*}} x f32
 // CHECK-COUNT-2: llvm.load {{.*}} -> vector<16xf32>
 // CHECK-NOT: vector.fma
 // CHECK: llvm.intr.masked.load
 // CHECK-NOT: vector.fma
 // CHECK: scf.for {{.*}} to %c16_i64 step %c4_i64
+// CHECK: scf.for {{.*}} to %c8_i64 step %c1_i64
+// CHECK-COUNT-4: llvm.store {{.*}} : vector<16xf32>, !llvm.ptr
+// CHECK: scf.for {{.*}} step %c6_i64
 // CHECK-COUNT-24: vector.fma
 // CHECK: llvm.store {{.*}} : vector<16xf32>, !llvm.ptr
 // CHECK: llvm.intr.masked.load

@@ -53,6 +53,9 @@ struct CPUStepChoices {
   /// Whether rows of X are copied to panels before blocks of q are taken
   /// through them.
   bool copiesRows = false;
+  /// Positions of the axis outside of the lanes, on which the factor varies,
+  /// that a block of q goes along before the next one; 0: all q for each.
+  int64_t along = 0;
   /// Rows that all of a factor in panels, or in matrix tiles, is applied to
   /// before the next ones.
   int64_t chunk = 0;
@@ -64,6 +67,9 @@ struct CPUStepChoices {
   /// Registers of a long axis that few rows, or blocks of rows, are taken
   /// through before the next ones.
   int64_t segment = 0;
+  /// Positions of p in a block of the factor that is packed for all rows of a
+  /// segment; 0: it is read where it lies.
+  int64_t packedK = 0;
   /// Whether bf16 of a factor along p is read in pairs.
   bool readsPairs = false;
   /// Whether what it reads lies beyond the second-level cache, so that what
@@ -85,10 +91,12 @@ struct CPUStepChoices {
     visit("factor_panels", choices.hasPanels);
     visit("packs_in_tiles", choices.packsInTiles);
     visit("input_panels", choices.copiesRows);
+    visit("along_axis", choices.along);
     visit("chunk", choices.chunk);
     visit("sharing_rows", choices.sharingRows);
     visit("remainder", choices.remainder);
     visit("segment", choices.segment);
+    visit("packed_k", choices.packedK);
     visit("reads_pairs", choices.readsPairs);
     visit("far", choices.isSourceFar);
     visit("converts_factor", choices.convertsFactor);

@@ -129,6 +129,12 @@ struct SegmentShape {
   bool pairs = false, words = false;
 
   int64_t getParts() const { return pairs ? 2 : 1; }
+  /// Units of `size` positions, the last one of which may be a part of a
+  /// vector, and positions behind pairs.
+  int64_t getUnits(int64_t size) const {
+    return pairs ? size / unit : llvm::divideCeil(size, unit);
+  }
+  int64_t getRemainder(int64_t size) const { return pairs ? size % unit : 0; }
 };
 
 /// Results of a block of a segment, at most.
@@ -140,6 +146,13 @@ inline constexpr int64_t kMostSegmentResults = 4;
 std::optional<SegmentShape> getSegmentShape(const StepLayout &step, Type stored,
                                             int64_t size, int64_t rows);
 
+/// The same of a step with the varying mapping.
+std::optional<SegmentShape> getStepSegmentShape(const StepLayout &step,
+                                                const LoopNest &nest);
+
+/// Whether blocks of the factor can be packed for all rows of a segment.
+bool canPackInSegments(const LoopNest &nest, const SegmentShape &shape);
+
 /// Rows that segments are cut for: those that share a factor, or if their
 /// number is not known those of a whole tile; 0 if that is not known, either.
 int64_t getSegmentRows(const StepLayout &step, const LoopNest &nest);
@@ -147,9 +160,18 @@ int64_t getSegmentRows(const StepLayout &step, const LoopNest &nest);
 /// Positions of p, or of pairs of them, that segments have.
 int64_t getSegmentK(const StepLayout &step, const SegmentShape &shape);
 
+/// Elements from one row to the next of the copy of X that a segment has: rows
+/// start at different sets of a cache, whatever K is.
+int64_t getSegmentRowElements(const StepLayout &step,
+                              const SegmentShape &shape);
+
 /// The axis of `step` that the factor varies on and is contiguous along, or
 /// -1.
 int getContiguousAxis(const StepLayout &step);
+
+/// The axis outside of the lanes of a step with the inner mapping that blocks
+/// of q can be taken along, since the factor varies on it; null without one.
+const LoopAxis *findAlongAxis(const StepLayout &step, const LoopNest &nest);
 
 /// How the factor of a step with the inner mapping is packed.
 enum class BroadcastPacking {

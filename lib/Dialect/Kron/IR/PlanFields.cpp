@@ -484,6 +484,10 @@ static constexpr PlanField kFields[] = {
     defaulted("input_panels", 0, 1, 0, kStep,
               "1: rows of the input are copied next to each other before "
               "blocks of results are taken through them"),
+    defaulted("along_axis", 0, kMost, 0, kStep,
+              "positions of the axis outside of the lanes, on which the factor "
+              "varies, that a block of results goes along before the next one; "
+              "0: all results for each position"),
     defaulted("chunk", 0, kMost, 0, kStep,
               "rows that all panels of the factor, or all of it in matrix "
               "tiles, are applied to before the next ones; 0: a block"),
@@ -495,6 +499,10 @@ static constexpr PlanField kFields[] = {
     defaulted("segment", 0, kMost, 0, kStep,
               "registers of a long innermost axis that rows are taken through "
               "the factor for before the next ones; 0: all rows for each"),
+    defaulted("packed_k", 0, kMost, 0, kStep,
+              "positions of the contracted axis in a block of the factor that "
+              "is packed for all rows of a segment; 0: it is read where it "
+              "lies"),
     defaulted("reads_pairs", 0, 1, 0, kStep,
               "1: a factor of bf16 along the contracted axis is read in "
               "pairs"),
