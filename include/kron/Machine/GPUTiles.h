@@ -187,9 +187,6 @@ struct PairwiseTiles {
   int64_t mostProductThreads = 256, productThreadsPerSM = 512,
           mostProductColumns = 32;
   int64_t productStages = 3;
-  /// Bytes of shared memory that an SM reads in a clock, and those of the
-  /// second-level cache that it copies.
-  double sharedBytesPerClock = 128, copiedBytesPerClock = 64;
   /// Registers that addresses take beside sums and operands, instructions of an
   /// element to make a distance of a product, what 16 bytes that are loaded of
   /// shared memory count as, and kernels that pack the rows.

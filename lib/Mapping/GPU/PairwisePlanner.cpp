@@ -273,13 +273,10 @@ static ProductTime countProductInstructions(const PairProblem &problem,
   perStep = kBlockInstructions * static_cast<double>(plan.rows) / 2 + elements;
   // Shared memory is read in as many bytes of a clock as an SM has lanes of
   // arithmetic. The matrix unit waits for the 64 rows of an instruction, and
-  // what is copied takes its time as well, as much as the cache takes to give
-  // it; columns are read beside that.
+  // what is copied takes its time as well; columns are read beside that.
   double rowBytes = static_cast<double>(plan.getTileRows() * plan.products) *
                     PairwisePlan::kPartBytes;
-  double copiedTime =
-      copied * tiles.sharedBytesPerClock / tiles.copiedBytesPerClock;
-  double units = elements * perElement + (rowBytes + copiedTime) / threads;
+  double units = elements * perElement + (rowBytes + copied) / threads;
   return {steps * units, 0, steps * perStep, finish};
 }
 
