@@ -557,11 +557,14 @@ void PlanSearch::considerProducts() {
       for (int64_t ctas = 1; threads * ctas <= tiles.productThreadsPerSM;
            ++ctas)
         for (int64_t lanes = mostLanes; lanes >= kProductLanes; lanes /= 2) {
+          // Others share no row of a matrix instruction.
+          if (take("column_threads", lanes) != lanes)
+            continue;
           PairwisePlan plan;
           plan.usesWgmma = usesWgmma;
           plan.threads = take("threads", threads);
           plan.ctasPerSM = take("ctas_per_sm", ctas);
-          plan.lanes = take("column_threads", lanes);
+          plan.lanes = lanes;
           considerProductTiles(plan);
         }
   }
