@@ -259,9 +259,11 @@ int64_t kron::chooseAlong(const StepLayout &step, const LoopNest &nest,
       getSlots(chosen.rows, chosen.packsFactor ? 0 : step.sizeN, blockBytes);
   if (chosen.packsFactor)
     others += weights * kCPURates.packedElementSlots;
-  // Of more results in turn than a processor follows, each waits for its line.
+  // Of more results in turn than a processor follows, each waits for its line,
+  // unless it goes on for a page.
   bool isLost = waitsForLines && step.sizeN > kCPURates.linesInFlight &&
-                elements * bytes < kCPURates.aliasBytes;
+                elements * bytes < kCPURates.aliasBytes &&
+                positions * elements * bytes >= kCPURates.aliasBytes;
   if (isLost)
     others += step.sizeN * vectors * kCPURates.lostStoreSlots;
   return getSlots(along.rows, along.rows, inputBytes) < others ? positions : 0;
