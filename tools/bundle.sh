@@ -53,7 +53,7 @@ if [ -n "$python" ]; then
   cp -R "$root/python/tests/torch" "$stage/python/tests/"
   cp "$root/tools/bundle/run-python-tests.sh" "$root/tools/bundle/run-programs.sh" \
      "$root/tools/bundle/run-distributed-tests.sh" "$stage/"
-  for name in host_time programs program_timing program_gp program_layers program_arrays photograph \
+  for name in host_time programs program_timing program_gp program_layers program_arrays program_kernels photograph \
               distributed distributed_model; do
     cp "$root/docs/benchmarks/$name.py" "$stage/docs/benchmarks/"
   done

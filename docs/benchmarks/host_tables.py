@@ -75,6 +75,20 @@ def layer(results):
     return _table(results, heads, lines)
 
 
+def compiled(results):
+    """A step as it is and under torch.compile."""
+    results = {name: result for name, result in results.items() if result.get("compile")}
+    if not results:
+        return "(not measured yet)\n"
+    shapes = _names(results, "compile")
+    ways = dict.fromkeys(way for shape in shapes for way in _names(results, "compile", shape))
+    heads = [f"{DEVICES[name]}: {shape}, us" for name in results for shape in shapes]
+
+    def cells_of(result, way):
+        return [micros(result["compile"].get(shape, {}).get(way)) for shape in shapes]
+    return _table(results, heads, [(way, lambda r, w=way: cells_of(r, w)) for way in ways])
+
+
 def nodes(results):
     """What a forward and a backward pass put on the stream of a GPU."""
     results = {name: result for name, result in results.items() if result.get("nodes")}
@@ -107,4 +121,5 @@ def python_calls(result):
 
 
 PARTS = {"host-calls": calls, "host-gradients": gradients, "host-layer": layer,
+         "host-compile": compiled,
          "host-nodes": nodes}

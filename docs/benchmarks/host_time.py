@@ -11,6 +11,8 @@ Parts:
           pass of the engine, and the node's own function
   layer   a step of KSLinear (1,192,48,2) > (2,48,192,1), and forward alone, beside the
           same layer by bmm and as a dense matrix
+  compile a step of that layer as it is, compiled by torch.compile, and with CUDA graphs of
+          torch.compile's, beside nn.Linear of the same sizes; until the device is done
   nodes   (cuda) what a forward and a backward pass put on the stream, by kind: the nodes of a
           graph that captures them
   driver  (cuda) functions of the driver that launches call, less a call that does nothing
@@ -228,6 +230,36 @@ def measure_layer(device, clock):
     return result
 
 
+def measure_compile(device, clock):
+    modes = {"eager": None, "torch.compile": {}}
+    if device == "cuda":
+        modes['mode="reduce-overhead"'] = {"mode": "reduce-overhead"}
+    result = {}
+    for rows, dtype in ((4, torch.float32), (196, torch.float32), (25088, torch.float16)):
+        if rows > 1000 and device == "cpu":
+            continue
+        x, _ = chain_arguments(rows, device, dtype=dtype)
+        x.requires_grad_()
+        kernel = layers(device, dtype)["kernel"]
+        modules = {"KSLinear": kernel, "nn.Linear": torch.nn.Linear(
+            kernel.in_size, kernel.out_size, device=device, dtype=dtype)}
+        upstream = torch.randn(rows, kernel.out_size, device=device, dtype=dtype)
+
+        def step(module, call, x=x, upstream=upstream):
+            x.grad = None
+            module.zero_grad(set_to_none=True)
+            call(x).backward(upstream)
+
+        steps = {}
+        for name, module in modules.items():
+            for mode, options in modes.items():
+                call = module if options is None else torch.compile(module, fullgraph=True,
+                                                                    **options)
+                steps[f"{name}, {mode}"] = lambda m=module, c=call: step(m, c)
+        result[f"{rows} rows, {str(dtype).removeprefix('torch.')}"] = clock.done(steps)
+    return result
+
+
 NODE_KINDS = {0: "kernel", 1: "memcpy", 2: "memset", 10: "allocation", 11: "release"}
 
 
@@ -297,7 +329,7 @@ def measure_driver(device, clock):
 
 
 PARTS = {"calls": measure_calls, "grads": measure_grads, "layer": measure_layer,
-         "driver": measure_driver, "nodes": measure_nodes}
+         "compile": measure_compile, "driver": measure_driver, "nodes": measure_nodes}
 
 
 def machine(device):

@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import gc
+import math
 import statistics
 import time
 from collections.abc import Callable
@@ -43,6 +44,8 @@ class Case:
     type: str
     setup: Callable
     more: dict = dataclasses.field(default_factory=dict)
+    # Seconds of a step from which on a way is timed once after its first step.
+    patience: float = math.inf
 
 
 class Place:
@@ -147,18 +150,23 @@ class Measurement:
             _, first = self._timed(way.step)
             self.records[name]["first_ms"] = 1e3 * first
             self.records[name]["error"] = relative_error(way.results(), exact)
-            way.step()
+            if first < self.case.patience:
+                way.step()
         self.ways[name] = way
 
     def _rounds(self):
         """Blocks of steps of all ways in turn; whoever was first is last in the next round."""
-        steps = {}
+        steps, slow = {}, {}
         for name, way in self.ways.items():
             with way.context():
-                once = min(self._timed(way.step)[1] for _ in range(2))
+                once = self._timed(way.step)[1]
+                if once > self.case.patience:
+                    slow[name] = once
+                    continue
+                once = min(once, self._timed(way.step)[1])
             steps[name] = max(1, min(MOST_STEPS, int(BLOCK_SECONDS / once)))
-        walls, hosts = ({name: [] for name in self.ways} for _ in range(2))
-        begin, order = time.perf_counter(), list(self.ways)
+        walls, hosts = ({name: [] for name in steps} for _ in range(2))
+        begin, order = time.perf_counter(), list(steps)
         while order and (len(walls[order[0]]) < self.rounds
                          or time.perf_counter() - begin < self.seconds):
             for name in order:
@@ -180,6 +188,12 @@ class Measurement:
                 ratios = [other / own for other, own in zip(way_ms, walls["kron"])]
                 record.update(ratio=statistics.median(ratios),
                               ratio_quartiles=quartiles(ratios))
+
+        for name, seconds in slow.items():
+            record, own = self.records[name], self.records["kron"].get("ms")
+            record.update(ms=1e3 * seconds, quartiles_ms=[1e3 * seconds] * 2, rounds=1, steps=1)
+            if name != "kron" and own is not None:
+                record.update(ratio=record["ms"] / own, ratio_quartiles=[record["ms"] / own] * 2)
 
     def _phases(self, name):
         """Milliseconds of each part of a step, the device waited for in between."""

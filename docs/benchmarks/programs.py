@@ -1,9 +1,9 @@
 """Whole programs with kron beside what they replace.
 
-usage: programs.py [--target cpu|cuda] [--only PATTERN...] [--quick] [--seed N] [--list]
-                   [--threads N] [--seconds S] [--rounds N] [--out FILE] [--profile]
+usage: programs.py [--set programs|kernels] [--target cpu|cuda] [--only PATTERN...] [--quick]
+                   [--seed N] [--list] [--threads N] [--seconds S] [--rounds N] [--out FILE] [--profile]
 
-Each case is a step of a program, done in several ways on the same fresh random data: with
+--set kernels measures distances and kernel matrices instead of programs. Each case is a step of a program, done in several ways on the same fresh random data: with
 kron, and with what PyTorch or GPyTorch have for it. All ways use as many threads. First
 steps are recorded apart ("first_ms"), kron's with an empty cache of kernels unless an
 earlier case has compiled the same ones; everything else is measured with caches warm. The
@@ -18,7 +18,7 @@ for after each.
 --only takes programs, or patterns of PROGRAM/CASE; what is not measured anew keeps its
 figures if they are of the same machine, commit and seed. --quick: tiny sizes. --profile
 prints which operations kron's steps consist of. Needs the kron package, PyTorch and GPyTorch. The
-file, docs/benchmarks/results/programs_TARGET.json by default, is complete after every
+file, docs/benchmarks/results/SET_TARGET.json by default, is complete after every
 case. Exit status 1 if kron fails in a case, or is less exact than rounding and the others
 explain.
 """
@@ -79,13 +79,15 @@ def command(options):
     scheduled = os.sched_getscheduler(0) == os.SCHED_FIFO
     first = f"chrt -f {os.sched_getparam(0).sched_priority} " if scheduled else ""
     quick = " --quick" if options.quick else ""
-    return (f"{first}docs/benchmarks/programs.py --target {options.target}{quick} "
+    which = "" if options.set == "programs" else f"--set {options.set} "
+    return (f"{first}docs/benchmarks/programs.py {which}--target {options.target}{quick} "
             f"--seed {options.seed} --threads {options.threads} "
             f"--seconds {options.seconds:g} --rounds {options.rounds}")
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--set", choices=["programs", "kernels"], default="programs")
     parser.add_argument("--target", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--only", nargs="+", default=["*"], metavar="PATTERN",
                         help="programs, or patterns of PROGRAM/CASE")
@@ -105,7 +107,7 @@ def parse_arguments():
         parser.error(f"expects --threads of 1 or more, but got {options.threads}")
     if options.rounds < 1:
         parser.error(f"expects --rounds of 1 or more, but got {options.rounds}")
-    options.out = options.out or HERE / f"results/programs_{options.target}.json"
+    options.out = options.out or HERE / f"results/{options.set}_{options.target}.json"
     return options
 
 
@@ -115,7 +117,13 @@ def is_wanted(case, patterns):
                for pattern in patterns)
 
 
-def cases(place):
+def cases(place, which):
+    if which == "kernels":
+        import program_kernels
+
+        for program in program_kernels.PROGRAMS:
+            yield from program(place)
+        return
     import program_arrays
     import program_gp
     import program_layers
@@ -193,7 +201,7 @@ def run(options):
     if options.target == "cuda" and not torch.cuda.is_available():
         sys.exit("programs.py: expects a GPU that PyTorch can use for --target cuda")
     place = program_timing.Place(options.target, options.seed, options.quick)
-    found = list(cases(place))
+    found = list(cases(place, options.set))
     chosen = [case for case in found if is_wanted(case, options.only)]
     if not chosen:
         sys.exit(f"programs.py: expects --only to match one of the programs "
@@ -202,7 +210,7 @@ def run(options):
     if options.list:
         print("\n".join(f"{case.program}/{case.name}" for case in chosen))
         return 0
-    about = {"name": "programs", "target": options.target,
+    about = {"name": options.set, "target": options.target,
              "date": datetime.datetime.now().isoformat(timespec="minutes"),
              "commit": commit(), "seed": options.seed, "threads": options.threads,
              "quick": options.quick, "seconds": options.seconds,

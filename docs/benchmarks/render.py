@@ -22,6 +22,7 @@ import exec_tables
 import gpu_plot
 import gpu_tables
 import host_tables
+import kernel_tables
 import program_tables
 import python_tables
 import random_tables
@@ -92,6 +93,8 @@ def table(path):
         return random_tables.table(result)
     if path.stem in PROGRAMS:
         return program_tables.table(result)
+    if path.stem in kernel_tables.FILES:
+        return kernel_tables.table(result)
     if path.stem in cpu_tables.LAYOUTS:
         return cpu_tables.table(result, path.stem)
     if path.stem == "first_light":
@@ -129,6 +132,8 @@ KINDS = {
        for kind, make in program_tables.PARTS.items()},
     **{kind: lambda path, make=make: make(results(path, host_tables.DEVICES))
        for kind, make in host_tables.PARTS.items()},
+    "kernels-summary": lambda path: kernel_tables.summary(
+        {kernel_tables.FILES[name]: result for name, result in results(path, kernel_tables.FILES).items()}),
     "gpu-summary": lambda path: summary_tables.gpu(results(path, GPU)),
     "cpu-summary": lambda path: summary_tables.cpu(cpus()),
     "accuracy": lambda path: summary_tables.accuracy(results(path, GPU), cpus()),

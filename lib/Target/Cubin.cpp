@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/Runtime/IRInterface.h"
 #include "kron/Target/GPUCode.h"
 #include "llvm/IR/Constants.h"
@@ -103,18 +104,17 @@ static llvm::Constant *addBytes(llvm::Module &module, StringRef bytes) {
   return global;
 }
 
-llvm::GlobalVariable *kron::addCudaModule(llvm::Module &module,
-                                          const GPUCode &code, StringRef name) {
-  llvm::LLVMContext &context = module.getContext();
-  auto *i32 = llvm::Type::getInt32Ty(context);
-  auto *i64 = llvm::Type::getInt64Ty(context);
-  auto *pointer = llvm::PointerType::get(context, 0);
-  auto *imageType = llvm::StructType::get(i32, i32, i32, pointer, i64);
-  auto *moduleType = llvm::StructType::get(i32, pointer, pointer);
+/// A constant table with all forms of `code`.
+static llvm::GlobalVariable *addImages(llvm::Module &module,
+                                       const GPUCode &code) {
+  auto *i32 = llvm::Type::getInt32Ty(module.getContext());
+  auto *i64 = llvm::Type::getInt64Ty(module.getContext());
+  auto *pointer = llvm::PointerType::get(module.getContext(), 0);
+  auto *type = llvm::StructType::get(i32, i32, i32, pointer, i64);
   SmallVector<llvm::Constant *> images;
   auto addImage = [&](KronCudaImageKind kind, StringRef bytes) {
     images.push_back(llvm::ConstantStruct::get(
-        imageType,
+        type,
         {llvm::ConstantInt::get(i32, kind),
          llvm::ConstantInt::get(i32, code.chip.capability),
          llvm::ConstantInt::get(i32, code.chip.isExact),
@@ -124,15 +124,60 @@ llvm::GlobalVariable *kron::addCudaModule(llvm::Module &module,
     addImage(KRON_CUDA_CUBIN, code.cubin);
   // With the zero byte at its end.
   addImage(KRON_CUDA_PTX, StringRef(code.ptx.c_str(), code.ptx.size() + 1));
-  auto *tableType = llvm::ArrayType::get(imageType, images.size());
-  auto *table = new llvm::GlobalVariable(
+  auto *tableType = llvm::ArrayType::get(type, images.size());
+  return new llvm::GlobalVariable(
       module, tableType, /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage,
       llvm::ConstantArray::get(tableType, images), "kron.cuda_images");
-  auto *value = llvm::ConstantStruct::get(
-      moduleType, {llvm::ConstantInt::get(i32, images.size()), table,
-                   llvm::ConstantPointerNull::get(pointer)});
-  // The runtime writes its last field.
-  return new llvm::GlobalVariable(module, moduleType, /*isConstant=*/false,
-                                  llvm::GlobalValue::ExternalLinkage, value,
-                                  name);
+}
+
+/// Has host code find the places of `codes` in `table`.
+static void replaceCudaModules(llvm::Module &module, ArrayRef<GPUCode> codes,
+                               llvm::GlobalVariable &table) {
+  auto *i64 = llvm::Type::getInt64Ty(module.getContext());
+  auto getPlace = [&](StringRef kernel) {
+    auto isOwn = [&](const GPUCode &code) { return code.kernel == kernel; };
+    const GPUCode *code = llvm::find_if(codes, isOwn);
+    if (code == codes.end())
+      code = llvm::find_if(
+          codes, [](const GPUCode &code) { return code.kernel.empty(); });
+    assert(code != codes.end() && "a kernel has no code");
+    return llvm::ConstantExpr::getInBoundsGetElementPtr(
+        table.getValueType(), &table,
+        ArrayRef<llvm::Constant *>{
+            llvm::ConstantInt::get(i64, 0),
+            llvm::ConstantInt::get(i64, code - codes.begin())});
+  };
+  for (llvm::GlobalVariable &used :
+       llvm::make_early_inc_range(module.globals())) {
+    StringRef kernel = used.getName();
+    if (!kernel.consume_front(kCudaModuleName) || !kernel.consume_front("."))
+      continue;
+    used.replaceAllUsesWith(getPlace(kernel));
+    used.eraseFromParent();
+  }
+}
+
+llvm::GlobalVariable *kron::addCudaModules(llvm::Module &module,
+                                           ArrayRef<GPUCode> codes,
+                                           StringRef name) {
+  auto *i32 = llvm::Type::getInt32Ty(module.getContext());
+  auto *pointer = llvm::PointerType::get(module.getContext(), 0);
+  auto *null = llvm::ConstantPointerNull::get(pointer);
+  auto *type = llvm::StructType::get(i32, pointer, pointer);
+  SmallVector<llvm::Constant *> rows;
+  for (const GPUCode &code : codes) {
+    llvm::GlobalVariable *images = addImages(module, code);
+    auto *count = llvm::ConstantInt::get(
+        i32, images->getValueType()->getArrayNumElements());
+    rows.push_back(llvm::ConstantStruct::get(type, {count, images, null}));
+  }
+  rows.push_back(llvm::Constant::getNullValue(type));
+  auto *tableType = llvm::ArrayType::get(type, rows.size());
+  // The runtime writes the last field of each.
+  auto *table =
+      new llvm::GlobalVariable(module, tableType, /*isConstant=*/false,
+                               llvm::GlobalValue::ExternalLinkage,
+                               llvm::ConstantArray::get(tableType, rows), name);
+  replaceCudaModules(module, codes, *table);
+  return table;
 }

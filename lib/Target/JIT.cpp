@@ -23,8 +23,9 @@ JITModule::JITModule(JITModule &&) = default;
 JITModule::~JITModule() {
   for (const KronKernel *kernel : addresses)
     for (int32_t i = 0; i < kernel->numVersions; ++i)
-      if (kernel->versions[i].cuda)
-        kronRtCudaUnload(kernel->versions[i].cuda);
+      for (KronCudaModule *code = kernel->versions[i].cuda;
+           code && code->numImages; ++code)
+        kronRtCudaUnload(code);
 }
 
 /// A JIT whose code finds the runtime (kronRt*) and the C library in this

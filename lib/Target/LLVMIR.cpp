@@ -67,7 +67,8 @@ private:
   lower(function_ref<void(PassManager &, const CodegenOptions &)> populate);
   FailureOr<OwningOpRef<ModuleOp>> runPasses(const Processor &processor);
   FailureOr<OwningOpRef<ModuleOp>> runGPUPasses(const GPUChip &chip);
-  FailureOr<GPUCode> compileGPUModule(ModuleOp module, const GPUChip &chip);
+  FailureOr<std::vector<GPUCode>> compileKernels(ModuleOp module,
+                                                 const GPUChip &chip);
   LogicalResult link(std::unique_ptr<llvm::Module> module,
                      std::vector<KernelManifest> manifests);
   FailureOr<std::unique_ptr<llvm::Module>>
@@ -349,32 +350,22 @@ ModuleCompiler::runGPUPasses(const GPUChip &chip) {
 }
 
 /// Compiles the gpu.module of `module` and removes it. No kernel, no code.
-FailureOr<GPUCode> ModuleCompiler::compileGPUModule(ModuleOp module,
-                                                    const GPUChip &chip) {
+FailureOr<std::vector<GPUCode>>
+ModuleCompiler::compileKernels(ModuleOp module, const GPUChip &chip) {
   Stopwatch watch(result.times.gpu);
-  GPUCode code;
-  code.chip = chip;
-  auto gpuModule = module.lookupSymbol<gpu::GPUModuleOp>(kGPUModuleName);
-  if (!gpuModule)
-    return code;
-  llvm::LLVMContext gpuContext;
-  std::unique_ptr<llvm::Module> translated =
-      translateGPUModule(gpuModule, chip, gpuContext);
-  if (!translated)
-    return failure();
-  auto ptx = emitPTX(*translated, chip, options.optLevel);
-  if (!ptx)
-    return emitError(source.getLoc(), llvm::toString(ptx.takeError()));
-  code.ptx = std::move(*ptx);
-  std::string assembler = options.assembleGPUCode ? findAssembler() : "";
-  if (!assembler.empty()) {
-    auto cubin = assemblePTX(assembler, code.ptx, chip);
-    if (!cubin)
-      return emitError(source.getLoc(), llvm::toString(cubin.takeError()));
-    code.cubin = std::move(*cubin);
+  std::vector<GPUCode> codes;
+  if (auto gpuModule = module.lookupSymbol<gpu::GPUModuleOp>(kGPUModuleName)) {
+    auto compiled = compileGPUModule(
+        gpuModule, chip,
+        {options.separatesKernels, options.assembleGPUCode, options.optLevel});
+    if (failed(compiled))
+      return failure();
+    codes = std::move(*compiled);
   }
-  gpuModule.erase();
-  return code;
+  // Says what GPU the version is for.
+  if (codes.empty())
+    codes.emplace_back().chip = chip;
+  return codes;
 }
 
 LogicalResult ModuleCompiler::addGPUVersion(const GPUChip &chip) {
@@ -391,8 +382,8 @@ LogicalResult ModuleCompiler::addGPUVersion(const GPUChip &chip) {
     if (failed(lowered))
       return failure();
   }
-  FailureOr<GPUCode> code = compileGPUModule(**lowered, chip);
-  if (failed(code))
+  FailureOr<std::vector<GPUCode>> codes = compileKernels(**lowered, chip);
+  if (failed(codes))
     return failure();
   auto manifests = getKernelManifests(**lowered);
   if (failed(manifests))
@@ -402,18 +393,14 @@ LogicalResult ModuleCompiler::addGPUVersion(const GPUChip &chip) {
     return failure();
   llvm::Module &module = **translated;
   std::string name = "kron.cuda_module." + std::to_string(numVersions);
-  llvm::GlobalVariable *cudaModule = addCudaModule(module, *code, name);
-  if (llvm::GlobalVariable *used = module.getNamedGlobal(kCudaModuleName)) {
-    used->replaceAllUsesWith(cudaModule);
-    used->eraseFromParent();
-  }
+  addCudaModules(module, *codes, name);
   versions.resize(manifests->size());
   addEntries(module, processor, *manifests, name);
   {
     Stopwatch watch(result.times.optimizer);
     optimize(module, **machine);
   }
-  result.gpuCode.push_back(std::move(*code));
+  llvm::move(*codes, std::back_inserter(result.gpuCode));
   return link(std::move(*translated), std::move(*manifests));
 }
 

@@ -5,9 +5,9 @@
 // CHECK-LABEL: func.func @long_rows(
 // CHECK: threads = 256, ctas_per_sm = 1, stages = 3, wgmma = 1, k_step = 32, thread_rows = 4, thread_columns = 28, products = 3,
 // CHECK-LABEL: func.func @short_rows(
-// CHECK: threads = 128, ctas_per_sm = 2, stages = 3, wgmma = 1, k_step = 32, thread_rows = 4, thread_columns = 28, products = 3,
+// CHECK: threads = 128, ctas_per_sm = 2, stages = 2, wgmma = 1, k_step = 32, thread_rows = 4, thread_columns = 28, products = 3,
 // CHECK-LABEL: func.func @few_steps(
-// CHECK: threads = 128, ctas_per_sm = 2, stages = 3, wgmma = 1, k_step = 32, thread_rows = 4, thread_columns = 28, products = 3,
+// CHECK: threads = 128, ctas_per_sm = 2, stages = 2, wgmma = 1, k_step = 32, thread_rows = 4, thread_columns = 28, products = 3,
 func.func @long_rows(%a: tensor<30000x1024xf32>, %y: tensor<30000x30000xf32>) -> tensor<30000x30000xf32> {
   %0 = kron.pairwise square_diff ins(%a, %a : tensor<30000x1024xf32>, tensor<30000x1024xf32>) outs(%y : tensor<30000x30000xf32>) -> tensor<30000x30000xf32>
   return %0 : tensor<30000x30000xf32>

@@ -229,6 +229,7 @@ static llvm::Expected<Session> createSession(Emit emit) {
   options.reference = getOptions().reference;
   options.allowsCublas = getOptions().cublas;
   options.assembleGPUCode = emit != Emit::PTX && emit != Emit::Header;
+  options.separatesKernels = emit != Emit::PTX && emit != Emit::Cubin;
   // A header needs the manifest only.
   if (emit == Emit::Header)
     options.optLevel = 0;

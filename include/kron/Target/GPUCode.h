@@ -17,6 +17,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/Support/Error.h"
 #include <string>
+#include <vector>
 
 namespace llvm {
 class GlobalVariable;
@@ -41,9 +42,12 @@ struct GPUChip {
   static llvm::Expected<GPUChip> parse(StringRef name);
 };
 
-/// The code of a gpu.module for one chip.
+/// The code of a gpu.module, or of one of its kernels, for one chip.
 struct GPUCode {
   GPUChip chip;
+  /// The kernel; empty: all kernels and variables that have no code of their
+  /// own.
+  std::string kernel;
   std::string ptx;
   /// Empty if it was not assembled.
   std::string cubin;
@@ -59,6 +63,21 @@ std::unique_ptr<llvm::Module> translateGPUModule(gpu::GPUModuleOp gpuModule,
 llvm::Expected<std::string> emitPTX(llvm::Module &module, const GPUChip &chip,
                                     unsigned optLevel);
 
+struct GPUCodeOptions {
+  /// Code for each kernel, and for the variables if there are any.
+  bool separatesKernels = true;
+  /// Assemble, if ptxas is there.
+  bool assembles = true;
+  /// As of `emitPTX`.
+  unsigned optLevel = 2;
+};
+
+/// Compiles `gpuModule` for `chip`, kernels on several threads, and removes it;
+/// failure after diagnostics.
+FailureOr<std::vector<GPUCode>> compileGPUModule(gpu::GPUModuleOp gpuModule,
+                                                 const GPUChip &chip,
+                                                 const GPUCodeOptions &options);
+
 /// Path of ptxas: $KRON_PTXAS, in bin of $CUDA_PATH or $CUDA_HOME, on PATH, or
 /// in /usr/local/cuda/bin; empty if there is none.
 std::string findAssembler();
@@ -67,10 +86,12 @@ std::string findAssembler();
 llvm::Expected<std::string> assemblePTX(StringRef path, StringRef ptx,
                                         const GPUChip &chip);
 
-/// Adds the variable `name`, a KronCudaModule (kron/Runtime/IRInterface.h) with
-/// all forms of `code`.
-llvm::GlobalVariable *addCudaModule(llvm::Module &module, const GPUCode &code,
-                                    StringRef name);
+/// Adds the variable `name`, an array with a KronCudaModule
+/// (kron/Runtime/IRInterface.h) for each of `codes`, which are for one chip, and
+/// one without images at its end. Host code finds them there, which says
+/// `kron_cuda_module.KERNEL`, without a kernel for variables.
+llvm::GlobalVariable *addCudaModules(llvm::Module &module,
+                                     ArrayRef<GPUCode> codes, StringRef name);
 
 } // namespace mlir::kron
 

@@ -68,6 +68,8 @@ struct CodegenOptions {
   bool poisonsSharedMemory = false;
   /// Assemble GPU code, if ptxas is there; or else the driver does.
   bool assembleGPUCode = true;
+  /// GPU code in a module for each kernel, and not in one for all.
+  bool separatesKernels = true;
   /// Files of tuning records whose plans operations get where they were made
   /// on the processor or GPU that code is compiled for.
   std::vector<std::string> records;
@@ -88,7 +90,7 @@ struct CompileTimes {
 struct CompiledModule {
   std::unique_ptr<llvm::Module> llvmModule;
   std::vector<KernelManifest> kernels;
-  /// Per chip of the options.
+  /// For one chip of the options after the other.
   std::vector<GPUCode> gpuCode;
   CompileTimes times;
 };

@@ -45,15 +45,18 @@ static Value getKernelName(OpBuilder &builder, Location loc, ModuleOp module,
   return LLVM::AddressOfOp::create(builder, loc, global);
 }
 
-/// The address of what the runtime knows the module's GPU code by.
-static Value getCudaModule(OpBuilder &builder, Location loc, ModuleOp module) {
-  auto global = module.lookupSymbol<LLVM::GlobalOp>(kCudaModuleName);
+/// The address of what the runtime knows the GPU code of `kernel` by, of
+/// variables if it is empty.
+static Value getCudaModule(OpBuilder &builder, Location loc, ModuleOp module,
+                           StringRef kernel) {
+  std::string symbol = (kCudaModuleName + "." + kernel).str();
+  auto global = module.lookupSymbol<LLVM::GlobalOp>(symbol);
   if (!global) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(module.getBody());
     global = LLVM::GlobalOp::create(
         builder, module.getLoc(), builder.getI8Type(), /*isConstant=*/false,
-        LLVM::Linkage::External, kCudaModuleName, Attribute());
+        LLVM::Linkage::External, symbol, Attribute());
   }
   return LLVM::AddressOfOp::create(builder, loc, global);
 }
@@ -102,7 +105,7 @@ void kron::buildCudaLaunch(OpBuilder &builder, Location loc, ModuleOp module,
   auto number = [&](int64_t value, unsigned bits) -> Value {
     return arith::ConstantIntOp::create(builder, loc, value, bits);
   };
-  Value arguments[] = {getCudaModule(builder, loc, module),
+  Value arguments[] = {getCudaModule(builder, loc, module, kernel),
                        getKernelName(builder, loc, module, kernel),
                        grid,
                        number(block, 32),
@@ -140,7 +143,7 @@ Value kron::buildCudaGlobal(OpBuilder &builder, Location loc, ModuleOp module,
   Type pointer = getPointerType(builder);
   LLVM::LLVMFuncOp global =
       declare(builder, module, "kronRtCudaGlobal", pointer, {pointer, pointer});
-  Value arguments[] = {getCudaModule(builder, loc, module),
+  Value arguments[] = {getCudaModule(builder, loc, module, /*kernel=*/""),
                        getKernelName(builder, loc, module, name)};
   return LLVM::CallOp::create(builder, loc, global, arguments).getResult();
 }

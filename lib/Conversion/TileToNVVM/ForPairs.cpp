@@ -31,6 +31,8 @@ public:
         rows(type.getShape()[1]), results(type.getShape()[2]),
         columns(static_cast<int64_t>(op.getBy()) / op.getLanes()),
         kind(op.getAccumulation()),
+        copiesValues(grid.ofAtom && kind == Accumulation::Sum &&
+                     element == type.getElementType()),
         base(getBatch(lowering, op.getValues(), op.getPlace(), 2)) {
     size_t rank = values.sizes.size();
     sizeN = values.sizes[rank - 2];
@@ -52,7 +54,10 @@ private:
     return arith::MaximumFOp::create(k.builder, k.loc, lhs, rhs);
   }
   Value loadValue(Int row, int64_t result);
-  void addProducts(ArrayRef<Value> matrix, Int first, bool mayEnd, Sums &sums);
+  void copyValues(Int block);
+  SmallVector<Value> loadCopied(Int block, int64_t column, int64_t result);
+  void addProducts(ArrayRef<Value> matrix, Int block, Int first, bool mayEnd,
+                   Sums &sums);
   void addBlock(Int block, Sums &sums);
   void addTerms(ArrayRef<Value> terms, int64_t number, Sums &sums);
   Value shuffle(Value value, int64_t mask);
@@ -68,8 +73,13 @@ private:
   /// Of a thread: rows, results of each, and columns of the matrix.
   const int64_t rows, results, columns;
   const Accumulation kind;
+  /// Whether values of a block arrive while matrix instructions are under way:
+  /// nothing else hides how long they take.
+  const bool copiesValues;
   Value base;
   Int sizeN, sizeC, firstResult;
+  /// Values of two blocks in shared memory, those of a result together.
+  int64_t valuePlace = 0;
 };
 
 } // namespace
@@ -102,25 +112,82 @@ void PairProducts::addTerms(ArrayRef<Value> terms, int64_t number, Sums &sums) {
   sums[number] = largest;
 }
 
-/// Adds products with columns of the matrix from `first` on, not all of which,
-/// if it `mayEnd`, exist. One value at a time is in registers.
-void PairProducts::addProducts(ArrayRef<Value> matrix, Int first, bool mayEnd,
-                               Sums &sums) {
-  Value zero = constant(0);
-  for (int64_t column = 0; column < columns; ++column) {
-    Int row = k.add(first, grid.columnOffset(column));
-    Value exists = mayEnd ? k.less(row, sizeN) : Value();
-    if (mayEnd)
-      row = k.min(row, k.sub(sizeN, 1));
+/// Starts to copy the values of `block`, zeros for what does not exist. Who
+/// waits for rows of the matrix waits for these as well, since they come in
+/// front.
+void PairProducts::copyValues(Int block) {
+  auto by = static_cast<int64_t>(op.getBy());
+  int64_t bytes = kron::getElementBytes(element), count = by * results;
+  ArrayRef<Int> strides = ArrayRef(values.array.strides).take_back(2);
+  Int slot =
+      k.add(k.mul(k.bitAnd(k.truncate(block), 1), count * bytes), valuePlace);
+  for (int64_t begin = 0; begin < count; begin += lowering.threads) {
+    Int item = k.add(readThreadId(k), begin);
+    bool mayEnd = begin + lowering.threads > count;
+    k.ifThen(mayEnd ? k.less(item, count) : Value(), [&] {
+      Int row = k.add(k.mul(k.extend(block), by), k.extend(k.rem(item, by)));
+      Int column = k.add(firstResult, k.extend(k.floorDiv(item, by)));
+      Value exists =
+          k.both(k.less(row, k.extend(sizeN)), k.less(column, k.extend(sizeC)));
+      Int offset = k.add(k.mul(row, k.extend(strides[0])),
+                         k.mul(column, k.extend(strides[1])));
+      // No address beyond the array, even where nothing is read.
+      Value safe =
+          k.select(exists, k.materialize(offset, 64), k.materialize(0, 64));
+      k.copyAsync(
+          k.shared(k.add(slot, k.mul(item, bytes))),
+          k.offsetElements(base, element, Int(safe)), bytes,
+          k.select(exists, k.materialize(bytes, 32), k.materialize(0, 32)));
+    });
+  }
+  k.commitCopies();
+}
+
+/// The values of this thread's columns `column` and the next one.
+SmallVector<Value> PairProducts::loadCopied(Int block, int64_t column,
+                                            int64_t result) {
+  auto by = static_cast<int64_t>(op.getBy());
+  int64_t bytes = kron::getElementBytes(element);
+  Int first =
+      k.add(k.mul(k.bitAnd(k.truncate(block), 1), by * results), grid.column);
+  Value start = k.shared(k.add(k.mul(first, bytes), valuePlace));
+  int64_t behind = (result * by + grid.columnOffset(column)) * bytes;
+  return k.unpack(
+      k.load(VectorType::get({2}, element), k.offsetBytes(start, behind)));
+}
+
+/// Adds products with columns of the matrix from `first` on, those of `block`,
+/// not all of which, if it `mayEnd`, exist. Values of one or two columns at a
+/// time are in registers.
+void PairProducts::addProducts(ArrayRef<Value> matrix, Int block, Int first,
+                               bool mayEnd, Sums &sums) {
+  int64_t together = copiesValues ? 2 : 1;
+  for (int64_t begin = 0; begin < columns; begin += together) {
+    SmallVector<Value> exist;
+    SmallVector<Int> places;
+    for (int64_t column = begin; column < begin + together; ++column) {
+      Int row = k.add(first, grid.columnOffset(column));
+      exist.push_back(mayEnd ? k.less(row, sizeN) : Value());
+      places.push_back(mayEnd ? k.min(row, k.sub(sizeN, 1)) : row);
+    }
     // Neither a value nor an element may make a NaN of what does not exist.
-    auto orZero = [&](Value value) {
-      return exists ? k.select(exists, value, zero) : value;
+    auto orZero = [&](int64_t number, Value value) {
+      Value exists = exist[number];
+      return exists ? k.select(exists, value, constant(0)) : value;
     };
     for (int64_t result = 0; result < results; ++result) {
-      Value value = orZero(loadValue(row, result));
-      for (int64_t own = 0; own < rows; ++own) {
-        Value &sum = sums[own * results + result];
-        sum = k.fma(orZero(matrix[own * columns + column]), value, sum);
+      SmallVector<Value> loaded;
+      if (copiesValues)
+        loaded = loadCopied(block, begin, result);
+      else
+        loaded = {orZero(0, loadValue(places.front(), result))};
+      for (auto [number, value] : llvm::enumerate(loaded)) {
+        int64_t column = begin + static_cast<int64_t>(number);
+        for (int64_t row = 0; row < rows; ++row) {
+          Value &sum = sums[row * results + result];
+          sum =
+              k.fma(orZero(number, matrix[row * columns + column]), value, sum);
+        }
       }
     }
   }
@@ -129,6 +196,8 @@ void PairProducts::addProducts(ArrayRef<Value> matrix, Int first, bool mayEnd,
 /// Adds the products with block number `block` of the matrix.
 void PairProducts::addBlock(Int block, Sums &sums) {
   lowering.numbers[op.getBlockNumber()] = block;
+  if (copiesValues)
+    copyValues(block);
   lowering.lower(*op.getBody());
   SmallVector<Value> matrix =
       getBox(lowering, op.getBody()->getTerminator()->getOperand(0));
@@ -145,7 +214,7 @@ void PairProducts::addBlock(Int block, Sums &sums) {
       Sums next(sums);
       if (startsFromZero)
         next.assign(sums.size(), constant(0));
-      addProducts(matrix, first, mayEnd, next);
+      addProducts(matrix, block, first, mayEnd, next);
       for (size_t number = 0; startsFromZero && number < sums.size(); ++number)
         next[number] =
             arith::AddFOp::create(k.builder, k.loc, sums[number], next[number]);
@@ -242,6 +311,13 @@ void PairProducts::lower() {
   if (kind == Accumulation::LogSumExp)
     sums.append(count, constant(0));
   auto [first, end] = getBlocks(lowering, op);
+  if (copiesValues) {
+    auto bytes = static_cast<int64_t>(op.getBy()) * results *
+                 kron::getElementBytes(element);
+    valuePlace = k.allocateShared(2 * bytes);
+    // Whoever reads values of the tile before is done.
+    k.barrier();
+  }
   sums = k.rolledLoop(first, end, 1, sums, [&](Int block, ValueRange carried) {
     Sums next(carried);
     addBlock(block, next);

@@ -220,6 +220,7 @@ void MmaRows::lower() {
   int64_t tileRows = rows * grid.groups, tileColumns = columns * grid.lanes;
   left = getSides(op.getLhs(), op.getLeft(), firstRow, tileRows);
   right = getSides(op.getRhs(), op.getRight(), firstColumn, tileColumns);
+  copyNorms();
   Int steps = k.ceilDiv(sizeK, stepK);
   Value copiesRows =
       needsRows(lowering, op.getPlace(), op.getBlock(), steps, stages);

@@ -18,6 +18,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -44,6 +45,7 @@ public:
 
 private:
   Value lower(Operation &op);
+  Value lowerExp(math::ExpOp op);
   Value lowerRoot(math::SqrtOp op);
   Value lowerPower(math::PowFOp op);
   Value lowerSum(arith::AddFOp op);
@@ -70,6 +72,8 @@ private:
   IRMapping mapping;
   /// What a function of pairs has reduced so far, its third argument.
   Value reduced;
+  /// What depends on the elements, and not on hyper-parameters alone.
+  llvm::DenseSet<Value> varying;
   /// Factors of products that sums take by a multiply-add.
   llvm::DenseMap<Value, std::pair<Value, Value>> products;
 };
@@ -134,6 +138,23 @@ Value FunctionLowering::emitPowerOf2(Value logarithm, double exponent) {
                                       k.materialize(23, 32));
   return k.bitcast(
       arith::AddIOp::create(b, k.loc, scale, k.bitcast(power, i32)), type);
+}
+
+/// An exponential. Of a product with what is the same for all elements, that is
+/// multiplied by log2(e) once for all of them.
+Value FunctionLowering::lowerExp(math::ExpOp op) {
+  Value value = mapping.lookup(op.getOperand());
+  auto product = op.getOperand().getDefiningOp<arith::MulFOp>();
+  if (!product)
+    return emitExp(k, value);
+  Value own = product.getLhs(), other = product.getRhs();
+  if (!varying.contains(own))
+    std::swap(own, other);
+  if (!varying.contains(own) || varying.contains(other))
+    return emitExp(k, value);
+  Value factor = mul(mapping.lookup(other),
+                     k.constant(value.getType(), llvm::numbers::log2e));
+  return emitExp2(k, mul(mapping.lookup(own), factor));
 }
 
 /// Whether `value` is `base`, or a product of such.
@@ -215,8 +236,8 @@ Value FunctionLowering::lowerSum(arith::AddFOp op) {
 Value FunctionLowering::lower(Operation &op) {
   if (op.getNumResults() != 1 || !op.getResult(0).getType().isF32())
     return nullptr;
-  if (isa<math::ExpOp>(op))
-    return emitExp(k, mapping.lookup(op.getOperand(0)));
+  if (auto exp = dyn_cast<math::ExpOp>(op))
+    return lowerExp(exp);
   if (auto root = dyn_cast<math::SqrtOp>(op))
     return lowerRoot(root);
   if (auto power = dyn_cast<math::PowFOp>(op))
@@ -232,11 +253,16 @@ Value FunctionLowering::apply(ValueRange args, ValueRange params) {
   SmallVector<Value> all(args);
   llvm::append_range(all, params);
   mapping.map(region.getArguments(), all);
+  for (Value arg : region.getArguments().take_front(args.size()))
+    varying.insert(arg);
   for (Operation &op : region.front().without_terminator()) {
     Value result = lower(op);
     if (!result)
       result = k.builder.clone(op, mapping)->getResult(0);
     mapping.map(op.getResult(0), result);
+    if (llvm::any_of(op.getOperands(),
+                     [&](Value value) { return varying.contains(value); }))
+      varying.insert(op.getResult(0));
     if (isa<arith::MulFOp>(op))
       products[result] = {mapping.lookup(op.getOperand(0)),
                           mapping.lookup(op.getOperand(1))};

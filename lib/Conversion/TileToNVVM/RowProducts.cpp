@@ -52,98 +52,140 @@ void RowProducts::setResults(SmallVector<Value> products) {
   lowering.scalars[op.getHeld()] = held;
 }
 
-/// The values that `views` have of the rows of this thread, or of its columns;
-/// of one that does not exist, that of the last one. Nothing, if there are no
-/// views.
-SmallVector<Value> RowProducts::loadOfRows(ValueRange views, bool ofColumns) {
-  if (views.empty())
-    return {};
-  Value view = views[ofColumns ? 1 : 0];
-  const LoweredView &array = lowering.views.at(view);
-  Int tile = k.extend(ofColumns ? firstColumn : firstRow);
-  Int first = k.add(tile, k.extend(ofColumns ? grid.column : grid.row));
-  int64_t count = ofColumns ? columns : rows;
-  int64_t inTile = ofColumns ? columns * grid.lanes : rows * grid.groups;
-  auto getOffset = [&](int64_t number) {
-    return ofColumns ? grid.columnOffset(number) : grid.rowOffset(number);
-  };
-  Value batch = getBatch(lowering, view, op.getPlace(), /*innerRank=*/1);
-  Int size = array.sizes.back(), stride = k.extend(array.array.strides.back());
-  auto load = [&](Int position) {
-    return k.load(
-        array.element,
-        k.offsetElements(batch, array.element, k.mul(position, stride)),
-        CacheHint::ReadOnly);
-  };
-  SmallVector<Type> types(count, array.element);
-  return k.ifElse(
-      k.less(k.add(tile, inTile - 1), k.extend(size)), types,
-      [&] {
-        SmallVector<Value> values;
-        for (int64_t number = 0; number < count; ++number)
-          values.push_back(load(k.add(first, getOffset(number))));
-        return values;
-      },
-      [&] {
-        SmallVector<Value> values;
-        for (int64_t number = 0; number < count; ++number)
-          values.push_back(
-              load(k.min(k.add(first, getOffset(number)), k.sub(size, 1))));
-        return values;
-      });
+/// Copies those of one side. Of rows that do not exist, that of the last one.
+void RowProducts::copyNormsOf(unsigned side) {
+  int64_t bytes = getNormBytes(), pitch = getNormPitch();
+  int64_t count = getSideRows(side);
+  normPlaces[side] = k.allocateShared(count * pitch);
+  Int tile = k.extend(side ? firstColumn : firstRow);
+  SmallVector<Value> views;
+  for (ValueRange arrays : {op.getNorms(), op.getScales()})
+    if (!arrays.empty())
+      views.push_back(arrays[side]);
+  for (int64_t begin = 0; begin < count; begin += lowering.threads) {
+    Int item = k.add(readThreadId(k), begin);
+    bool mayEnd = begin + lowering.threads > count;
+    k.ifThen(mayEnd ? k.less(item, count) : Value(), [&] {
+      for (auto [number, view] : llvm::enumerate(views)) {
+        const LoweredView &array = lowering.views.at(view);
+        Int last = k.sub(k.extend(array.sizes.back()), 1);
+        Int row = k.min(k.add(tile, k.extend(item)), last);
+        Value from = k.offsetElements(
+            getBatch(lowering, view, op.getPlace(), /*innerRank=*/1),
+            array.element, k.mul(row, k.extend(array.array.strides.back())));
+        Int place =
+            k.add(k.mul(item, pitch),
+                  normPlaces[side] + static_cast<int64_t>(number) * bytes);
+        k.copyAsync(k.shared(place), from, bytes);
+      }
+    });
+  }
 }
 
-/// Makes results of `products`, and returns whether they are exact.
+void RowProducts::copyNorms() {
+  if (!getNormPitch())
+    return;
+  for (unsigned side : {0, 1})
+    copyNormsOf(side);
+  k.commitCopies();
+}
+
+/// What the rows of this thread have, or its columns, of which two are next to
+/// each other.
+SmallVector<RowProducts::Norms> RowProducts::loadNorms(unsigned side) {
+  int64_t count = side ? columns : rows, together = side ? 2 : 1;
+  SmallVector<Norms> loaded(count);
+  int64_t pitch = getNormPitch(), words = pitch / getNormBytes();
+  if (!words)
+    return loaded;
+  Type element = type.getElementType();
+  Value start = k.shared(
+      k.add(k.mul(side ? grid.column : grid.row, pitch), normPlaces[side]));
+  for (int64_t first = 0; first < count; first += together) {
+    int64_t behind = side ? grid.columnOffset(first) : grid.rowOffset(first);
+    SmallVector<Value> values =
+        k.unpack(k.load(VectorType::get({together * words}, element),
+                        k.offsetBytes(start, behind * pitch)));
+    for (int64_t number = 0; number < together; ++number) {
+      Norms &own = loaded[first + number];
+      if (!op.getNorms().empty())
+        own.norm = values[number * words];
+      if (!op.getScales().empty())
+        own.scale = values[(number + 1) * words - 1];
+    }
+  }
+  return loaded;
+}
+
+/// Makes results of `products`, and returns whether they are exact. That no
+/// instruction waits for one of another element, there is no predicate of each:
+/// what has to be finite is multiplied by zero and added up, which is NaN then
+/// if it is not, and signs of what has to be positive are put together.
 Value RowProducts::finish(MutableArrayRef<Value> products) {
-  Type sum = type.getElementType();
-  SmallVector<Value> rowNorms = loadOfRows(op.getNorms(), false);
-  SmallVector<Value> rowScales = loadOfRows(op.getScales(), false);
-  SmallVector<Value> columnNorms = loadOfRows(op.getNorms(), true);
-  SmallVector<Value> columnScales = loadOfRows(op.getScales(), true);
-  double largest =
-      llvm::APFloat::getLargest(cast<FloatType>(sum).getFloatSemantics())
-          .convertToDouble();
-  Value held, limit;
-  auto require = [&](Value lhs, Value rhs) {
-    held = k.both(held,
-                  arith::CmpFOp::create(k.builder, k.loc,
-                                        arith::CmpFPredicate::OLE, lhs, rhs));
-  };
+  Type sum = type.getElementType(), i32 = k.builder.getI32Type();
+  SmallVector<Norms> ofRows = loadNorms(0), ofColumns = loadNorms(1);
   bool isSquare = !op.getNorms().empty(), isScaled = !op.getScales().empty();
+  SmallVector<Value> zeros(rows, constant(0));
+  SmallVector<Int> signs(rows, Int(0));
+  auto requireFinite = [&](int64_t row, Value value) {
+    zeros[row] = k.fma(value, constant(0), zeros[row]);
+  };
+  auto requirePositive = [&](int64_t row, Value value) {
+    if (sum.isF64())
+      value = k.unpack(k.bitcast(value, VectorType::get({2}, i32)))[1];
+    signs[row] = k.bitOr(signs[row], Int(k.bitcast(value, i32)));
+  };
+  Value limit;
   if (isSquare) {
-    for (Value norm : rowNorms)
-      require(norm, constant(largest / 8));
     Value count = arith::UIToFPOp::create(k.builder, k.loc, sum,
                                           k.materialize(sizeK, 32));
     Value roundings = constant(op.getRoundings().convertToDouble());
     if (sum.isF64())
       roundings = add(roundings, arith::DivFOp::create(k.builder, k.loc, count,
                                                        constant(8)));
-    limit = arith::DivFOp::create(k.builder, k.loc, roundings,
-                                  add(count, constant(24)));
+    // Norms of both sides, and their sum, are far from the largest number.
+    for (auto [row, own] : llvm::enumerate(ofRows))
+      requireFinite(row, mul(own.norm, constant(8)));
+    for (auto [column, own] : llvm::enumerate(ofColumns))
+      requireFinite(column % rows, mul(own.norm, constant(8)));
+    limit = arith::DivFOp::create(
+        k.builder, k.loc, arith::NegFOp::create(k.builder, k.loc, roundings),
+        add(count, constant(24)));
   }
-  for (int64_t column = 0; column < columns; ++column) {
-    Value factor = isScaled ? columnScales[column] : Value();
-    if (isSquare) {
-      require(columnNorms[column], constant(largest / 8));
-      factor = isScaled ? mul(factor, constant(-2)) : constant(-2);
-    }
-    for (int64_t row = 0; row < rows; ++row) {
+  for (int64_t row = 0; row < rows; ++row) {
+    Value factor = ofRows[row].scale;
+    if (isSquare && isScaled)
+      factor = mul(factor, constant(-2));
+    for (int64_t column = 0; column < columns; ++column) {
+      const Norms &other = ofColumns[column];
       Value &value = products[row * columns + column];
       if (isScaled)
-        value = mul(value, rowScales[row]);
+        value = mul(value, factor);
       if (isSquare) {
-        Value norms = add(rowNorms[row], columnNorms[column]);
-        value = k.fma(value, factor, norms);
-        require(mul(norms, limit), value);
+        Value norms = add(ofRows[row].norm, other.norm);
+        value = k.fma(value, isScaled ? other.scale : constant(-2), norms);
+        requirePositive(row, k.fma(norms, limit, value));
         continue;
       }
       if (isScaled)
-        value = mul(value, factor);
-      require(LLVM::FAbsOp::create(k.builder, k.loc, value), constant(largest));
+        value = mul(value, other.scale);
+      requireFinite(row, value);
     }
   }
-  return held;
+  Value zero = zeros.front();
+  Int sign = signs.front();
+  for (int64_t row = 1; row < rows; ++row) {
+    zero = add(zero, zeros[row]);
+    sign = k.bitOr(sign, signs[row]);
+  }
+  Value isFinite = arith::CmpFOp::create(
+      k.builder, k.loc, arith::CmpFPredicate::OEQ, zero, constant(0));
+  if (!isSquare)
+    return isFinite;
+  Value isPositive =
+      arith::CmpIOp::create(k.builder, k.loc, arith::CmpIPredicate::sge,
+                            k.materialize(sign, 32), k.materialize(0, 32));
+  return k.both(isFinite, isPositive);
 }
 
 /// Whether `condition` holds in all threads.
@@ -152,13 +194,8 @@ Value RowProducts::isOfAll(Value condition) {
   Value holds = NVVM::VoteSyncOp::create(
       k.builder, k.loc, k.builder.getI1Type(), k.materialize(-1, 32), condition,
       NVVM::VoteSyncKind::all);
-  // Of two blocks, since a warp may be there again while others read.
-  int64_t warps = lowering.threads / 32, bytes = 4 * warps;
-  Int votes = k.allocateShared(2 * bytes);
-  if (op.getBlock()) {
-    Int block = lowering.numbers.at(op.getBlock());
-    votes = k.add(votes, k.mul(k.bitAnd(k.truncate(block), 1), bytes));
-  }
+  int64_t warps = lowering.threads / 32;
+  Int votes = k.allocateShared(4 * warps);
   k.ifThen(k.equal(k.laneId(), 0), [&] {
     k.store(k.select(holds, k.materialize(1, 32), k.materialize(0, 32)),
             k.shared(k.add(k.mul(k.warpId(), 4), votes)));

@@ -33,7 +33,12 @@ protected:
   /// Copies `stepK` positions of K from `position` on to slot number `slot`:
   /// thread `thread` its part.
   void copySides(ArrayRef<PairSide> sides, Int thread, Int position, Int slot);
-  /// Makes the results of sums of products, and of the operation.
+  /// Starts to copy what rows and columns of the tile have beside their parts:
+  /// norms and scales, which are of no use before setResults. Whoever reads
+  /// those of the block before is done, since its threads have voted since.
+  void copyNorms();
+  /// Makes the results of sums of products, and of the operation. What
+  /// copyNorms has started has arrived, and threads have waited for each other.
   void setResults(SmallVector<Value> products);
 
   Lowering &lowering;
@@ -48,9 +53,29 @@ protected:
   Int sizeK, firstRow, firstColumn;
 
 private:
-  SmallVector<Value> loadOfRows(ValueRange views, bool ofColumns);
+  /// Of a row or column, its norm and its scale: null, if it has none.
+  struct Norms {
+    Value norm, scale;
+  };
+
+  void copyNormsOf(unsigned side);
+  SmallVector<Norms> loadNorms(unsigned side);
   Value finish(MutableArrayRef<Value> products);
   Value isOfAll(Value condition);
+  /// Bytes of a norm or scale, and of those of a row.
+  int64_t getNormBytes() {
+    return kron::getElementBytes(type.getElementType());
+  }
+  int64_t getNormPitch() {
+    bool isSquare = !op.getNorms().empty(), isScaled = !op.getScales().empty();
+    return ((isSquare ? 1 : 0) + (isScaled ? 1 : 0)) * getNormBytes();
+  }
+  int64_t getSideRows(unsigned side) const {
+    return side ? columns * grid.lanes : rows * grid.groups;
+  }
+
+  /// In shared memory: norms and scales of rows, and of columns.
+  std::array<int64_t, 2> normPlaces = {};
 };
 
 /// A tile.multiply_rows by warpgroups.

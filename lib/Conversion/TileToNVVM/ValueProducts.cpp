@@ -258,11 +258,6 @@ SmallVector<Value> ValueProducts::addBlock(Int block, Int first,
   lowering.lower(*op.getBody());
   SmallVector<Value> matrix = maskColumns(
       getBox(lowering, op.getBody()->getTerminator()->getOperand(0)), block);
-  // Of warpgroups, steps of the next block are on their way in front of them.
-  if (type.getAtom() == AtomKind::WgmmaHalf) {
-    k.waitCopies(0);
-    k.barrier();
-  }
   SmallVector<Value> products = multiply(matrix, slot);
   for (auto [product, sum] : llvm::zip_equal(products, sums))
     product = add(sum, product);

@@ -310,14 +310,18 @@ static void passSteps(Lowering &lowering, Value ring, Int number) {
 void WarpgroupRows::lower() {
   findBlocks();
   startCopies();
+  copyNorms();
   Int block;
   if (hasBlocks)
     block = lowering.numbers.at(op.getBlock());
-  setResults(k.rolledLoop(0, steps, 1,
-                          SmallVector<Value>(rows * columns, constant(0)),
-                          [&](Int step, ValueRange sums) {
-                            return reduceStep({step, block}, sums);
-                          }));
+  SmallVector<Value> sums =
+      k.rolledLoop(0, steps, 1, SmallVector<Value>(rows * columns, constant(0)),
+                   [&](Int step, ValueRange sums) {
+                     return reduceStep({step, block}, sums);
+                   });
+  k.waitCopies(0);
+  k.barrier();
+  setResults(sums);
   if (!hasBlocks)
     passSteps(lowering, op.getRight(), k.add(counted, steps));
 }

@@ -1,6 +1,6 @@
 # Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 # SPDX-License-Identifier: MIT
-"""docs/benchmarks/programs.py, at tiny sizes: every program's results, and the file."""
+"""docs/benchmarks/programs.py, at tiny sizes: results of every program and kernel matrix, and the file."""
 
 import json
 import pathlib
@@ -182,3 +182,40 @@ def test_tables(result, monkeypatch, tmp_path):
     assert "| CG solve, grid 4 x 5 x 6, 60 steps, f64 | failed | " in tables.table(result)
     assert "error 1.0e-01 is above 1.0e-06 |" in tables.table(result)
     assert tables.summary({}) == "(not measured yet)\n"
+
+
+def test_kernel_matrices(tmp_path):
+    out = tmp_path / "kernels_cpu.json"
+    process = programs(out, "--set", "kernels", "--seed", "4")
+    assert process.returncode == 0, process.stdout
+    result = json.loads(out.read_text())
+    assert result["name"] == "kernels" and "--set kernels --target cpu" in result["command"]
+    assert {row["program"] for row in result["rows"]} == {
+        "Distances", "Gaussian kernel", "Product", "Weighted derivatives", "Many small"}
+    for row in result["rows"]:
+        assert "problem" not in row and len(row["ways"]) > 1, row
+        for way in row["ways"].values():
+            assert 0 <= way["error"] < ERRORS[row["type"]] and way["ms"] > 0, row
+
+
+def test_patience(tmp_path):
+    """A way that takes longer is timed once, and compared by that."""
+    script = f"""
+import sys, time
+sys.path.insert(0, {str(FOLDER)!r})
+import torch, program_timing as timing
+from program_arrays import ways_of
+calls = []
+def slow():
+    calls.append(1)
+    time.sleep(0.02)
+    return torch.ones(2)
+def setup():
+    return ways_of({{"kron": lambda: torch.ones(2), "slow": slow}}), {{"y": torch.ones(2).double()}}
+case = timing.Case("p", "c", "f32", setup, patience=0.01)
+row = timing.Measurement(case, timing.Place("cpu", 1, True), 0, 3).row()
+assert len(calls) == 2, calls
+assert row["ways"]["slow"]["rounds"] == 1 and row["ways"]["slow"]["ratio"] > 1, row
+assert row["ways"]["kron"]["rounds"] == 3, row
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=300)

@@ -2,10 +2,10 @@
 
 // Verify a loop along K whose turns copy one step in front of what they reduce: 16 bytes at a time if rows are aligned, else one
 // element, whose places follow from a number of the thread that is read in the turn. A load is of four positions of a row, and
-// exponentials and roots are the machine's. What does not exist of a tile is not stored.
+// exponentials and roots are the machine's; log2(e) is multiplied by what is the same for all elements. What does not exist of a tile is not stored.
 // CHECK-LABEL: llvm.func @matrix(
 // CHECK:         scf.for {{.*}} : i64 {
-// CHECK:           llvm.load {{.*}} !llvm.ptr<1> -> f32
+// CHECK:           %[[PARAM:.*]] = llvm.load {{.*}} !llvm.ptr<1> -> f32
 // CHECK:           %[[ALIGNED:.*]] = arith.cmpi eq,
 // CHECK:           scf.for %{{.*}} = %{{.*}} to %[[TURNS:.*]] step %{{.*}} iter_args(
 // CHECK:             nvvm.cp.async.wait.group 0
@@ -22,8 +22,10 @@
 // CHECK-COUNT-3:         llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
 // CHECK-COUNT-8:         math.fma
 // CHECK:                 llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
-// CHECK:           llvm.inline_asm {{.*}}"sqrt.approx.f32 $0, $1;"
-// CHECK:           llvm.inline_asm {{.*}}"ex2.approx.ftz.f32 $0, $1;"
+// CHECK:           %[[ROOT:.*]] = llvm.inline_asm {{.*}}"sqrt.approx.f32 $0, $1;"
+// CHECK:           %[[FACTOR:.*]] = arith.mulf %[[PARAM]], %{{.*}}
+// CHECK-NEXT:      %[[POWER:.*]] = arith.mulf %[[ROOT]], %[[FACTOR]]
+// CHECK-NEXT:      llvm.inline_asm {{.*}}"ex2.approx.ftz.f32 $0, $1;"
 // CHECK-COUNT-8:   "st.global.cs.f32
 gpu.module @kron_gpu {
   llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
@@ -121,10 +123,13 @@ func.func @launch(%p: !llvm.ptr, %n: i64) {
 
 // -----
 
-// Verify products of parts of 64 bytes of a row, by loads of four matrices that are operands as they are, the small ones first, from zero on in each step, whose sums are added; that distances
-// are made of them, by the inverse scales and the norms; that all warps say whether they are exact; and that the function
-// is computed where one does not.
+// Verify products of parts of 64 bytes of a row, by loads of four matrices that are operands as they are, the small ones first, from zero on in each step, whose sums are added; that
+// norms and scales of both sides arrive meanwhile, those of two columns in one load; that distances are made of them, whose tests wait for no other one's; that all warps say whether they are exact; and
+// that the function is computed where one does not.
 // CHECK-LABEL: llvm.func @products_of_rows(
+// CHECK-COUNT-4: nvvm.cp.async.shared.global {{.*}}, 4, cache = ca
+// CHECK-NOT:     nvvm.cp.async.shared.global {{.*}}, 4, cache = ca
+// CHECK:         nvvm.cp.async.commit.group
 // CHECK:         scf.for {{.*}} iter_args({{.*}}) -> (f32, f32, f32, f32, f32, f32, f32, f32, i32)
 // CHECK:           nvvm.cp.async.wait.group 0
 // CHECK-NEXT:      nvvm.barrier0
@@ -134,10 +139,17 @@ func.func @launch(%p: !llvm.ptr, %n: i64) {
 // CHECK-COUNT-8:     ldmatrix.sync.aligned.m8n8.x4.shared.b16
 // CHECK-COUNT-12:    mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 // CHECK-COUNT-8:     arith.addf
-// CHECK:         llvm.load {{.*}} !llvm.ptr<1> -> f32
+// CHECK-NOT:     llvm.load {{.*}} !llvm.ptr<1>
+// CHECK-COUNT-2: llvm.load {{.*}} !llvm.ptr<3> -> vector<2xf32>
+// CHECK-COUNT-2: llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
 // CHECK:         arith.divf
-// CHECK:         llvm.intr.fma
-// CHECK:         arith.cmpf ole
+// CHECK:         %[[NORMS:.*]] = arith.addf
+// CHECK:         %[[SQUARE:.*]] = llvm.intr.fma({{.*}}, %[[NORMS]])
+// CHECK:         llvm.intr.fma(%[[NORMS]], %{{.*}}, %[[SQUARE]])
+// CHECK-NOT:     arith.cmpf
+// CHECK:         arith.cmpf oeq
+// CHECK-NEXT:    arith.constant 0 : i32
+// CHECK-NEXT:    arith.cmpi sge
 // CHECK:         nvvm.vote.sync all
 // CHECK:         nvvm.barrier0
 // CHECK-COUNT-2: llvm.load {{.*}} !llvm.ptr<3> -> i32
@@ -312,7 +324,7 @@ func.func @launch(%p: !llvm.ptr, %n: i64) {
 
 // Verify rows that warpgroups multiply, small products first, from zero on in each step: one thread starts copies of a later step,
 // of the next block if this one has none, while they are under way, once all warps are done with their slot. Values are copied in
-// front of their block, are waited for behind its function, and are multiplied by elements split in TF32; sums that are not finite
+// front of their block, are waited for behind these, and are multiplied by elements split in TF32; sums that are not finite
 // are computed by multiply-adds.
 // CHECK-LABEL: llvm.func @packed_values(
 // CHECK:         scf.if
@@ -339,10 +351,10 @@ func.func @launch(%p: !llvm.ptr, %n: i64) {
 // CHECK:             scf.if
 // CHECK:               "mbarrier.arrive.shared::cta.b64 _, [$0];"
 // CHECK-COUNT-16:    arith.addf
-// CHECK:           nvvm.vote.sync all
-// CHECK:           scf.if {{.*}} -> (f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)
 // CHECK:           nvvm.cp.async.wait.group 0
 // CHECK-NEXT:      nvvm.barrier0
+// CHECK:           nvvm.vote.sync all
+// CHECK:           scf.if {{.*}} -> (f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)
 // CHECK:           llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
 // CHECK:           arith.addi
 // CHECK:           arith.andi
@@ -386,5 +398,58 @@ func.func @launch(%p: !llvm.ptr, %n: i64) {
   %x = tile.view %p sizes(%n, %n) strides(%n) : !llvm.ptr -> !tile.view<?x?xf32, [?, 1]>
   %y = tile.view %p sizes(%n, %n, %n) strides(%n, %n) : !llvm.ptr -> !tile.view<?x?x?xf32, [?, ?, 1]>
   tile.launch @kron_gpu::@packed_values tiles(%n) args(%a, %e, %x, %y, %n, %n : !tile.view<?x?x32xf16, [?, 32, 1]>, !tile.view<?xf32, [1]>, !tile.view<?x?xf32, [?, 1]>, !tile.view<?x?x?xf32, [?, ?, 1]>, i64, i64)
+  return
+}
+
+// -----
+
+// Verify that values which multiply-adds take arrive in front of the rows of their block, zeros for those that do not exist, in one of two
+// places, and are loaded two at a time; of a block that is not whole, elements that do not exist are zeros.
+// CHECK-LABEL: llvm.func @values(
+// CHECK:         nvvm.barrier0
+// CHECK:         scf.for {{.*}} iter_args({{.*}}) -> (f32, f32)
+// CHECK:           %[[BYTES:.*]] = arith.select %{{.*}}, %{{c4_i32.*}}, %{{c0_i32.*}} : i32
+// CHECK-NEXT:      nvvm.cp.async.shared.global {{.*}}, 4, cache = ca, %[[BYTES]]
+// CHECK:           nvvm.cp.async.commit.group
+// CHECK:           cp.async.bulk.shared::cluster.global
+// CHECK:           nvvm.vote.sync all
+// CHECK:           scf.if {{.*}} -> (f32, f32) {
+// CHECK-NOT:         arith.select
+// CHECK-COUNT-4:     llvm.load {{.*}} !llvm.ptr<3> -> vector<2xf32>
+// CHECK:           } else {
+// CHECK-COUNT-16:    arith.select %{{.*}}, %{{.*}}, %{{.*}} : f32
+gpu.module @kron_gpu {
+  llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  gpu.func @values(%a: !tile.view<?x?x32xf16, [?, 32, 1]>, %e: !tile.view<?xf32, [1]>, %x: !tile.view<?x?xf32, [?, 1]>, %y: !tile.view<?x?x?xf32, [?, ?, 1]>, %blocks: i64, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 2>} {
+    %l = tile.alloc : !tile.ring<2 of <128x32xf16>>
+    %r = tile.alloc : !tile.ring<2 of <64x32xf16>>
+    %o = tile.alloc : !tile.ring<2 of <64x8xf32, #tile.layout<[12, 1]>>>
+    %q = tile.alloc : !tile.ring<2 of <32x8xf32, #tile.layout<[12, 1]>>>
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [1, 64, 1] : !tile.view<?x?x?xf32, [?, ?, 1]>
+      %s = tile.for_pairs %m of %blocks by 32 [%u] times %x accumulate sum lanes 4 : !tile.view<?x?xf32, [?, 1]> -> !tile.fragment<1x2x1xf32, wgmma.m64k16> {
+        %p, %h = tile.multiply_rows(%a, %a : !tile.view<?x?x32xf16, [?, 32, 1]>, !tile.view<?x?x32xf16, [?, 32, 1]>) by(%a, %a : !tile.view<?x?x32xf16, [?, 32, 1]>, !tile.view<?x?x32xf16, [?, 32, 1]>) [%u, %m] through %l, %r lanes 4
+            norms(%e, %e : !tile.view<?xf32, [1]>, !tile.view<?xf32, [1]>) scales(%e, %e : !tile.view<?xf32, [1]>, !tile.view<?xf32, [1]>) along %n roundings 16.0 : !tile.ring<2 of <128x32xf16>>, !tile.ring<2 of <64x32xf16>> -> !tile.fragment<1x2x8xf32, wgmma.m64k16>
+        %d = tile.pairs %x, %x[%u, %m] through %o, %q lanes 4 from 0.0 zero_tail products(%p held %h : !tile.fragment<1x2x8xf32, wgmma.m64k16>)
+            : !tile.view<?x?xf32, [?, 1]>, !tile.view<?x?xf32, [?, 1]>, !tile.ring<2 of <64x8xf32, #tile.layout<[12, 1]>>>, !tile.ring<2 of <32x8xf32, #tile.layout<[12, 1]>>> -> !tile.fragment<1x2x8xf32, wgmma.m64k16> {
+        ^bb0(%f: f32, %g: f32, %i: f32):
+          %j = arith.subf %f, %g : f32
+          %z = math.fma %j, %j, %i : f32
+          tile.yield %z : f32
+        }
+        tile.yield %d : !tile.fragment<1x2x8xf32, wgmma.m64k16>
+      }
+      tile.store_pairs %s to %y[%u] lanes 4 sums : !tile.fragment<1x2x1xf32, wgmma.m64k16>, !tile.view<?x?x?xf32, [?, ?, 1]>
+    }
+    gpu.return
+  }
+}
+func.func @launch(%p: !llvm.ptr, %n: i64) {
+  %a = tile.view %p sizes(%n, %n) strides(%n) : !llvm.ptr -> !tile.view<?x?x32xf16, [?, 32, 1]>
+  %e = tile.view %p sizes(%n) : !llvm.ptr -> !tile.view<?xf32, [1]>
+  %x = tile.view %p sizes(%n, %n) strides(%n) : !llvm.ptr -> !tile.view<?x?xf32, [?, 1]>
+  %y = tile.view %p sizes(%n, %n, %n) strides(%n, %n) : !llvm.ptr -> !tile.view<?x?x?xf32, [?, ?, 1]>
+  tile.launch @kron_gpu::@values tiles(%n) args(%a, %e, %x, %y, %n, %n : !tile.view<?x?x32xf16, [?, 32, 1]>, !tile.view<?xf32, [1]>, !tile.view<?x?xf32, [?, 1]>, !tile.view<?x?x?xf32, [?, ?, 1]>, i64, i64)
   return
 }

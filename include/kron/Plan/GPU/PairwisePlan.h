@@ -92,6 +92,16 @@ struct PairwisePlan : PairwiseChoices {
                ? kValueStages * (getTileColumns() / 8) * getValueRow() * bytes
                : 0;
   }
+  /// Of matrix products: norms and scales of both sides, and values that
+  /// multiply-adds take, of two blocks, at most.
+  int64_t getNormBytes() const {
+    if (!products)
+      return 0;
+    int64_t ofValues = valueProducts || elementBytes < 4
+                           ? 0
+                           : 2 * getTileColumns() * valueColumns * elementBytes;
+    return (getTileRows() + getTileColumns()) * 8 + ofValues;
+  }
   /// Where the function is computed: pipeline stages, positions of K in each,
   /// and elements from one row of a tile in shared memory to the next.
   int64_t getFunctionStages() const { return products ? 2 : stages; }
@@ -100,11 +110,12 @@ struct PairwisePlan : PairwiseChoices {
   }
   int64_t getPitch() const { return getFunctionStep() + 16 / elementBytes; }
   int64_t getSharedBytes() const {
-    // A word of each warp says whether its products are exact, of two blocks.
-    int64_t votes = products ? threads / 32 * 8 : 0;
+    // A word of each warp says whether its products are exact.
+    int64_t votes = products ? threads / 32 * 4 : 0;
     // Barriers of each slot, and up to the next 16 bytes.
     int64_t barriers = usesWgmma ? stages * 16 : 0;
     return getProductBytes() + votes + barriers + getValueBytes() +
+           getNormBytes() +
            getFunctionStages() *
                ((keepsRows ? 0 : getTileRows()) + getTileColumns()) *
                getPitch() * elementBytes;
