@@ -82,6 +82,16 @@ func.func @apart(%x: memref<2597x2x36x80x9xf32>, %z: memref<2597x2x36x80x9xf32, 
   return
 }
 
+// Nor where a tensor would be copied for that: nothing says that it has no gaps between 2 and 36.
+// CHECK-LABEL: func.func @open(
+// CHECK-NOT:     linalg.generic
+func.func @open(%x: memref<2597x2x36x80x9xf32, strided<[?, ?, ?, ?, 1]>>, %f: tensor<2x2xf32>, %g: tensor<36x36xf32>, %h: tensor<80x80xf32>, %i: tensor<9x9xf32>) -> tensor<2597x2x36x80x9xf32> {
+  %t = bufferization.to_tensor %x : memref<2597x2x36x80x9xf32, strided<[?, ?, ?, ?, 1]>> to tensor<2597x2x36x80x9xf32>
+  %e = tensor.empty() : tensor<2597x2x36x80x9xf32>
+  %y = kron.batched ins(%t : tensor<2597x2x36x80x9xf32>) factors(%f, %g, %h, %i : tensor<2x2xf32>, tensor<36x36xf32>, tensor<80x80xf32>, tensor<9x9xf32>) outs(%e : tensor<2597x2x36x80x9xf32>) -> tensor<2597x2x36x80x9xf32>
+  return %y : tensor<2597x2x36x80x9xf32>
+}
+
 // CHECK-LABEL: func.func @double(
 // CHECK-NOT:     linalg.generic
 func.func @double(%x: memref<1000x6561xf64>, %f: memref<3x3xf64>, %y: memref<1000x6561xf64>) {

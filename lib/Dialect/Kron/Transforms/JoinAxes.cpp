@@ -9,6 +9,7 @@
 #include "ArrayViews.h"
 #include "kron/Dialect/Kron/Transforms/PadInnermost.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -51,10 +52,23 @@ getDims(JoinedAxes axes, std::optional<ArrayRef<int64_t>> permutation) {
   return JoinedAxes{first, axes.count};
 }
 
+/// Whether `dims` of `array` lie in memory as one. Tensors that would be copied
+/// for that do not.
 static bool canCollapse(Value array, JoinedAxes dims) {
-  auto type = dyn_cast<MemRefType>(array.getType());
-  return !type || memref::CollapseShapeOp::isGuaranteedCollapsible(
-                      type, getReassociation(type.getRank(), dims));
+  if (auto type = dyn_cast<MemRefType>(array.getType()))
+    return memref::CollapseShapeOp::isGuaranteedCollapsible(
+        type, getReassociation(type.getRank(), dims));
+  Operation *op = array.getDefiningOp();
+  if (auto memory = dyn_cast_or_null<bufferization::ToTensorOp>(op))
+    return canCollapse(memory.getBuffer(), dims);
+  if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(op))
+    return llvm::any_of(expand.getReassociationIndices(),
+                        [&](const ReassociationIndices &group) {
+                          return group.front() <= dims.first &&
+                                 dims.first + dims.count - 1 <= group.back();
+                        });
+  return !isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExtractSliceOp,
+                          tensor::CastOp>(op);
 }
 
 bool kron::canJoinAxes(FusedOp fused, JoinedAxes axes) {
