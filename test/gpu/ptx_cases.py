@@ -90,12 +90,6 @@ def padded(**more):
     return dict(attributes=["plan = #kron.gpu_plan<padded = 1>"], dynamic=()) | more
 
 
-def joined(*counts, **more):
-    """With a factor for so many neighbouring axes each."""
-    counts = ", ".join(map(str, counts))
-    return dict(attributes=[f"plan = #kron.gpu_plan<joined = [{counts}]>"], dynamic=()) | more
-
-
 def gradient(name, pattern, rows, layout="batch_first", **more):
     return shapes._fixed_grad(name, pattern, rows, layout, OPEN) | more
 
@@ -468,10 +462,6 @@ FIXED = (
     ("batched", CHIPS, product("mkm", "f64", [(3, 4), (5, 7)], 333, **padded())),
     ("sparse", CHIPS, sparse("f16", (3, 17, 9, 5), 45, "batch_last", **padded())),
     ("sparse", HOPPER, product("mkm", "f16", [(150, 140), (3, 11)], 20, **padded())),
-    # With factors of several axes: of a transposed X, of transposed factors, scaled, of three axes.
-    ("wgmma", HOPPER, product("mkm", "f32", [(4, 5), (6, 4), (3, 3)], 35, **joined(2, 1))),
-    ("mma", HOPPER, product("kmm", "f32", [(2, 2), (3, 4), (5, 6)], 37, **joined(3, ops=["T"] * 3))),
-    ("mma", CHIPS, product("mkm", "f64", [(3, 4), (5, 7), (2, 2)], 40, **joined(1, 2, op_x="T", alpha=SCALED["alpha"]))),
     # Factors that stream, of two steps and of as many that rows lie where others were; rows that are innermost; and sizes
     # of which a group's positions end within a piece.
     ("chain", CHIPS, chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 100, "keeps_factor = 0")),

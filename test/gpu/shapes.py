@@ -244,11 +244,6 @@ FIXED = (
       for p in (_fixed_product("mkm", "bf16", [(20, 20), (33, 31)], 400) | dict(op_x="T"),
                 _fixed_product("kmm", "f32", [(12, 17), (20, 9)], 333),
                 _fixed_ksmm("f16", (3, 40, 30, 5), 1111, "batch_last"))),
-    # With a factor for several axes: chosen, of three axes, of a transposed X.
-    _fixed_product("batched", "f32", [(2, 2), (36, 36), (80, 80), (9, 9)], 1) | dict(x_batch=(300,)),
-    *(_fixed_product(op, name, sides, 500) | dict(attributes=[f"plan = #kron.gpu_plan<joined = {counts}>"], **more)
-      for op, name, sides, counts, more in (("mkm", "f32", [(3, 3), (4, 5), (6, 5)], "[3]", {}),
-                                            ("kmm", "f64", [(3, 4), (5, 5), (2, 2)], "[1, 2]", dict(op_x="T")))),
     # Factors of 16 bits whose pairs are put in order.
     _fixed_ksmm("f16", (4, 256, 256, 4), 60, dynamic=OPEN),
     # Data and factor that change places.

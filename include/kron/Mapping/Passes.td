@@ -195,14 +195,6 @@ def KronFuse : Pass<"kron-fuse"> {
     copied there. Not so where an addend, an epilogue or a `kron.quantize` follows,
     or where a factor varies over that axis. `padded` in a plan overrides that.
 
-    Before that, small axes that are neighbours in memory may become one, with the
-    Kronecker product of their factors, which a kernel of its own makes: fewer
-    steps, and less padding to matrix instructions, for more multiply-adds. They
-    do where that takes less time by the cost model, in f32 (not `ieee`) and of
-    arrays of known shapes, unless an addend, an epilogue or a `kron.quantize`
-    follows. `joined` in a plan overrides that, also in f64; `regions` then counts
-    the joined factors.
-
     Before:
     ```mlir
     %1 = kron.mode_product axis(2) ins(%x : ...) factor(%b [p, q] : ...) outs(%e : ...) -> ...

@@ -16,7 +16,6 @@
 #include "ForeignPlans.h"
 #include "FuseEpilogue.h"
 #include "FusedRegions.h"
-#include "JoinChoice.h"
 #include "PaddingChoice.h"
 #include "SplitByColumns.h"
 #include "SplitByThreads.h"
@@ -538,12 +537,8 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
         return success();
     if (hasEmptyArray(fused))
       return success();
-    FailureOr<FusedOp> joined =
-        joinWhereFaster(rewriter, fused, machine, budget, allowsCublas);
-    if (failed(joined))
-      return failure();
     FailureOr<FusedOp> padded =
-        padWhereFaster(rewriter, *joined, machine, budget, allowsCublas);
+        padWhereFaster(rewriter, fused, machine, budget, allowsCublas);
     if (failed(padded))
       return failure();
     fused = *padded;

@@ -147,7 +147,9 @@ static bool isTakenOn(Value array) {
   });
 }
 
-bool kron::isFollowed(FusedOp fused) {
+/// The same of the result of `fused`: its kernel does that, too, if it writes
+/// there.
+static bool isFollowed(FusedOp fused) {
   if (fused->getNumResults() != 0)
     return isTakenOn(fused->getResult(0));
   Value array = fused.getInit();
@@ -177,37 +179,21 @@ describePadded(FusedOp fused, const FusionChain &chain) {
   return PaddedChain{*padded, padding};
 }
 
-/// The seconds that `chain` takes as it lies, and on padded copies, if these
-/// take less.
-static std::pair<double, std::optional<double>>
-compare(const FusionChain &chain, const PaddedChain &padded,
-        const GPUMachine &machine, int64_t footprintBudget, bool allowsCublas) {
+/// Whether `chain` takes less time on padded copies.
+static bool isFaster(const FusionChain &chain, const PaddedChain &padded,
+                     const GPUMachine &machine, int64_t footprintBudget,
+                     bool allowsCublas) {
   auto getSeconds = [&](const FusionChain &chain) {
     return planFusion(chain, machine, footprintBudget, allowsCublas).seconds;
   };
   double copies =
       getCopySeconds(chain, padded.chain, padded.padding.axis, machine);
   double asItLies = getSeconds(chain);
-  double gain = getGPUSplits(machine).rows.chainGainFactor;
+  double gain = getGPUSplits(machine).rows.paddedGainFactor;
   // Plans take their time.
   if (gain * copies >= asItLies)
-    return {asItLies, std::nullopt};
-  double onCopies = getSeconds(padded.chain) + copies;
-  if (gain * onCopies >= asItLies)
-    return {asItLies, std::nullopt};
-  return {asItLies, onCopies};
-}
-
-double kron::estimateWithPadding(FusedOp fused, const FusionChain &chain,
-                                 const GPUMachine &machine,
-                                 int64_t footprintBudget, bool allowsCublas) {
-  auto padded = describePadded(fused, chain);
-  auto *found = std::get_if<PaddedChain>(&padded);
-  if (!found)
-    return planFusion(chain, machine, footprintBudget, allowsCublas).seconds;
-  auto [asItLies, onCopies] =
-      compare(chain, *found, machine, footprintBudget, allowsCublas);
-  return onCopies.value_or(asItLies);
+    return false;
+  return gain * (getSeconds(padded.chain) + copies) < asItLies;
 }
 
 FailureOr<FusedOp> kron::padWhereFaster(RewriterBase &rewriter, FusedOp fused,
@@ -237,7 +223,7 @@ FailureOr<FusedOp> kron::padWhereFaster(RewriterBase &rewriter, FusedOp fused,
   const auto &found = std::get<PaddedChain>(padded);
   if (!isSaid &&
       (isFollowed(fused) ||
-       !compare(chain, found, machine, footprintBudget, allowsCublas).second))
+       !isFaster(chain, found, machine, footprintBudget, allowsCublas)))
     return fused;
   remark::analysis(fused.getLoc(),
                    remark::RemarkOpts::name("Padded").category("kron-fuse"))

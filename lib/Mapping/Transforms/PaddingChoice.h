@@ -21,16 +21,6 @@ FailureOr<FusedOp> padWhereFaster(RewriterBase &rewriter, FusedOp fused,
                                   const GPUMachine &machine,
                                   int64_t footprintBudget, bool allowsCublas);
 
-/// The seconds that `chain`, which `fused` is or has been made into, takes by
-/// the cost model, on padded copies where these take less.
-double estimateWithPadding(FusedOp fused, const FusionChain &chain,
-                           const GPUMachine &machine, int64_t footprintBudget,
-                           bool allowsCublas);
-
-/// Whether an epilogue is applied to the result of `fused`, or rows of 8 bits
-/// are made of it: its kernel does that, too, if it writes there.
-bool isFollowed(FusedOp fused);
-
 } // namespace mlir::kron
 
 #endif // KRON_LIB_MAPPING_TRANSFORMS_PADDINGCHOICE_H

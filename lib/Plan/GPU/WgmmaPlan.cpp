@@ -281,9 +281,13 @@ static void addAxes(const Problem &problem, WgmmaPlan &plan) {
     axis.step = step;
     plan.axes.push_back(axis);
   };
-  auto columns = static_cast<double>(std::max<int64_t>(problem.inner, 1));
-  auto rows = static_cast<int64_t>(problem.getPositions() / columns);
-  if (rows > 1)
+  // Of an unknown number of columns all positions are taken for these.
+  int64_t rows = 1;
+  if (problem.inner > 0)
+    rows = static_cast<int64_t>(problem.getPositions() / double(problem.inner));
+  if (rows > 1 && problem.hasDynamicSize)
+    rows = ShapedType::kDynamic;
+  if (rows != 1)
     addAxis(rows, rows, -1);
   auto order = llvm::to_vector(llvm::seq<int>(0, problem.factors.size()));
   llvm::sort(order, [&](int lhs, int rhs) {

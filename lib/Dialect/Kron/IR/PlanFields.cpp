@@ -498,9 +498,6 @@ static constexpr PlanField kFields[] = {
     constraint("padded", 0, 1, kAuto,
                "1: on copies of the arrays whose rows start at multiples of 16 "
                "bytes; 0: on the arrays as they lie"),
-    list("joined", Role::Constraint, 1, kAuto,
-         "contracted axes, outermost first, that one factor each is for: of "
-         "several that are neighbours, the Kronecker product of theirs"),
     list("regions", Role::Constraint, 1, kAll,
          "mode products that each fused region applies, in order"),
 };

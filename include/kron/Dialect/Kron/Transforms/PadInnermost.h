@@ -28,8 +28,7 @@ struct InnermostPadding {
   int64_t input, output;
 };
 
-/// Whether `padInnermost` takes `fused`, and others that make its arrays anew
-/// do: its shapes are known, and it adds
+/// Whether `padInnermost` takes `fused`: its shapes are known, and it adds
 /// nothing to its products, which are of the type of all arrays, a real one.
 bool canPadInnermost(FusedOp fused);
 
