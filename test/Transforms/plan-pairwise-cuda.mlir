@@ -4,10 +4,10 @@
 // RUN: kron-opt %s --kron-plan="target=cuda chip=sm_86" | FileCheck %s --check-prefix=SMALL
 // RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a" --kron-plan="target=cpu" | FileCheck %s --check-prefix=CPU
 
-// Verify the largest tile of a short function, whose remark says what bounds it, with as long a part of K as fits. A plan for
+// Verify the largest tile of a short function, for which an SM has fewer threads, and whose remark says what bounds it, with as long a part of K as fits. A plan for
 // a GPU is none for a CPU.
 // CHECK-LABEL: func @short(
-// CHECK: #kron.gpu_plan<kernel = pairwise, threads = 128, ctas_per_sm = 3, stages = 2, k_step = 32, thread_rows = 8, thread_columns = 8>
+// CHECK: #kron.gpu_plan<kernel = pairwise, threads = 128, ctas_per_sm = 2, stages = 2, k_step = 32, thread_rows = 8, thread_columns = 16>
 // SMALL-LABEL: func @short(
 // SMALL: stages = 2, k_step = 16,
 // CPU-LABEL: func @short(
@@ -39,9 +39,9 @@ func.func @tiles(%a: memref<?x?xf64>, %y: memref<?x?xf64>, %b: memref<?x?xf16>, 
 // Verify products: as many columns of the values at a time as there are, if that is known, and CTAs for all SMs, 16 times as
 // many where short rows stay in registers. What is accumulated leaves fewer registers to the matrix.
 // CHECK-LABEL: func @products(
-// CHECK: ctas_per_sm = 4, stages = 4, k_step = 8, thread_rows = 8, thread_columns = 8, column_threads = 4, keeps_rows = 1, split_ctas = 8448>
-// CHECK: thread_rows = 4, thread_columns = 4, column_threads = 4, keeps_rows = 1, value_columns = 9, split_ctas = 8448>
-// CHECK: thread_rows = 8, thread_columns = 4, column_threads = 4, keeps_rows = 1, value_columns = 2, split_ctas = 8448>
+// CHECK: ctas_per_sm = 4, stages = 8, k_step = 8, thread_rows = 8, thread_columns = 8, column_threads = 1, keeps_rows = 1, split_ctas = 8448>
+// CHECK: thread_rows = 4, thread_columns = 4, column_threads = 1, keeps_rows = 1, value_columns = 9, split_ctas = 8448>
+// CHECK: thread_rows = 8, thread_columns = 4, column_threads = 1, keeps_rows = 1, value_columns = 2, split_ctas = 8448>
 // CHECK: keeps_rows = 1, value_columns = 4, split_ctas = 8448>
 func.func @products(%a: memref<?x3xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf32>, %w: memref<?x9xf32>, %z: memref<?x9xf32>, %o: memref<?x?xf32>, %r: memref<?x?xf32>) {
   kron.pairwise_apply square_diff ins(%a, %a : memref<?x3xf32>, memref<?x3xf32>) values(%v : memref<?x1xf32>) outs(%y : memref<?x1xf32>)
@@ -52,10 +52,10 @@ func.func @products(%a: memref<?x3xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf32
 }
 
 // Verify that fields of a plan in part stay, and others follow, that fewer CTAs are on an SM where these need more shared
-// memory, and that a complete plan stays as it is.
+// memory, no wider tile where threads have no registers for it, and that a complete plan stays as it is.
 // CHECK-LABEL: func @given(
-// CHECK: #kron.gpu_plan<kernel = pairwise, threads = 512, ctas_per_sm = 1,
-// CHECK: k_step = 32, thread_rows = 2, thread_columns = 8, column_threads = 8>
+// CHECK: #kron.gpu_plan<kernel = pairwise, threads = 512, ctas_per_sm = 1, {{.*}}thread_rows = 8, thread_columns = 8>
+// CHECK: k_step = 32, thread_rows = 2, thread_columns = 16, column_threads = 8>
 // CHECK: threads = 32, ctas_per_sm = 28, stages = 4, k_step = 8, thread_rows = 3, thread_columns = 2, polynomials = 11>
 // CHECK: #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 24, thread_rows = 3, thread_columns = 5>
 func.func @given(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
@@ -74,12 +74,12 @@ func.func @given(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
 // whose K is short. Rows of up to four positions stay in registers of a product.
 // CHECK-LABEL: func @matrix_products(
 // CHECK: min_k = 52, {{.*}}wgmma = 1, k_step = 32, {{.*}}products = 3, column_threads = 4>,
-// CHECK-SAME: <kernel = pairwise, threads = 128, ctas_per_sm = 3, stages = 2, k_step = 32, thread_rows = 8, thread_columns = 8>]>
+// CHECK-SAME: <kernel = pairwise, threads = 128, ctas_per_sm = 2, stages = 2, k_step = 32, thread_rows = 8, thread_columns = 16>]>
 // CHECK: wgmma = 1, k_step = 32, {{.*}}products = 1, column_threads = 4>
-// CHECK: stages = 2, k_step = 32, thread_rows = 8, thread_columns = 8>
+// CHECK: stages = 2, k_step = 32, thread_rows = 8, thread_columns = 16>
 // CHECK: min_k = 52, {{.*}}wgmma = 1, k_step = 32, {{.*}}products = 3, column_threads = 4, {{[^>]*}}split_ctas = {{[0-9]+}}>,
 // CHECK-SAME: <kernel = pairwise, max_k = 4, {{.*}}keeps_rows = 1, split_ctas = 8448>, <kernel = pairwise, threads = 128, {{.*}}split_ctas = 396>]>
-// CHECK: thread_rows = 8, thread_columns = 8>
+// CHECK: thread_rows = 8, thread_columns = 16>
 func.func @matrix_products(%a: memref<?x?xf32>, %b: memref<?x?xbf16>, %v: memref<?x1xf32>, %y: memref<?x?xf32>, %z: memref<?x?xbf16>, %w: memref<?x1xf32>) {
   kron.pairwise square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
   kron.pairwise dot ins(%b, %b : memref<?x?xbf16>, memref<?x?xbf16>) outs(%z : memref<?x?xbf16>)

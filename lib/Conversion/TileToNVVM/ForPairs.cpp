@@ -18,6 +18,12 @@ namespace {
 /// logsumexp the sums of exponentials less them.
 using Sums = SmallVector<Value>;
 
+/// The operation that computes blocks of rows in registers; null: none does.
+PairsOfRowsOp getPairsOfRows(ForPairsOp op) {
+  auto found = op.getBody()->getOps<PairsOfRowsOp>();
+  return found.empty() ? PairsOfRowsOp() : *found.begin();
+}
+
 class PairProducts {
 public:
   PairProducts(Lowering &lowering, ForPairsOp op)
@@ -31,7 +37,10 @@ public:
         rows(type.getShape()[1]), results(type.getShape()[2]),
         columns(static_cast<int64_t>(op.getBy()) / op.getLanes()),
         kind(op.getAccumulation()),
-        copiesValues(grid.ofAtom && kind == Accumulation::Sum &&
+        together(getPairsOfRows(op) ? countBlocksTogether(getPairsOfRows(op))
+                                    : 1),
+        copiesValues((grid.ofAtom || getPairsOfRows(op)) &&
+                     kind == Accumulation::Sum &&
                      element == type.getElementType()),
         base(getBatch(lowering, op.getValues(), op.getPlace(), 2)) {
     size_t rank = values.sizes.size();
@@ -54,11 +63,13 @@ private:
     return arith::MaximumFOp::create(k.builder, k.loc, lhs, rhs);
   }
   Value loadValue(Int row, int64_t result);
-  void copyValues(Int block);
-  SmallVector<Value> loadCopied(Int block, int64_t column, int64_t result);
-  void addProducts(ArrayRef<Value> matrix, Int block, Int first, bool mayEnd,
+  Int getSlot(Int behind);
+  void copyValues(Int block, Int behind);
+  SmallVector<Value> loadCopied(Int slot, int64_t column, int64_t result);
+  void addProducts(ArrayRef<Value> matrix, Int slot, Int first, bool mayEnd,
                    Sums &sums);
-  void addBlock(Int block, Sums &sums);
+  void copyAhead(Int block, Int behind);
+  void addBlock(Int block, Int behind, Sums &sums);
   void addTerms(ArrayRef<Value> terms, int64_t number, Sums &sums);
   Value shuffle(Value value, int64_t mask);
   void addLanes(Sums &sums);
@@ -73,12 +84,17 @@ private:
   /// Of a thread: rows, results of each, and columns of the matrix.
   const int64_t rows, results, columns;
   const Accumulation kind;
-  /// Whether values of a block arrive while matrix instructions are under way:
-  /// nothing else hides how long they take.
+  /// Blocks whose rows and values arrive together.
+  const int64_t together;
+  /// Whether values of a block arrive while others are computed, or matrix
+  /// instructions are under way: nothing else hides how long they take.
   const bool copiesValues;
   Value base;
   Int sizeN, sizeC, firstResult;
-  /// Values of two blocks in shared memory, those of a result together.
+  /// The block behind the last one of this CTA.
+  Int end;
+  /// Values of twice as many blocks as arrive together in shared memory, those
+  /// of a result of a block next to each other.
   int64_t valuePlace = 0;
 };
 
@@ -112,60 +128,63 @@ void PairProducts::addTerms(ArrayRef<Value> terms, int64_t number, Sums &sums) {
   sums[number] = largest;
 }
 
-/// Starts to copy the values of `block`, zeros for what does not exist. Who
-/// waits for rows of the matrix waits for these as well, since they come in
-/// front.
-void PairProducts::copyValues(Int block) {
+/// The block that is `behind` the first one, of those whose values are in
+/// shared memory: where its values are.
+Int PairProducts::getSlot(Int behind) {
+  int64_t bytes = static_cast<int64_t>(op.getBy()) * results *
+                  kron::getElementBytes(element);
+  return k.add(k.mul(k.rem(k.truncate(behind), 2 * together), bytes),
+               valuePlace);
+}
+
+/// Starts to copy the values of `together` blocks from `block` on, zeros for
+/// what does not exist.
+void PairProducts::copyValues(Int block, Int behind) {
   auto by = static_cast<int64_t>(op.getBy());
-  int64_t bytes = kron::getElementBytes(element), count = by * results;
+  int64_t bytes = kron::getElementBytes(element), perBlock = by * results;
   ArrayRef<Int> strides = ArrayRef(values.array.strides).take_back(2);
-  Int slot =
-      k.add(k.mul(k.bitAnd(k.truncate(block), 1), count * bytes), valuePlace);
-  for (int64_t begin = 0; begin < count; begin += lowering.threads) {
-    Int item = k.add(readThreadId(k), begin);
-    bool mayEnd = begin + lowering.threads > count;
-    k.ifThen(mayEnd ? k.less(item, count) : Value(), [&] {
-      Int row = k.add(k.mul(k.extend(block), by), k.extend(k.rem(item, by)));
-      Int column = k.add(firstResult, k.extend(k.floorDiv(item, by)));
-      Value exists =
-          k.both(k.less(row, k.extend(sizeN)), k.less(column, k.extend(sizeC)));
-      Int offset = k.add(k.mul(row, k.extend(strides[0])),
-                         k.mul(column, k.extend(strides[1])));
-      // No address beyond the array, even where nothing is read.
-      Value safe =
-          k.select(exists, k.materialize(offset, 64), k.materialize(0, 64));
-      k.copyAsync(
-          k.shared(k.add(slot, k.mul(item, bytes))),
-          k.offsetElements(base, element, Int(safe)), bytes,
-          k.select(exists, k.materialize(bytes, 32), k.materialize(0, 32)));
-    });
-  }
+  auto find = [&](Int item) -> std::pair<Value, Value> {
+    Int inBlock = k.rem(item, perBlock);
+    Int first = k.add(k.extend(block), k.extend(k.floorDiv(item, perBlock)));
+    Int row = k.add(k.mul(first, by), k.extend(k.rem(inBlock, by)));
+    Int column = k.add(firstResult, k.extend(k.floorDiv(inBlock, by)));
+    Value exists =
+        k.both(k.less(row, k.extend(sizeN)), k.less(column, k.extend(sizeC)));
+    Int offset = k.add(k.mul(row, k.extend(strides[0])),
+                       k.mul(column, k.extend(strides[1])));
+    // No address beyond the array, even where nothing is read.
+    Value safe =
+        k.select(exists, k.materialize(offset, 64), k.materialize(0, 64));
+    return {k.offsetElements(base, element, Int(safe)), exists};
+  };
+  copyItems(lowering, together * perBlock, getSlot(behind), bytes, bytes, find);
   k.commitCopies();
 }
 
-/// The values of this thread's columns `column` and the next one.
-SmallVector<Value> PairProducts::loadCopied(Int block, int64_t column,
+/// The values of this thread's columns from `column` on, as many as lie next to
+/// each other.
+SmallVector<Value> PairProducts::loadCopied(Int slot, int64_t column,
                                             int64_t result) {
-  auto by = static_cast<int64_t>(op.getBy());
   int64_t bytes = kron::getElementBytes(element);
-  Int first =
-      k.add(k.mul(k.bitAnd(k.truncate(block), 1), by * results), grid.column);
-  Value start = k.shared(k.add(k.mul(first, bytes), valuePlace));
-  int64_t behind = (result * by + grid.columnOffset(column)) * bytes;
-  return k.unpack(
-      k.load(VectorType::get({2}, element), k.offsetBytes(start, behind)));
+  Value start = k.shared(k.add(slot, k.mul(grid.column, bytes)));
+  int64_t behind =
+      result * static_cast<int64_t>(op.getBy()) + grid.columnOffset(column);
+  Value pointer = k.offsetBytes(start, behind * bytes);
+  if (!grid.ofAtom)
+    return {k.load(element, pointer)};
+  return k.unpack(k.load(VectorType::get({2}, element), pointer));
 }
 
-/// Adds products with columns of the matrix from `first` on, those of `block`,
-/// not all of which, if it `mayEnd`, exist. Values of one or two columns at a
-/// time are in registers.
-void PairProducts::addProducts(ArrayRef<Value> matrix, Int block, Int first,
+/// Adds products with columns of the matrix from `first` on, whose values
+/// are in `slot`: not all, if it `mayEnd`, exist. Values of one or two columns
+/// at a time are in registers.
+void PairProducts::addProducts(ArrayRef<Value> matrix, Int slot, Int first,
                                bool mayEnd, Sums &sums) {
-  int64_t together = copiesValues ? 2 : 1;
-  for (int64_t begin = 0; begin < columns; begin += together) {
+  int64_t step = copiesValues && grid.ofAtom ? 2 : 1;
+  for (int64_t begin = 0; begin < columns; begin += step) {
     SmallVector<Value> exist;
     SmallVector<Int> places;
-    for (int64_t column = begin; column < begin + together; ++column) {
+    for (int64_t column = begin; column < begin + step; ++column) {
       Int row = k.add(first, grid.columnOffset(column));
       exist.push_back(mayEnd ? k.less(row, sizeN) : Value());
       places.push_back(mayEnd ? k.min(row, k.sub(sizeN, 1)) : row);
@@ -178,7 +197,7 @@ void PairProducts::addProducts(ArrayRef<Value> matrix, Int block, Int first,
     for (int64_t result = 0; result < results; ++result) {
       SmallVector<Value> loaded;
       if (copiesValues)
-        loaded = loadCopied(block, begin, result);
+        loaded = loadCopied(slot, begin, result);
       else
         loaded = {orZero(0, loadValue(places.front(), result))};
       for (auto [number, value] : llvm::enumerate(loaded)) {
@@ -193,11 +212,29 @@ void PairProducts::addProducts(ArrayRef<Value> matrix, Int block, Int first,
   }
 }
 
-/// Adds the products with block number `block` of the matrix.
-void PairProducts::addBlock(Int block, Sums &sums) {
+/// Starts to copy the values that are wanted next, where block number `block`
+/// begins, `behind` the first one. Who waits for rows of the matrix waits for
+/// them as well. Blocks that arrive together are the first ones, or those
+/// behind the ones of which the second begins: its threads have waited for each
+/// other since anybody read what was in their place.
+void PairProducts::copyAhead(Int block, Int behind) {
+  if (together == 1)
+    return copyValues(block, behind);
+  Value isFirst = k.equal(behind, 0);
+  Value isSecond = k.equal(k.rem(behind, together), 1);
+  Int ahead(
+      k.select(isFirst, k.materialize(0, 32), k.materialize(together - 1, 32)));
+  Value wanted = arith::OrIOp::create(k.builder, k.loc, isFirst, isSecond);
+  k.ifThen(k.both(wanted, k.less(k.add(block, ahead), end)),
+           [&] { copyValues(k.add(block, ahead), k.add(behind, ahead)); });
+}
+
+/// Adds the products with block number `block` of the matrix, `behind` the
+/// first one.
+void PairProducts::addBlock(Int block, Int behind, Sums &sums) {
   lowering.numbers[op.getBlockNumber()] = block;
   if (copiesValues)
-    copyValues(block);
+    copyAhead(block, behind);
   lowering.lower(*op.getBody());
   SmallVector<Value> matrix =
       getBox(lowering, op.getBody()->getTerminator()->getOperand(0));
@@ -210,11 +247,12 @@ void PairProducts::addBlock(Int block, Sums &sums) {
     // Of matrix instructions, which leave room for that, sums of a block start
     // from zero: most roundings are of small sums then.
     bool startsFromZero = grid.ofAtom;
+    Int slot = copiesValues ? getSlot(behind) : Int(0);
     auto addAll = [&](bool mayEnd) {
       Sums next(sums);
       if (startsFromZero)
         next.assign(sums.size(), constant(0));
-      addProducts(matrix, block, first, mayEnd, next);
+      addProducts(matrix, slot, first, mayEnd, next);
       for (size_t number = 0; startsFromZero && number < sums.size(); ++number)
         next[number] =
             arith::AddFOp::create(k.builder, k.loc, sums[number], next[number]);
@@ -291,6 +329,16 @@ void PairProducts::addLanes(Sums &sums) {
     }
 }
 
+std::pair<Int, Int> tile::getBlocksOf(Lowering &lowering, Value place,
+                                      Value perPart, Int size, int64_t by) {
+  KernelBuilder &k = lowering.k;
+  Int part = lowering.places.at(place).starts.front();
+  Int count = lowering.numbers.at(perPart);
+  Int first = k.mul(k.extend(part), count);
+  Int end = k.min(k.add(first, count), k.ceilDiv(size, by));
+  return {k.truncate(first), k.truncate(end)};
+}
+
 std::pair<Int, Int> tile::getBlocks(Lowering &lowering, ForPairsOp op) {
   KernelBuilder &k = lowering.k;
   const LoweredView &values = lowering.views.at(op.getValues());
@@ -298,11 +346,8 @@ std::pair<Int, Int> tile::getBlocks(Lowering &lowering, ForPairsOp op) {
   // Rows of packed values are of eight columns.
   if (op.getRing())
     sizeN = k.mul(k.extend(sizeN), 8);
-  Int part = lowering.places.at(op.getPlace()).starts.front();
-  Int perPart = lowering.numbers.at(op.getBlocks());
-  Int first = k.mul(k.extend(part), perPart);
-  Int end = k.min(k.add(first, perPart), k.ceilDiv(sizeN, int64_t(op.getBy())));
-  return {k.truncate(first), k.truncate(end)};
+  return getBlocksOf(lowering, op.getPlace(), op.getBlocks(), sizeN,
+                     static_cast<int64_t>(op.getBy()));
 }
 
 void PairProducts::lower() {
@@ -310,17 +355,19 @@ void PairProducts::lower() {
   Sums sums(count, constant(kind == Accumulation::Sum ? 0 : -INFINITY));
   if (kind == Accumulation::LogSumExp)
     sums.append(count, constant(0));
-  auto [first, end] = getBlocks(lowering, op);
+  std::pair<Int, Int> range = getBlocks(lowering, op);
+  Int first = range.first;
+  end = range.second;
   if (copiesValues) {
     auto bytes = static_cast<int64_t>(op.getBy()) * results *
                  kron::getElementBytes(element);
-    valuePlace = k.allocateShared(2 * bytes);
+    valuePlace = k.allocateShared(2 * together * bytes);
     // Whoever reads values of the tile before is done.
     k.barrier();
   }
   sums = k.rolledLoop(first, end, 1, sums, [&](Int block, ValueRange carried) {
     Sums next(carried);
-    addBlock(block, next);
+    addBlock(block, k.sub(block, first), next);
     return next;
   });
   addLanes(sums);
@@ -344,16 +391,16 @@ class PairStore {
 public:
   PairStore(Lowering &lowering, StorePairsOp op)
       : k(lowering.k), op(op), view(lowering.views.at(op.getView())),
-        element(view.element),
+        places(lowering.places.at(op.getPlace())), element(view.element),
         grid(lowering, op.getLanes(), op.getSource().getType()),
         rows(op.getSource().getType().getBox()[0]),
         columns(op.getSource().getType().getBox()[1]),
+        outputs(op.getSource().getType().getShape()[0]),
         values(getBox(lowering, op.getSource())),
         sizes(ArrayRef(view.sizes).take_back(2)),
         strides(ArrayRef(view.array.strides).take_back(2)),
         base(getBatch(lowering, op.getView(), op.getPlace(), 2)) {
-    ArrayRef<Int> starts =
-        ArrayRef(lowering.places.at(op.getPlace()).starts).take_back(2);
+    ArrayRef<Int> starts = ArrayRef(places.starts).take_back(2);
     firstRow = k.extend(starts[0]);
     firstColumn = k.extend(starts[1]);
     for (Value &value : values)
@@ -367,13 +414,17 @@ private:
   Value areWholePairs();
   void storePairs();
   void storeElements();
+  void storeBox(int64_t number, ArrayRef<Value> exists, ArrayRef<Int> offsets);
 
   KernelBuilder &k;
   StorePairsOp op;
   const LoweredView &view;
+  const LoweredTile &places;
   Type element;
   ThreadGrid grid;
   const int64_t rows, columns;
+  /// Boxes, of neighbouring positions in front of the rows.
+  const int64_t outputs;
   SmallVector<Value> values;
   ArrayRef<Int> sizes, strides;
   Value base;
@@ -427,15 +478,31 @@ void PairStore::storeElements() {
     exists.push_back(k.less(position, sizes[1]));
     offsets.push_back(k.mul(position, k.extend(strides[1])));
   }
+  for (int64_t output = 0; output < outputs; ++output)
+    storeBox(output, exists, offsets);
+}
+
+/// Stores box `number`, columns of which exist where `exists` says so and lie
+/// `offsets` behind a row's first one.
+void PairStore::storeBox(int64_t number, ArrayRef<Value> exists,
+                         ArrayRef<Int> offsets) {
+  Value start = base, boxExists;
+  if (outputs > 1) {
+    size_t axis = view.sizes.size() - 3;
+    Int stride = k.extend(view.array.strides[axis]);
+    start = k.offsetElements(base, element, k.mul(stride, number));
+    Int first = places.starts[axis];
+    boxExists = k.less(k.add(k.extend(first), number), view.sizes[axis]);
+  }
   for (int64_t row = 0; row < rows; ++row) {
     Int position =
         k.add(k.add(firstRow, k.extend(grid.row)), grid.rowOffset(row));
-    Value rowExists = k.less(position, sizes[0]);
+    Value rowExists = k.both(boxExists, k.less(position, sizes[0]));
     Value first =
-        k.offsetElements(base, element, k.mul(position, k.extend(strides[0])));
+        k.offsetElements(start, element, k.mul(position, k.extend(strides[0])));
     for (int64_t column = 0; column < columns; ++column)
       k.ifThen(k.both(rowExists, exists[column]), [&] {
-        k.store(values[row * columns + column],
+        k.store(values[(number * rows + row) * columns + column],
                 k.offsetElements(first, element, offsets[column]),
                 CacheHint::Streaming);
       });

@@ -51,6 +51,7 @@ private:
   Value lowerSum(arith::AddFOp op);
   Value emitRoot(Value value);
   Value emitPowerOf2(Value logarithm, double exponent);
+  Value emitAnyPower(Value base, Value exponent);
   Value emitPolynomial(Value value, ArrayRef<double> coefficients);
   Value mul(Value lhs, Value rhs) {
     return arith::MulFOp::create(k.builder, k.loc, lhs, rhs);
@@ -92,20 +93,21 @@ Value FunctionLowering::emitPolynomial(Value value,
 /// The root of `value`, a magnitude: to 8e-7 of itself. Half of the exponent,
 /// taken off of that of a constant, is that of an inverse root y, from below to
 /// 6 %; with e = 1 - value y y, which is in [0, 0.119], the root is value y
-/// (1 - e)^(-1/2). Of infinity e is 0, not infinite, since it saturates.
+/// (1 - e)^(-1/2). Of infinity e is 0, not infinite, since it saturates. The
+/// constant makes -y, by which no instruction negates a product.
 Value FunctionLowering::emitRoot(Value value) {
-  static constexpr int32_t kSeed = 0x5f30c700;
+  static constexpr uint32_t kSeed = 0x5f30c700, kSign = 0x80000000;
   static constexpr double kInverseRoot[] = {
       1, 0.5001063346862793, 0.36970773339271545, 0.38551199436187744};
   OpBuilder &b = k.builder;
   Type type = value.getType();
   Value bits = k.bitcast(value, b.getI32Type());
   Value half = arith::ShRUIOp::create(b, k.loc, bits, k.materialize(1, 32));
-  Value inverse = k.bitcast(
-      arith::SubIOp::create(b, k.loc, k.materialize(kSeed, 32), half), type);
-  Value root = mul(value, inverse);
-  Value negated = arith::NegFOp::create(b, k.loc, root);
-  Value rest = saturate(negated, inverse, k.constant(type, 1));
+  Value seed = arith::ConstantOp::create(
+      b, k.loc, b.getI32IntegerAttr(static_cast<int32_t>(kSeed | kSign)));
+  Value inverse = k.bitcast(arith::SubIOp::create(b, k.loc, seed, half), type);
+  Value root = mul(arith::NegFOp::create(b, k.loc, value), inverse);
+  Value rest = saturate(root, inverse, k.constant(type, 1));
   return mul(root, emitPolynomial(rest, kInverseRoot));
 }
 
@@ -184,20 +186,20 @@ Value FunctionLowering::lowerRoot(math::SqrtOp op) {
                        : approximate("sqrt.approx.ftz.f32 $0, $1;", value);
 }
 
-/// A power of a magnitude with an exponent that is known; null of others. The
-/// logarithm is exact to 2^-22, of itself or of 1: four units in the last place
-/// for each doubling of the power.
+/// A power of a magnitude; null of others. The logarithm is exact to 2^-22, of
+/// itself or of 1: four units in the last place for each doubling of the power.
 Value FunctionLowering::lowerPower(math::PowFOp op) {
   // Twelve products at most: larger exponents take the logarithm alone.
   static constexpr double kMostProducts = 64;
   APFloat number(0.0);
-  if (!op.getLhs().getDefiningOp<math::AbsFOp>() ||
-      !matchPattern(op.getRhs(), m_ConstantFloat(&number)))
-    return nullptr;
-  double exponent = number.convertToDouble();
-  if (exponent <= 0)
+  if (!op.getLhs().getDefiningOp<math::AbsFOp>())
     return nullptr;
   Value base = mapping.lookup(op.getLhs());
+  if (!matchPattern(op.getRhs(), m_ConstantFloat(&number)))
+    return emitAnyPower(base, mapping.lookup(op.getRhs()));
+  double exponent = number.convertToDouble();
+  if (exponent == 0)
+    return k.constant(base.getType(), 1);
   if (exponent < 1 || exponent > kMostProducts)
     return emitExp2(k, mul(approximate("lg2.approx.f32 $0, $1;", base),
                            k.constant(base.getType(), exponent)));
@@ -218,6 +220,18 @@ Value FunctionLowering::lowerPower(math::PowFOp op) {
   Value result = mul(product, fraction);
   products[result] = {product, fraction};
   return result;
+}
+
+/// A power with an exponent that is not known: 1 if that is 0, whose product
+/// with the logarithm of 0 or infinity is none.
+Value FunctionLowering::emitAnyPower(Value base, Value exponent) {
+  Type type = base.getType();
+  Value power =
+      emitExp2(k, mul(approximate("lg2.approx.f32 $0, $1;", base), exponent));
+  Value isZero =
+      arith::CmpFOp::create(k.builder, k.loc, arith::CmpFPredicate::OEQ,
+                            exponent, k.constant(type, 0));
+  return k.select(isZero, k.constant(type, 1), power);
 }
 
 /// A product that is added to what is reduced so far, at once; else null.

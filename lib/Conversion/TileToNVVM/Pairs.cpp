@@ -117,9 +117,12 @@ Value tile::needsRows(Lowering &lowering, Value place, Value block, Int steps,
   if (!block || !steps.isConstant() || steps.getConstant() > stages)
     return nullptr;
   KernelBuilder &k = lowering.k;
-  auto loop = cast<ForPairsOp>(block.getParentBlock()->getParentOp());
+  Operation *parent = block.getParentBlock()->getParentOp();
+  Value blocks = isa<ForPairsOp>(parent)
+                     ? cast<ForPairsOp>(parent).getBlocks()
+                     : cast<ForGradientsOp>(parent).getBlocks();
   Int first = k.mul(k.extend(lowering.places.at(place).starts.front()),
-                    lowering.numbers.at(loop.getBlocks()));
+                    lowering.numbers.at(blocks));
   return k.equal(k.extend(lowering.numbers.at(block)), first);
 }
 
@@ -129,7 +132,7 @@ Int tile::getRowChunk(KernelBuilder &k, Int row, Int chunk) {
 
 void tile::copyRowChunks(Lowering &lowering, const PairSide &side, Int thread,
                          Int position, Int slot, Int sizeK, int64_t stepK,
-                         bool exchanges) {
+                         bool exchanges, bool swapsPairs) {
   KernelBuilder &k = lowering.k;
   int64_t bytes = kron::getElementBytes(side.element);
   int64_t perRow = stepK * bytes / 16, chunk = 16 / bytes;
@@ -138,7 +141,9 @@ void tile::copyRowChunks(Lowering &lowering, const PairSide &side, Int thread,
     Int row = k.floorDiv(item, perRow), piece = k.rem(item, perRow);
     Int first = k.add(position, k.mul(piece, chunk));
     Value exists = k.both(k.less(row, side.present), k.less(first, sizeK));
-    Value valid = k.select(exists, k.materialize(16, 32), k.materialize(0, 32));
+    int64_t together = swapsPairs ? 4 : 16;
+    Value valid =
+        k.select(exists, k.materialize(together, 32), k.materialize(0, 32));
     Int offset =
         k.add(k.mul(k.extend(row), k.extend(side.rowStride)), k.extend(first));
     // No address beyond the array, even where nothing is read.
@@ -147,9 +152,11 @@ void tile::copyRowChunks(Lowering &lowering, const PairSide &side, Int thread,
     if (exchanges)
       piece = getRowChunk(k, row, piece);
     Int place = k.add(k.add(slot, k.mul(row, side.pitch)), k.mul(piece, 16));
-    k.copyAsync(k.shared(place),
-                k.offsetElements(side.base, side.element, Int(safe)), 16,
-                valid);
+    Value from = k.offsetElements(side.base, side.element, Int(safe));
+    for (int64_t behind = 0; behind < 16; behind += together)
+      k.copyAsync(
+          k.offsetBytes(k.shared(place), swapsPairs ? behind ^ 4 : behind),
+          k.offsetBytes(from, behind), together, valid);
   };
   for (int64_t begin = 0; begin < count; begin += lowering.threads) {
     Int item = k.add(thread, begin);
@@ -158,9 +165,33 @@ void tile::copyRowChunks(Lowering &lowering, const PairSide &side, Int thread,
   }
 }
 
+void tile::copyItems(Lowering &lowering, int64_t count, Int begin,
+                     int64_t pitch, int64_t bytes,
+                     function_ref<std::pair<Value, Value>(Int)> find) {
+  KernelBuilder &k = lowering.k;
+  for (int64_t first = 0; first < count; first += lowering.threads) {
+    Int item = k.add(readThreadId(k), first);
+    bool mayEnd = first + lowering.threads > count;
+    k.ifThen(mayEnd ? k.less(item, count) : Value(), [&] {
+      auto [from, exists] = find(item);
+      Value valid = exists ? k.select(exists, k.materialize(bytes, 32),
+                                      k.materialize(0, 32))
+                           : Value();
+      k.copyAsync(k.shared(k.add(begin, k.mul(item, pitch))), from, bytes,
+                  valid);
+    });
+  }
+}
+
 Int tile::readThreadId(KernelBuilder &k) {
   return Int(k.inlinePTX({k.builder.getI32Type()}, "mov.u32 $0, %tid.x;", "=r",
                          {})[0]);
+}
+
+void ThreadGrid::readAnew(KernelBuilder &k) {
+  Int thread = readThreadId(k);
+  row = k.floorDiv(thread, lanes);
+  column = k.rem(thread, lanes);
 }
 
 SmallVector<Value> tile::reduceThroughRing(
@@ -204,7 +235,10 @@ void tile::setBox(Lowering &lowering, TypedValue<FragmentType> fragment,
   LoweredFragment lowered;
   lowered.box.assign(fragment.getType().getBox().begin(),
                      fragment.getType().getBox().end());
-  Boxes boxes{SmallVector<Value>(values)};
+  Boxes boxes;
+  int64_t elements = fragment.getType().getBoxElements();
+  for (; !values.empty(); values = values.drop_front(elements))
+    boxes.emplace_back(values.take_front(elements));
   lowered.forParts = [boxes](function_ref<void(const Boxes &)> body) {
     body(boxes);
   };
@@ -212,7 +246,10 @@ void tile::setBox(Lowering &lowering, TypedValue<FragmentType> fragment,
 }
 
 SmallVector<Value> tile::getBox(Lowering &lowering, Value fragment) {
-  return lowering.takeAll(lowering.fragments.at(fragment)).front();
+  SmallVector<Value> values;
+  for (ArrayRef<Value> box : lowering.takeAll(lowering.fragments.at(fragment)))
+    llvm::append_range(values, box);
+  return values;
 }
 
 Value tile::toSum(KernelBuilder &k, Value value) {
@@ -281,11 +318,11 @@ private:
 
 CopiedSide RowCopies::getSide(Value view, Value place,
                               TypedValue<RingType> ring, Int firstRow,
-                              bool alongRows) {
+                              bool alongRows, int64_t rows) {
   CopiedSide side;
   static_cast<PairSide &>(side) =
       getPairSide(lowering, view, place, ring, firstRow,
-                  ring.getType().getBuffer().getShape()[0]);
+                  rows ? rows : ring.getType().getBuffer().getShape()[0]);
   side.alongRows = alongRows;
   side.isAligned = getAlignment(side);
   return side;
@@ -320,6 +357,8 @@ void RowCopies::copyElements(const CopiedSide &side, Int position, Int slot) {
     Value from = k.offsetElements(
         side.base, side.element,
         Int(k.select(exists, k.materialize(offset, 64), k.materialize(0, 64))));
+    if (side.swapsPairs)
+      piece = k.bitXor(piece, 1);
     Value to = k.shared(
         k.add(k.add(slot, k.mul(row, side.pitch)), k.mul(piece, bytes)));
     if (bytes >= 4) {
@@ -351,7 +390,7 @@ void RowCopies::copySide(const CopiedSide &side, Int position, Int slot) {
         side.isAligned,
         [&] {
           copyRowChunks(lowering, side, readThreadId(k), position, place, sizeK,
-                        stepK);
+                        stepK, /*exchanges=*/false, side.swapsPairs);
         },
         [&] { copyElements(side, position, place); });
   else
@@ -362,8 +401,13 @@ SmallVector<Value> RowCopies::loadRow(const CopiedSide &side, Int start,
                                       int64_t behind) {
   Type type = VectorType::get({width}, side.element);
   Value pointer = k.offsetBytes(k.shared(start), behind);
-  return llvm::map_to_vector(k.unpack(k.load(type, pointer)),
-                             [&](Value value) { return toSum(k, value); });
+  SmallVector<Value> values =
+      llvm::map_to_vector(k.unpack(k.load(type, pointer)),
+                          [&](Value value) { return toSum(k, value); });
+  if (side.swapsPairs)
+    for (int64_t number = 0; number < width; number += 2)
+      std::swap(values[number], values[number + 1]);
+  return values;
 }
 
 bool tile::usesPolynomials(int64_t number, int64_t share) {
@@ -454,6 +498,8 @@ void PairsLowering::lower() {
                           op.getLhsRows()));
   sides.push_back(getSide(op.getRhs(), op.getPlace(), op.getRight(),
                           firstColumn, op.getRhsRows()));
+  // Elements of other types have several registers, or are converted.
+  sides.front().swapsPairs = sides.front().element.isF32();
   if (!op.getProducts()) {
     copiesRows = needsRows(lowering, op.getPlace(), op.getBlock(),
                            k.ceilDiv(sizeK, stepK), stages);

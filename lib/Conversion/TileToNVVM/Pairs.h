@@ -22,6 +22,9 @@ struct ThreadGrid {
       return number / 2 * 64 + number % 2 * 8;
     return number * (ofAtom ? 8 : groups);
   }
+  /// Finds out row and column, of threads' own results, here once more: what
+  /// follows from them takes no registers from what is in a loop.
+  void readAnew(KernelBuilder &k);
   int64_t columnOffset(int64_t number) const {
     return ofAtom ? number / 2 * 8 + number % 2 : number * lanes;
   }
@@ -61,10 +64,19 @@ Value needsRows(Lowering &lowering, Value place, Value block, Int steps,
 /// Copies `stepK` positions of K, of `sizeK` that exist, from `position` on to
 /// the slot at `slot`, by 16 bytes: thread `thread` its part. What does not
 /// exist becomes 0. With `exchanges`, the 16 bytes of rows of 64 are where
-/// getRowChunk says.
+/// getRowChunk says; with `swapsPairs`, each two elements of four bytes have
+/// changed places.
 void copyRowChunks(Lowering &lowering, const PairSide &side, Int thread,
                    Int position, Int slot, Int sizeK, int64_t stepK,
-                   bool exchanges = false);
+                   bool exchanges = false, bool swapsPairs = false);
+
+/// Starts to copy elements of `bytes` to shared memory, from `begin` on,
+/// `pitch` apart: of `count` items this thread's. `find` says where an item
+/// comes from, and whether it exists, or null: 0 takes the place of one that
+/// does not.
+void copyItems(Lowering &lowering, int64_t count, Int begin, int64_t pitch,
+               int64_t bytes,
+               function_ref<std::pair<Value, Value>(Int item)> find);
 
 /// Where the 16 bytes `chunk` of row `row`, of 64 bytes, are among these: those
 /// with one number of eight rows are in different banks.
@@ -77,6 +89,10 @@ struct CopiedSide : PairSide {
   bool alongRows;
   /// Whether rows may be copied by 16 bytes; null: they may not.
   Value isAligned;
+  /// Whether positions 2i and 2i + 1 change places in shared memory. A load of
+  /// 16 bytes fills registers in their order: elements of both sides would be
+  /// in the same bank of the register file, which gives one of them in a clock.
+  bool swapsPairs = false;
 };
 
 /// Copies rows to buffers of a ring, and loads them from there.
@@ -84,8 +100,9 @@ class RowCopies {
 public:
   RowCopies(Lowering &lowering, BufferType buffer, Int sizeK);
 
+  /// The side of `rows` rows from `firstRow` on; 0: of those of a buffer.
   CopiedSide getSide(Value view, Value place, TypedValue<RingType> ring,
-                     Int firstRow, bool alongRows);
+                     Int firstRow, bool alongRows, int64_t rows = 0);
   /// Copies the positions from `position` on to slot number `slot`.
   void copySide(const CopiedSide &side, Int position, Int slot);
   /// `width` positions of the row that is `behind` bytes behind `start`.
@@ -118,7 +135,15 @@ SmallVector<Value> reduceThroughRing(
     function_ref<SmallVector<Value>(Int step, Int slot, ValueRange sums)>
         reduce);
 
-/// The first block of `op` that is this CTA's, and the one behind its last one.
+/// Blocks whose columns arrive together: half of those that its ring has.
+int64_t countBlocksTogether(PairsOfRowsOp op);
+
+/// The first block that is this CTA's, of `by` of `size` columns, and the one
+/// behind its last one: `perPart` for each part, of which `place` says the
+/// number.
+std::pair<Int, Int> getBlocksOf(Lowering &lowering, Value place, Value perPart,
+                                Int size, int64_t by);
+/// Those of `op`.
 std::pair<Int, Int> getBlocks(Lowering &lowering, ForPairsOp op);
 
 /// Counts the steps along K of all blocks of `op`, where warpgroups multiply
@@ -132,7 +157,7 @@ void lowerValueProducts(Lowering &lowering, ForPairsOp op);
 /// `innerRank` last axes.
 Value getBatch(Lowering &lowering, Value view, Value place, size_t innerRank);
 
-/// Gives `fragment`, of one box, its values.
+/// Gives `fragment` its values, one box after the other.
 void setBox(Lowering &lowering, TypedValue<FragmentType> fragment,
             ArrayRef<Value> values);
 SmallVector<Value> getBox(Lowering &lowering, Value fragment);

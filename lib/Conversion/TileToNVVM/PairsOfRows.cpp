@@ -75,7 +75,7 @@ public:
             lowering.k.truncate(lowering.views.at(op.getRhs()).sizes.back())),
         op(op), grid(lowering, op.getLanes(), op.getFragment().getType()),
         tileColumns(op.getRight().getType().getBuffer().getShape()[0]),
-        ahead(op.getRight().getType().getStages() - 1),
+        together(countBlocksTogether(op)),
         block(lowering.numbers.at(op.getBlock())) {
     // Of a K that is not known, what rows have of it.
     int64_t countK = op.getRows().getType().getShape()[2];
@@ -88,30 +88,35 @@ private:
   void copy(Int number);
   void copyAhead();
   SmallVector<Value> reduce(const CopiedSide &side, Int slot);
-  Int getSlot(Int number) { return k.rem(k.sub(number, first), ahead + 1); }
+  Int getSlot(Int number) { return k.rem(k.sub(number, first), 2 * together); }
 
   PairsOfRowsOp op;
   ThreadGrid grid;
-  /// Columns of a block; blocks that are on their way.
-  const int64_t tileColumns, ahead;
+  /// Columns of a block; blocks that arrive together.
+  const int64_t tileColumns, together;
   /// This block, the first one and the one behind the last one of this CTA.
   Int block, first, end;
 };
 
 } // namespace
 
-/// Starts to copy block `number`, if there is one.
+int64_t tile::countBlocksTogether(PairsOfRowsOp op) {
+  return std::max<int64_t>(op.getRight().getType().getStages() / 2, 1);
+}
+
+/// Starts to copy `together` blocks from `number` on, if there is one.
 void PairsOfRows::copy(Int number) {
   k.ifThen(k.less(number, end), [&] {
-    CopiedSide side =
-        getSide(op.getRhs(), op.getPlace(), op.getRight(),
-                k.mul(k.extend(number), tileColumns), op.getRhsRows());
+    CopiedSide side = getSide(op.getRhs(), op.getPlace(), op.getRight(),
+                              k.mul(k.extend(number), tileColumns),
+                              op.getRhsRows(), together * tileColumns);
     copySide(side, 0, getSlot(number));
   });
   k.commitCopies();
 }
 
-/// Waits for the block, and starts to copy the one that is `ahead` of it.
+/// Waits for the block, if others do not arrive with it that were waited for,
+/// and starts to copy the next ones.
 void PairsOfRows::copyAhead() {
   auto loop = cast<ForPairsOp>(op->getParentOp());
   std::pair<Int, Int> range = getBlocks(lowering, loop);
@@ -120,12 +125,13 @@ void PairsOfRows::copyAhead() {
   k.ifThen(k.equal(block, first), [&] {
     // Whoever reads slots of the tile before is done.
     k.barrier();
-    for (int64_t number = 0; number < ahead; ++number)
-      copy(k.add(first, number));
+    copy(first);
   });
-  k.waitCopies(ahead - 1);
-  k.barrier();
-  copy(k.add(block, ahead));
+  k.ifThen(k.equal(k.rem(k.sub(block, first), together), 0), [&] {
+    k.waitCopies(0);
+    k.barrier();
+    copy(k.add(block, together));
+  });
 }
 
 SmallVector<Value> PairsOfRows::reduce(const CopiedSide &side, Int slot) {

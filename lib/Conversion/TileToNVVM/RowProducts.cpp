@@ -55,30 +55,23 @@ void RowProducts::setResults(SmallVector<Value> products) {
 /// Copies those of one side. Of rows that do not exist, that of the last one.
 void RowProducts::copyNormsOf(unsigned side) {
   int64_t bytes = getNormBytes(), pitch = getNormPitch();
-  int64_t count = getSideRows(side);
+  int64_t count = getSideRows(side), behind = 0;
   normPlaces[side] = k.allocateShared(count * pitch);
   Int tile = k.extend(side ? firstColumn : firstRow);
-  SmallVector<Value> views;
-  for (ValueRange arrays : {op.getNorms(), op.getScales()})
-    if (!arrays.empty())
-      views.push_back(arrays[side]);
-  for (int64_t begin = 0; begin < count; begin += lowering.threads) {
-    Int item = k.add(readThreadId(k), begin);
-    bool mayEnd = begin + lowering.threads > count;
-    k.ifThen(mayEnd ? k.less(item, count) : Value(), [&] {
-      for (auto [number, view] : llvm::enumerate(views)) {
-        const LoweredView &array = lowering.views.at(view);
-        Int last = k.sub(k.extend(array.sizes.back()), 1);
-        Int row = k.min(k.add(tile, k.extend(item)), last);
-        Value from = k.offsetElements(
-            getBatch(lowering, view, op.getPlace(), /*innerRank=*/1),
-            array.element, k.mul(row, k.extend(array.array.strides.back())));
-        Int place =
-            k.add(k.mul(item, pitch),
-                  normPlaces[side] + static_cast<int64_t>(number) * bytes);
-        k.copyAsync(k.shared(place), from, bytes);
-      }
-    });
+  for (ValueRange views : {op.getNorms(), op.getScales()}) {
+    if (views.empty())
+      continue;
+    const LoweredView &array = lowering.views.at(views[side]);
+    Value batch =
+        getBatch(lowering, views[side], op.getPlace(), /*innerRank=*/1);
+    auto find = [&](Int item) -> std::pair<Value, Value> {
+      Int last = k.sub(k.extend(array.sizes.back()), 1);
+      Int row = k.min(k.add(tile, k.extend(item)), last);
+      Int offset = k.mul(row, k.extend(array.array.strides.back()));
+      return {k.offsetElements(batch, array.element, offset), Value()};
+    };
+    copyItems(lowering, count, normPlaces[side] + behind, pitch, bytes, find);
+    behind += bytes;
   }
 }
 

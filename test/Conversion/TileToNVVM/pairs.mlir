@@ -1,7 +1,7 @@
 // RUN: kron-opt %s --convert-tile-to-nvvm --split-input-file | FileCheck %s
 
 // Verify a loop along K whose turns copy one step in front of what they reduce: 16 bytes at a time if rows are aligned, else one
-// element, whose places follow from a number of the thread that is read in the turn. A load is of four positions of a row, and
+// element, whose places follow from a number of the thread that is read in the turn; of A two neighbours change places. A load is of four positions of a row, and
 // exponentials and roots are the machine's; log2(e) is multiplied by what is the same for all elements. What does not exist of a tile is not stored.
 // CHECK-LABEL: llvm.func @matrix(
 // CHECK:         scf.for {{.*}} : i64 {
@@ -13,8 +13,15 @@
 // CHECK:             scf.if
 // CHECK:               scf.if %[[ALIGNED]]
 // CHECK:                 llvm.inline_asm has_side_effects {{.*}}"mov.u32 $0, %tid.x;"
+// CHECK:                 llvm.getelementptr %{{.*}}[4] : (!llvm.ptr<3>)
+// CHECK-COUNT-4:         nvvm.cp.async.shared.global {{.*}}, 4, cache = ca, %{{.*}}
+// CHECK:               } else {
+// CHECK:                 arith.xori
+// CHECK:                 nvvm.cp.async.shared.global {{.*}}, 4, cache = ca, %{{.*}}
+// CHECK:               scf.if
 // CHECK:                 nvvm.cp.async.shared.global {{.*}}, 16, cache = cg, %{{.*}}
 // CHECK:               } else {
+// CHECK-NOT:             arith.xori
 // CHECK:                 nvvm.cp.async.shared.global {{.*}}, 4, cache = ca, %{{.*}}
 // CHECK:             nvvm.cp.async.commit.group
 // CHECK:             scf.if {{.*}} -> (f32, f32, f32, f32, f32, f32, f32, f32) {
@@ -268,38 +275,46 @@ func.func @launch(%p: !llvm.ptr, %n: i64) {
 
 // -----
 
-// Verify rows that are loaded once, in front of the loop over blocks, whose first turn starts two copies and each another one.
-// The function has no loop along K.
+// Verify rows that are loaded once, in front of the loop over blocks: two blocks arrive together, while the two in front are computed,
+// and so do their values, in front of the first block and of the second one of each two. The function has no loop along K.
 // CHECK-LABEL: llvm.func @kept_rows(
 // CHECK:         scf.for {{.*}} : i64 {
 // CHECK-COUNT-3:   llvm.load {{.*}} invariant {{.*}} !llvm.ptr<1> -> f32
 // CHECK:           scf.for {{.*}} -> (f32) : i32 {
+// CHECK:             %[[WANTED:.*]] = arith.ori
+// CHECK:             %[[EXIST:.*]] = arith.cmpi
+// CHECK-NEXT:        %[[COPIES:.*]] = arith.andi %[[WANTED]], %[[EXIST]]
+// CHECK-NEXT:        scf.if %[[COPIES]] {
+// CHECK:               nvvm.cp.async.shared.global {{.*}}, 4, cache = ca, %{{.*}}
+// CHECK:               nvvm.cp.async.commit.group
 // CHECK:             scf.if
 // CHECK-NEXT:          nvvm.barrier0
 // CHECK:               nvvm.cp.async.shared.global {{.*}}, 4, cache = ca
 // CHECK:               nvvm.cp.async.commit.group
+// CHECK:             scf.if
+// CHECK-NEXT:          nvvm.cp.async.wait.group 0
+// CHECK-NEXT:          nvvm.barrier0
 // CHECK:               nvvm.cp.async.shared.global {{.*}}, 4, cache = ca
 // CHECK:               nvvm.cp.async.commit.group
-// CHECK:             nvvm.cp.async.wait.group 1
-// CHECK-NEXT:        nvvm.barrier0
-// CHECK:             nvvm.cp.async.shared.global {{.*}}, 4, cache = ca
-// CHECK:             nvvm.cp.async.commit.group
 // CHECK-NOT:         scf.for
 // CHECK:             llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
 // CHECK-COUNT-3:     arith.subf
 // CHECK-NOT:         arith.subf
 // CHECK:             llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
+// CHECK-NOT:         !llvm.ptr<1>
+// CHECK:             llvm.load {{.*}} !llvm.ptr<3> -> f32
+// CHECK-NEXT:        llvm.intr.fma
 gpu.module @kron_gpu {
   llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
   gpu.func @kept_rows(%a: !tile.view<?x3xf32, [3, 1]>, %v: !tile.view<?x1xf32, [1, 1]>, %y: !tile.view<?x?x1xf32, [?, 1, 1]>, %blocks: i64, %n: i64) kernel
       attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
-    %l = tile.alloc : !tile.ring<3 of <8x8xf32, #tile.layout<[12, 1]>>>
+    %l = tile.alloc : !tile.ring<4 of <8x8xf32, #tile.layout<[12, 1]>>>
     tile.for %t to %n {
       %u = tile.place %t of %y by [1, 32, 1] : !tile.view<?x?x1xf32, [?, 1, 1]>
       %r = tile.keep_rows %a[%u] lanes 2 : !tile.view<?x3xf32, [3, 1]> -> !tile.fragment<1x1x3xf32>
       %s = tile.for_pairs %m of %blocks by 8 [%u] times %v accumulate sum lanes 2 : !tile.view<?x1xf32, [1, 1]> -> !tile.fragment<1x1x1xf32> {
         %p = tile.pairs_of_rows %r, %a[%u, %m] through %l lanes 2 from 0.0
-            : !tile.fragment<1x1x3xf32>, !tile.view<?x3xf32, [3, 1]>, !tile.ring<3 of <8x8xf32, #tile.layout<[12, 1]>>> -> !tile.fragment<1x1x4xf32> {
+            : !tile.fragment<1x1x3xf32>, !tile.view<?x3xf32, [3, 1]>, !tile.ring<4 of <8x8xf32, #tile.layout<[12, 1]>>> -> !tile.fragment<1x1x4xf32> {
         ^bb0(%e: f32, %f: f32, %o: f32):
           %d = arith.subf %e, %f : f32
           %z = math.fma %d, %d, %o : f32
@@ -409,7 +424,7 @@ func.func @launch(%p: !llvm.ptr, %n: i64) {
 // CHECK:         nvvm.barrier0
 // CHECK:         scf.for {{.*}} iter_args({{.*}}) -> (f32, f32)
 // CHECK:           %[[BYTES:.*]] = arith.select %{{.*}}, %{{c4_i32.*}}, %{{c0_i32.*}} : i32
-// CHECK-NEXT:      nvvm.cp.async.shared.global {{.*}}, 4, cache = ca, %[[BYTES]]
+// CHECK:           nvvm.cp.async.shared.global {{.*}}, 4, cache = ca, %[[BYTES]]
 // CHECK:           nvvm.cp.async.commit.group
 // CHECK:           cp.async.bulk.shared::cluster.global
 // CHECK:           nvvm.vote.sync all

@@ -92,15 +92,21 @@ struct PairwisePlan : PairwiseChoices {
                ? kValueStages * (getTileColumns() / 8) * getValueRow() * bytes
                : 0;
   }
-  /// Of matrix products: norms and scales of both sides, and values that
-  /// multiply-adds take, of two blocks, at most.
-  int64_t getNormBytes() const {
-    if (!products)
+  /// Of matrix products: squared lengths and scales of both sides.
+  int64_t getLengthBytes() const {
+    return products ? (getTileRows() + getTileColumns()) * 8 : 0;
+  }
+  /// Blocks of columns that arrive together where rows stay in registers.
+  int64_t getBlocksTogether() const {
+    return keepsRows && stages > 1 ? stages / 2 : 1;
+  }
+  /// Of values that multiply-adds take, at most: those of blocks that are
+  /// computed, and of as many that arrive.
+  int64_t getCopiedValueBytes() const {
+    if (valueProducts || elementBytes < 4 || (!products && !keepsRows))
       return 0;
-    int64_t ofValues = valueProducts || elementBytes < 4
-                           ? 0
-                           : 2 * getTileColumns() * valueColumns * elementBytes;
-    return (getTileRows() + getTileColumns()) * 8 + ofValues;
+    return 2 * getBlocksTogether() * getTileColumns() * valueColumns *
+           elementBytes;
   }
   /// Where the function is computed: pipeline stages, positions of K in each,
   /// and elements from one row of a tile in shared memory to the next.
@@ -115,7 +121,7 @@ struct PairwisePlan : PairwiseChoices {
     // Barriers of each slot, and up to the next 16 bytes.
     int64_t barriers = usesWgmma ? stages * 16 : 0;
     return getProductBytes() + votes + barriers + getValueBytes() +
-           getNormBytes() +
+           getLengthBytes() + getCopiedValueBytes() +
            getFunctionStages() *
                ((keepsRows ? 0 : getTileRows()) + getTileColumns()) *
                getPitch() * elementBytes;
@@ -146,6 +152,9 @@ bool ignoresZeros(PairOpInterface op);
 
 /// Why `op` has no kernel on a GPU, or nothing if it has.
 std::optional<std::string> getPairwiseReason(PairOpInterface op);
+
+/// Why elements or sizes of arrays of `op` have none.
+std::optional<std::string> getPairsReason(PairOpInterface op);
 
 /// Whether `op` can be made of matrix products.
 bool hasMatrixProducts(PairOpInterface op);
