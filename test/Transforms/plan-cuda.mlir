@@ -268,7 +268,7 @@ func.func @mkm_odd(%x: memref<1024x29791xf32>, %f0: memref<31x31xf32>, %f1: memr
 }
 
 // CHECK-LABEL: func.func @mkm_rectangular(
-// CHECK:         kron.fused {{.*}}<kernel = mma{{[,>]}}
+// CHECK:         kron.fused {{.*}}<kernel = wgmma{{[,>]}}
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(1)

@@ -13,8 +13,7 @@ using namespace mlir;
 using namespace mlir::kron;
 
 static constexpr GPUKernel kFamilies[] = {GPUKernel::Simt, GPUKernel::Ffma,
-                                          GPUKernel::Batched, GPUKernel::Mma,
-                                          GPUKernel::Wgmma};
+                                          GPUKernel::Batched, GPUKernel::Mma};
 
 static std::vector<Example> getExamples(int64_t rows) {
   return {
@@ -190,22 +189,6 @@ TEST_F(CostModel, SparseWaitsForRowsInside) {
         .arithmetic;
   };
   EXPECT_DOUBLE_EQ(getArithmetic(1000, 64), getArithmetic(1000, 33));
-}
-
-// CTAs of `wgmma` that share the columns of a large factor copy the input each.
-TEST_F(CostModel, SharedColumnsAreCopiedSeveralTimes) {
-  const GPUMachine &machine = getMachine("h200");
-  auto getNarrow = [&](int64_t side, int64_t columns) {
-    Problem problem = describeProblem(build({"f32", {side, columns}, {0}}));
-    KernelTiling tiling = chooseTiling(GPUKernel::Wgmma, problem, 64,
-                                       getFootprintBudget(machine), machine);
-    return estimateTime(GPUKernel::Wgmma, problem, tiling, machine).shared /
-           (side * columns);
-  };
-  auto getExcess = [&](int64_t side) {
-    return getNarrow(side, 100001) - getNarrow(side, 100000);
-  };
-  EXPECT_GT(getExcess(256), 3.5 * getExcess(128));
 }
 
 // Of few rows, a factor that varies is most of what is read.

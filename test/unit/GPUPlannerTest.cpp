@@ -8,6 +8,7 @@
 #include "kron/Mapping/GPU/GPUPlanner.h"
 #include "PlannerTest.h"
 #include "kron/Mapping/GPU/CostModel.h"
+#include "kron/Mapping/GPU/WgmmaPlanner.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -101,11 +102,15 @@ TEST_F(GPUChoice, TheLeastEstimateDecides) {
         auto plans = plan(build(example, getPlanText(word, "")), name);
         if (isSmall || std::holds_alternative<std::string>(plans))
           continue;
-        double seconds = estimateTime(family, problem,
-                                      chooseTiling(family, problem, columns,
-                                                   budget, machine),
-                                      machine)
-                             .total;
+        KernelTiling tiling =
+            chooseTiling(family, problem, columns, budget, machine);
+        FusedOp asked = build(example, getPlanText(word, ""));
+        double seconds =
+            kernel == GPUKernel::Wgmma
+                ? estimateWgmmaTime(asked, getPlan(planWgmma(asked, machine)),
+                                    problem, machine)
+                      .total
+                : estimateTime(family, problem, tiling, machine).total;
         if (seconds < least) {
           least = seconds;
           best = word.str();

@@ -72,6 +72,63 @@ TEST_F(GPUPlanners, WgmmaTilesFollowSharedMemory) {
   EXPECT_LT(getBytes("ctas_per_sm = 2"), getBytes("ctas_per_sm = 1"));
 }
 
+TEST_F(GPUPlanners, WgmmaRegionsAreEstimatedWithoutIR) {
+  const Example examples[] = {{"f32", {1024, 32, 32, 32}, {1, 2, 3}},
+                              {"f32", {64, 50, 40, 300}, {1, 2}},
+                              {"f32", {20, 24, 1000}, {0, 1}},
+                              {"f16", {-1, 112, 128}, {1, 2}},
+                              {"f32", {32, 32, -1}, {0, 1}},
+                              {"f32", {4096, 20, 33}, {1, 2}, {24, 17}},
+                              {"f32", {4096, 231}, {1}},
+                              {"bf16", {512, 32, 32}, {1, 2}}};
+  GPUMachine machine = getMachine("h200");
+  for (const Example &example : examples) {
+    SCOPED_TRACE(getName(example));
+    FusedOp fused = build(example);
+    Problem problem = describeProblem(fused);
+    KernelTime time = estimateWgmmaTime(
+        fused, getPlan(planWgmma(fused, machine)), problem, machine);
+    std::optional<double> seconds = estimateWgmmaRegion(problem, machine);
+    ASSERT_TRUE(seconds);
+    EXPECT_DOUBLE_EQ(*seconds, time.total);
+    EXPECT_GT(time.total, time.floor);
+    EXPECT_GT(time.shared, 0);
+    EXPECT_GT(time.arithmetic, 0);
+  }
+}
+
+TEST_F(GPUPlanners, WgmmaRegionsThatNoKernelTakesHaveNoTime) {
+  auto estimateRegion = [&](const Example &example) {
+    return estimateWgmmaRegion(describeProblem(build(example)),
+                               getMachine("h200"));
+  };
+  // Padded, factors and a tile of any size are more than shared memory has.
+  EXPECT_FALSE(estimateRegion({"f32", {1364, 23, 6, 3, 56}, {1, 2, 3, 4}}));
+  EXPECT_TRUE(estimateRegion({"f32", {1364, 23, 6, 3, 56}, {3, 4}}));
+  EXPECT_FALSE(estimateRegion({"f32", {1000, 16, 16}, {1, 2}}));
+  EXPECT_FALSE(estimateRegion({"f64", {1000, 32, 32}, {1, 2}}));
+  EXPECT_FALSE(estimateRegion({"f32", {1000, 150, 20}, {1, 2}}));
+  EXPECT_TRUE(estimateRegion({"f32", {1000, 150, 20}, {1}}));
+  EXPECT_FALSE(estimateRegion({"f16", {1000, 150, 20}, {1}}));
+  EXPECT_FALSE(
+      estimateWgmmaRegion(describeProblem(build(kCubes)), getMachine("l4")));
+}
+
+// CTAs that share the columns of a large factor copy single elements each, and
+// store them from registers.
+TEST_F(GPUPlanners, WgmmaPiecesOfSingleElementsTakeLonger) {
+  auto getSeconds = [&](int64_t side, int64_t columns) {
+    Problem problem = describeProblem(build({"f32", {side, columns}, {0}}));
+    return *estimateWgmmaRegion(problem, getMachine("h200")) /
+           problem.inputElements;
+  };
+  auto getExcess = [&](int64_t side) {
+    return getSeconds(side, 400001) - getSeconds(side, 400000);
+  };
+  EXPECT_GT(getExcess(192), 0);
+  EXPECT_GT(getExcess(256), 1.2 * getExcess(192));
+}
+
 TEST_F(GPUPlanners, WgmmaWarpgroupsShareFewTiles) {
   // Of an SM's only tile, one warpgroup alone would not keep the matrix units
   // busy; of many tiles each has its own.

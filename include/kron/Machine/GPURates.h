@@ -49,8 +49,8 @@ struct DenseRates {
   double clusterBarrierSeconds = 0.25e-6;
   /// Clocks of an SM for a copy of less than 16 bytes.
   double clocksPerNarrowCopy = 0.6;
-  /// Of their time with columns, which other work hides: `mma`, `wgmma`.
-  double mmaNarrowShare = 0.2, wgmmaNarrowShare = 0.33;
+  /// Of their time with columns, which other work of `mma` hides.
+  double mmaNarrowShare = 0.2;
   /// Multiply-adds per clock of an SM by `simt` where 32 lanes have 32
   /// different factors, each in lines of its own (1024,28,4,1).
   double gatheredMultiplyAddsPerClock = 1.7;
@@ -318,6 +318,11 @@ struct WgmmaRates {
   /// Clocks of an SM for an element that is read or written, for splitting it,
   /// and for what a row of a block takes beside (docs/notes, 0174).
   double elementClocks = 0.016, splitClocks = 0.03, rowClocks = 2.2;
+  /// The same for a result that goes from a register to a part of a sector
+  /// (docs/notes, 0182).
+  double singleStoreClocks = 0.27;
+  /// Of the time of single copies with columns, which other work hides.
+  double columnsNarrowShare = 0.33;
   /// Part of the shorter one of memory's time and that on chip which the longer
   /// one does not hide.
   double exposedShare = 0.05;

@@ -17,7 +17,6 @@
 #include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/GPU/MmaPlan.h"
 #include "kron/Plan/GPU/SparsePlan.h"
-#include "kron/Plan/GPU/WgmmaPlan.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
 
@@ -47,27 +46,6 @@ static bool hasVaryingFactor(const Problem &problem) {
   });
 }
 
-/// Whether the factors, which wgmma reads from shared memory (in two copies for
-/// full precision), leave room for a tile of segments of one sector, or of all
-/// columns where these are fewer.
-static bool fitsWgmma(const Problem &problem, const GPUMachine &machine) {
-  int64_t copies =
-      problem.element.isF32() && problem.precision == Precision::Full ? 2 : 1;
-  int64_t bytes = problem.getFootprintBytes(
-      problem.factors.size() > 1 ? problem.getColumns(kSectorBytes) : 1);
-  for (const ProblemFactor &factor : problem.factors) {
-    int64_t side = std::max(factor.sizeK, factor.sizeN);
-    // CTAs share the columns of a larger factor.
-    bool isShared = side > kWgmmaMaxWholeSide;
-    if (side > 256 ||
-        (isShared && (problem.factors.size() > 1 || !problem.element.isF32())))
-      return false;
-    bytes += copies * 4 * llvm::alignTo(factor.sizeK, 16) *
-             (isShared ? kWgmmaShareResults : llvm::alignTo(factor.sizeN, 16));
-  }
-  return bytes <= machine.sharedBytesPerCTA;
-}
-
 bool kron::isPlausible(GPUKernel kernel, const Problem &problem,
                        const GPUMachine &machine) {
   int64_t largest = problem.getLargestFactorSize();
@@ -88,10 +66,6 @@ bool kron::isPlausible(GPUKernel kernel, const Problem &problem,
            (largest <= 256 || problem.factors.size() == 1) &&
            (!hasVaryingFactor(problem) || isSparse(problem)) &&
            (allowsSplit || problem.element.isF64());
-  case GPUKernel::Wgmma:
-    return machine.hasWgmma && isTensorCoreType(problem.element) &&
-           !problem.element.isF64() && allowsSplit && largest > 16 &&
-           !hasVaryingFactor(problem) && fitsWgmma(problem, machine);
   default:
     break;
   }
@@ -175,10 +149,8 @@ KernelTiling kron::chooseTiling(GPUKernel kernel, const Problem &problem,
       break;
     }
   int64_t tileBytes = tiling.rows * footprint;
-  int64_t bytesPerThread = kernel == GPUKernel::Wgmma ? 128 : 256;
   tiling.threads = std::clamp<int64_t>(
-      llvm::PowerOf2Ceil(llvm::divideCeil(tileBytes, bytesPerThread)), 128,
-      512);
+      llvm::PowerOf2Ceil(llvm::divideCeil(tileBytes, 256)), 128, 512);
   // The tile and the part of the next one that is under way.
   int64_t fitting = machine.sharedBytesPerSM /
                     (tileBytes * 3 / 2 + machine.reservedSharedBytesPerCTA);
@@ -235,15 +207,6 @@ static SmallVector<int64_t> getFfmaGroups(const Problem &problem) {
   return groups;
 }
 
-/// CTAs of `wgmma` that share the columns of a large factor, and read the same
-/// input.
-static double getWgmmaShares(const Problem &problem) {
-  return problem.getLargestFactorSize() > kWgmmaMaxWholeSide
-             ? llvm::divideCeil(problem.factors.front().sizeN,
-                                kWgmmaShareResults)
-             : 1;
-}
-
 /// Seconds that copies of less than 16 bytes take, which the innermost size
 /// allows no wider: 2.3 us per million on an H200, whatever they move.
 static double getNarrowCopies(GPUKernel kernel, const Problem &problem,
@@ -255,29 +218,21 @@ static double getNarrowCopies(GPUKernel kernel, const Problem &problem,
     return 0;
   const DenseRates &rates = getGPURates(machine).dense;
   double clocks = rates.clocksPerNarrowCopy;
-  // Nothing hides them in `ffma`; `mma` and `wgmma` have other work meanwhile.
+  // Nothing hides them in `ffma`; `mma` has other work meanwhile.
   if (problem.readsColumns && kernel == GPUKernel::Ffma)
     clocks *= 2;
   if (problem.readsColumns && kernel == GPUKernel::Mma)
     clocks *= rates.mmaNarrowShare;
-  if (problem.readsColumns && kernel == GPUKernel::Wgmma)
-    clocks *= rates.wgmmaNarrowShare;
-  auto getCopies = [&](double elements, int64_t innermost) {
-    int64_t width = std::max<int64_t>(16 / problem.getElementBytes(), 1);
-    if (innermost < 0 || innermost % width == 0)
-      return 0.0;
-    // All or nothing for wgmma.
+  int64_t width = std::max<int64_t>(16 / problem.getElementBytes(), 1);
+  int64_t innermost = problem.innermostInput;
+  double copies = 0;
+  if (problem.readsColumns) {
+    copies = problem.inputElements;
+  } else if (innermost >= 0 && innermost % width != 0) {
     while (innermost % width != 0)
-      width = kernel == GPUKernel::Wgmma ? 1 : width / 2;
-    return elements / width;
-  };
-  double copies = problem.readsColumns ? problem.inputElements
-                                       : getCopies(problem.inputElements,
-                                                   problem.innermostInput);
-  if (kernel == GPUKernel::Wgmma)
-    copies =
-        std::max(getWgmmaShares(problem) * copies,
-                 getCopies(problem.outputElements, problem.innermostOutput));
+      width /= 2;
+    copies = problem.inputElements / width;
+  }
   return GPUResources(machine).getClockSeconds(copies * clocks);
 }
 
@@ -299,8 +254,6 @@ static Multiplication getMultiplication(GPUKernel kernel,
     return is16BitFloat(problem.element)
                ? Multiplication{MathUnit::MmaTF32}
                : getMatrixMultiplication(bytes, getF32Products(problem), false);
-  case GPUKernel::Wgmma:
-    return getMatrixMultiplication(bytes, getF32Products(problem), true);
   default:
     break;
   }
@@ -316,7 +269,7 @@ static double getRateShare(GPUKernel kernel, const Problem &problem,
   if (kernel == GPUKernel::Mma && readsFactorsOften(problem))
     return problem.getLargestFactorSize() > 64 ? rates.mmaLargeStreamedShare
                                                : rates.mmaStreamedShare;
-  if (kernel == GPUKernel::Mma || kernel == GPUKernel::Wgmma ||
+  if (kernel == GPUKernel::Mma ||
       (kernel == GPUKernel::Ffma && hasOctets(problem, machine)))
     return 1;
   return getScalarShare(kernel, problem, machine);
@@ -326,12 +279,10 @@ static double getRateShare(GPUKernel kernel, const Problem &problem,
 /// N.
 static int64_t getPaddedSize(GPUKernel kernel, Type element, int64_t size,
                              bool isK) {
-  if (kernel != GPUKernel::Mma && kernel != GPUKernel::Wgmma)
+  if (kernel != GPUKernel::Mma)
     return size;
   int64_t unit = 8;
-  if (kernel == GPUKernel::Wgmma && is16BitFloat(element) && isK)
-    unit = 16;
-  if (kernel == GPUKernel::Mma && !isK && !element.isF64())
+  if (!isK && !element.isF64())
     unit = 16;
   return llvm::alignTo(size, unit);
 }
@@ -372,16 +323,6 @@ static double getSharedAccesses(GPUKernel kernel, const Problem &problem,
                                      : rates.mmaStreamedAccesses;
     return (hasRaggedSizes(problem) ? rates.mmaRaggedFactor : 1) *
            (3 + 3 * std::ceil(count / 2));
-  case GPUKernel::Wgmma: {
-    // N/4 accesses of 128 bytes per m64nNk8 (m64nNk16 for 16-bit types), three
-    // times for full precision.
-    double split = problem.precision == Precision::TF32 ? 1 : 3;
-    if (is16BitFloat(problem.element))
-      split = 0.5;
-    double perRow = getPaddedMultiplyAdds(kernel, problem) * split / 2048 * 128;
-    return 3 + 2 * (count - 1) +
-           perRow / (double(problem.rowLargest) * problem.getChipBytes());
-  }
   default:
     // Every element of the input is read for each of several results.
     return 3 + 4 * count + problem.rowMultiplyAdds / problem.rowLargest / 4;
@@ -667,28 +608,29 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
       canShareFootprint(problem, tiling.columns, machine))
     time.total *= 2;
   // The others' tiles hold few rows of a transposed input.
-  if (problem.readsTranspose && kernel != GPUKernel::Mma &&
-      kernel != GPUKernel::Wgmma)
+  if (problem.readsTranspose && kernel != GPUKernel::Mma)
     time.total *= 2;
   return time;
+}
+
+double kron::getRaggedSeconds(const Problem &region,
+                              const GPUMachine &machine) {
+  auto isRagged = [](int64_t innermost) {
+    return innermost > 0 && innermost % 8 != 0;
+  };
+  double elements = 0;
+  if (is16BitFloat(region.element) && isRagged(region.innermostInput))
+    elements += region.inputElements;
+  if (is16BitFloat(region.element) && isRagged(region.innermostOutput))
+    elements += region.outputElements;
+  return GPUResources(machine).getClockSeconds(
+      elements * getGPURates(machine).ragged.clocksPerElement16Bit);
 }
 
 double kron::estimateRegionSeconds(GPUKernel kernel, const Problem &region,
                                    const KernelTiling &tiling,
                                    const GPUMachine &machine) {
-  double clocks = getGPURates(machine).ragged.clocksPerElement16Bit;
-  GPUResources resources(machine);
   double seconds = estimateTime(kernel, region, tiling, machine).total;
-  bool usesTensorCores = kernel == GPUKernel::Mma || kernel == GPUKernel::Wgmma;
-  bool isOfSparse = kernel == GPUKernel::Mma && isSparse(region);
-  if (is16BitFloat(region.element) && usesTensorCores && !isOfSparse) {
-    auto isRagged = [](int64_t innermost) {
-      return innermost > 0 && innermost % 8 != 0;
-    };
-    if (isRagged(region.innermostInput))
-      seconds += resources.getClockSeconds(region.inputElements * clocks);
-    if (isRagged(region.innermostOutput))
-      seconds += resources.getClockSeconds(region.outputElements * clocks);
-  }
-  return seconds;
+  bool addsRagged = kernel == GPUKernel::Mma && !isSparse(region);
+  return addsRagged ? seconds + getRaggedSeconds(region, machine) : seconds;
 }

@@ -149,6 +149,12 @@ static Candidate evaluate(const Planner &planner, FusedOp fused,
   Candidate candidate{planner, planWith(planner, fused, machine), {}};
   if (candidate.getReason())
     return candidate;
+  if (planner.kernel == GPUKernel::Wgmma) {
+    candidate.time = estimateWgmmaTime(
+        fused, std::get<SmallVector<GPUPlanAttr>>(candidate.plans).front(),
+        problem, machine);
+    return candidate;
+  }
   GPUPlanAttr given = getGPUPlanAttr(fused);
   int64_t columns =
       given && given.getColumns()

@@ -31,14 +31,17 @@ public:
       : plan(plan), problem(problem), machine(machine), resources(machine),
         dense(getGPURates(machine).dense), rates(getGPURates(machine).wgmma) {}
 
-  double getSeconds() const;
+  KernelTime getTime() const;
 
 private:
+  double getProductClocks(const WgmmaStep &step) const;
   double getBlockClocks(const WgmmaStep &step) const;
   double getTileClocks(double groups) const;
   double getNumTiles() const;
   int64_t getSegment(bool isResult) const;
   double getShareOf(int64_t elements) const;
+  bool hasVectors(bool isResult) const;
+  double getSingleSeconds() const;
   double getLoadSeconds() const;
   double getStoreSeconds() const;
 
@@ -63,16 +66,22 @@ private:
 // On chip
 //===----------------------------------------------------------------------===//
 
+/// Clocks of an SM for the products of a row.
+double WgmmaCost::getProductClocks(const WgmmaStep &step) const {
+  Multiplication by = getMatrixMultiplication(
+      step.kind == WgmmaKind::Half ? 2 : 4,
+      step.kind == WgmmaKind::Split ? F32Products::SplitBF16
+                                    : F32Products::Single,
+      /*usesWarpgroups=*/true);
+  return double(step.paddedK) * step.paddedResults /
+         (dense.issueShare * resources.getMultiplyAddsPerClock(by));
+}
+
 /// Clocks of an SM for a block of rows: products, and each element on its way
 /// from shared memory and back.
 double WgmmaCost::getBlockClocks(const WgmmaStep &step) const {
   bool isSplit = step.kind == WgmmaKind::Split;
-  Multiplication by = getMatrixMultiplication(
-      step.kind == WgmmaKind::Half ? 2 : 4,
-      isSplit ? F32Products::SplitBF16 : F32Products::Single,
-      /*usesWarpgroups=*/true);
-  double products = double(step.paddedK) * step.paddedResults /
-                    (dense.issueShare * resources.getMultiplyAddsPerClock(by));
+  double products = getProductClocks(step);
   double moved = (rates.elementClocks + (isSplit ? rates.splitClocks : 0)) *
                  (step.sizeK + std::min(step.sizeN, step.paddedResults));
   return kWgmmaRows * (products + moved + rates.rowClocks);
@@ -166,11 +175,40 @@ double WgmmaCost::getStoreSeconds() const {
                                     getShareOf(getSegment(/*isResult=*/true)));
 }
 
+/// Whether input or results go by vectors, as far as sizes allow it.
+bool WgmmaCost::hasVectors(bool isResult) const {
+  const WgmmaAxis &last = plan.axes.back();
+  int64_t lanes = kWgmmaVectorBytes / problem.getElementBytes();
+  int64_t size = isResult ? last.after : last.before;
+  return (isResult || last.isContiguous) &&
+         (ShapedType::isDynamic(size) || size % lanes == 0) &&
+         (last.step >= 0 || last.tile % lanes == 0);
+}
+
+/// What single elements take where tiles come in pieces: their copies, of each
+/// share of a large factor, and results that go from registers to parts of
+/// sectors. Whole tiles are copied while others are multiplied, and results of
+/// theirs go through shared memory.
+double WgmmaCost::getSingleSeconds() const {
+  if (plan.pieces == 1)
+    return 0;
+  double clocks = 0;
+  if (!hasVectors(/*isResult=*/false))
+    clocks += plan.getShares() * problem.inputElements *
+              dense.clocksPerNarrowCopy *
+              (problem.readsColumns ? rates.columnsNarrowShare : 1);
+  if (!hasVectors(/*isResult=*/true))
+    clocks += problem.outputElements * rates.singleStoreClocks;
+  return resources.getClockSeconds(clocks);
+}
+
 //===----------------------------------------------------------------------===//
 // All
 //===----------------------------------------------------------------------===//
 
-double WgmmaCost::getSeconds() const {
+KernelTime WgmmaCost::getTime() const {
+  KernelTime time;
+  time.floor = machine.getCopySeconds(problem.getMemoryBytes());
   double tiles = getNumTiles();
   double most =
       getMostTiles(tiles, machine.numSMs, machine.numSMs * getGroups());
@@ -183,12 +221,21 @@ double WgmmaCost::getSeconds() const {
   // Nothing is hidden of an SM's first tile, or piece of it, on its way in and
   // of its last one on the way out.
   double ends = std::min(machine.numSMs / tiles, 1.0) / plan.pieces;
-  return resources.getLaunchSeconds() +
-         getOverlapSeconds(busy, getLoadSeconds() + getStoreSeconds(),
-                           std::min(rates.exposedShare + ends, 1.0));
+  busy += getSingleSeconds();
+  double products = 0;
+  for (const WgmmaStep &step : plan.steps)
+    products += double(step.getBlocks()) * kWgmmaRows * getProductClocks(step);
+  time.memory = getLoadSeconds() + getStoreSeconds();
+  time.arithmetic = std::min(resources.getClockSeconds(tiles * products), busy);
+  time.shared = busy - time.arithmetic;
+  time.total = resources.getLaunchSeconds() +
+               getOverlapSeconds(busy, time.memory,
+                                 std::min(rates.exposedShare + ends, 1.0));
+  return time;
 }
 
-double kron::estimateWgmmaSeconds(const WgmmaPlan &plan, const Problem &problem,
-                                  const GPUMachine &machine) {
-  return WgmmaCost(plan, problem, machine).getSeconds();
+KernelTime kron::estimateWgmmaTime(const WgmmaPlan &plan,
+                                   const Problem &problem,
+                                   const GPUMachine &machine) {
+  return WgmmaCost(plan, problem, machine).getTime();
 }

@@ -9,15 +9,16 @@
 #define KRON_LIB_MAPPING_GPU_WGMMACOST_H
 
 #include "kron/Machine/GPUMachine.h"
+#include "kron/Mapping/GPU/CostModel.h"
 #include "kron/Plan/GPU/Problem.h"
 #include "kron/Plan/GPU/WgmmaPlan.h"
 
 namespace mlir::kron {
 
-/// Seconds that a launch of `plan`, whose tiles have been worked out, is
-/// estimated to take.
-double estimateWgmmaSeconds(const WgmmaPlan &plan, const Problem &problem,
-                            const GPUMachine &machine);
+/// What a launch of `plan`, whose tiles have been worked out, is estimated to
+/// take.
+KernelTime estimateWgmmaTime(const WgmmaPlan &plan, const Problem &problem,
+                             const GPUMachine &machine);
 
 } // namespace mlir::kron
 

@@ -30,6 +30,10 @@ public:
   Planner(FusedOp fused, const GPUMachine &machine, WgmmaPlan described)
       : fused(fused), problem(describeProblem(fused)), machine(machine),
         given(getGPUPlanAttr(fused)), plan(std::move(described)) {}
+  /// Of a fused region that is not there yet.
+  Planner(const Problem &problem, const GPUMachine &machine,
+          WgmmaPlan described)
+      : problem(problem), machine(machine), plan(std::move(described)) {}
 
   std::variant<WgmmaPlan, std::string> run();
 
@@ -94,7 +98,7 @@ void Planner::consider(WgmmaPlan &candidate) {
     if (candidate.getSharedBytes() > limit ||
         (candidate.pieces > 1 && buffers < 3))
       continue;
-    double seconds = estimateWgmmaSeconds(candidate, problem, machine);
+    double seconds = estimateWgmmaTime(candidate, problem, machine).total;
     // Less than the estimates' error does not speak against tiles of one
     // warpgroup, which waits for nobody.
     if (candidate.groupSize > 1)
@@ -174,6 +178,15 @@ std::variant<WgmmaPlan, std::string> Planner::run() {
   return *best;
 }
 
+/// Whether smaller instructions waste less.
+static bool wastesInstructions(const WgmmaPlan &plan,
+                               const GPUMachine &machine) {
+  int64_t leastSide = getGPURates(machine).wgmma.leastSide;
+  return llvm::all_of(plan.steps, [&](const WgmmaStep &step) {
+    return std::max(step.sizeK, step.sizeN) < leastSide;
+  });
+}
+
 /// `given`, which is complete, if it is a plan for `fused`.
 static std::variant<SmallVector<GPUPlanAttr>, std::string>
 checkPlan(FusedOp fused, GPUPlanAttr given, const GPUMachine &machine) {
@@ -199,12 +212,7 @@ kron::planWgmma(FusedOp fused, const GPUMachine &machine) {
   auto *plan = std::get_if<WgmmaPlan>(&described);
   if (!plan)
     return std::get<std::string>(described);
-  // Smaller instructions waste less.
-  int64_t leastSide = getGPURates(machine).wgmma.leastSide;
-  auto isSmall = [&](const WgmmaStep &step) {
-    return std::max(step.sizeK, step.sizeN) < leastSide;
-  };
-  if (!isAsked && llvm::all_of(plan->steps, isSmall))
+  if (!isAsked && wastesInstructions(*plan, machine))
     return "no factor has more than 16 rows or columns";
   std::variant<WgmmaPlan, std::string> chosen =
       Planner(fused, machine, *plan).run();
@@ -216,4 +224,27 @@ kron::planWgmma(FusedOp fused, const GPUMachine &machine) {
     return reason;
   // What was given need not go together.
   return checkPlan(fused, written, machine);
+}
+
+KernelTime kron::estimateWgmmaTime(FusedOp fused, GPUPlanAttr plan,
+                                   const Problem &problem,
+                                   const GPUMachine &machine) {
+  return estimateWgmmaTime(std::get<WgmmaPlan>(readWgmmaPlan(fused, plan)),
+                           problem, machine);
+}
+
+std::optional<double> kron::estimateWgmmaRegion(const Problem &region,
+                                                const GPUMachine &machine) {
+  if (!machine.hasWgmma)
+    return std::nullopt;
+  std::optional<WgmmaPlan> plan = describeWgmma(region);
+  if (!plan || wastesInstructions(*plan, machine))
+    return std::nullopt;
+  Planner planner(region, machine, *plan);
+  std::variant<WgmmaPlan, std::string> chosen = planner.run();
+  auto *found = std::get_if<WgmmaPlan>(&chosen);
+  if (!found)
+    return std::nullopt;
+  return estimateWgmmaTime(*found, region, machine).total +
+         getRaggedSeconds(region, machine);
 }

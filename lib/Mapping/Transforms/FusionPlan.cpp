@@ -13,6 +13,7 @@
 
 #include "FusionPlan.h"
 #include "kron/Mapping/GPU/CublasPlanner.h"
+#include "kron/Mapping/GPU/WgmmaPlanner.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -120,8 +121,10 @@ static double estimateBestTime(const Problem &region, const GPUMachine &machine,
   }
   if (!columns)
     return best;
-  for (GPUKernel kernel : {GPUKernel::Simt, GPUKernel::Ffma, GPUKernel::Mma,
-                           GPUKernel::Wgmma, GPUKernel::Batched}) {
+  if (std::optional<double> seconds = estimateWgmmaRegion(region, machine))
+    best = *seconds;
+  for (GPUKernel kernel :
+       {GPUKernel::Simt, GPUKernel::Ffma, GPUKernel::Mma, GPUKernel::Batched}) {
     if (!isPlausible(kernel, region, machine))
       continue;
     int64_t fitting = columns;

@@ -189,7 +189,7 @@ static bool isFaster(const FusionChain &chain, const PaddedChain &padded,
   double copies =
       getCopySeconds(chain, padded.chain, padded.padding.axis, machine);
   double asItLies = getSeconds(chain);
-  double gain = getGPUSplits(machine).rows.gainFactor;
+  double gain = getGPUSplits(machine).rows.paddedGainFactor;
   // Plans take their time.
   if (gain * copies >= asItLies)
     return false;

@@ -52,6 +52,12 @@ static ShapedType getShape(Value value) {
 // What follows from the operation
 //===----------------------------------------------------------------------===//
 
+/// Whether a factor of `side` rows or columns is taken, beside others or alone.
+static bool isSideTaken(int64_t side, size_t factors, bool isF32) {
+  return side <= kWgmmaMaxWholeSide ||
+         (side <= kMaxSide && factors == 1 && isF32);
+}
+
 /// What the kernels cannot do at all, or not accurately enough; an empty string
 /// if there is nothing.
 static std::string findObstacle(FusedOp fused) {
@@ -81,7 +87,7 @@ static std::string findObstacle(FusedOp fused) {
     int64_t side = std::max(sizeK, sizeN);
     if (side > kMaxSide)
       return "a factor has more than 256 rows or columns";
-    if (side > kWgmmaMaxWholeSide && (products.size() > 1 || !readsF32))
+    if (!isSideTaken(side, products.size(), readsF32))
       return "a factor of more than 128 rows or columns is not alone or not "
              "f32";
     if (llvm::is_contained(axes, product.getAxis()))
@@ -193,34 +199,47 @@ static void findTiledAxes(WgmmaPlan &plan) {
       plan.rowAxis = axis;
 }
 
+/// Appends the step of a factor of `sizeK` x `sizeN`, which multiplies in TF32
+/// where `allowsTF32`.
+static void addStep(WgmmaPlan &plan, int64_t sizeK, int64_t sizeN,
+                    bool is16BitFloat, bool allowsTF32) {
+  WgmmaStep step;
+  for (auto [number, axis] : llvm::enumerate(plan.axes))
+    if (axis.step == static_cast<int>(plan.steps.size()))
+      step.axis = number;
+  if (is16BitFloat && plan.steps.empty())
+    step.kind = WgmmaKind::Half;
+  else if (is16BitFloat || allowsTF32)
+    step.kind = WgmmaKind::TF32;
+  else
+    step.kind = WgmmaKind::Split;
+  step.sizeK = sizeK;
+  step.sizeN = sizeN;
+  step.innermost = step.axis + 1 == plan.axes.size();
+  bool isWhole = std::max(sizeK, sizeN) <= kWgmmaMaxWholeSide;
+  step.pad(isWhole ? sizeN : std::min(sizeN, kWgmmaShareResults));
+  if (!isWhole)
+    step.shares = llvm::divideCeil(sizeN, step.paddedResults);
+  plan.factorBytes += step.getNumCopies() * step.factorBytes;
+  plan.steps.push_back(step);
+}
+
+static void finishSteps(WgmmaPlan &plan, Type element) {
+  plan.inPlace = element.isF32() || plan.steps.size() == 1;
+  plan.landing.elementBytes = getElementBytes(element);
+}
+
 static void buildSteps(FusedOp fused, WgmmaPlan &plan) {
-  bool is16BitFloat = !getElementType(fused.getInputs().front()).isF32();
-  for (auto [index, product] : llvm::enumerate(fused.getModeProducts())) {
-    WgmmaStep step;
-    for (auto [number, axis] : llvm::enumerate(plan.axes))
-      if (axis.step == static_cast<int>(index))
-        step.axis = number;
-    if (is16BitFloat && index == 0)
-      step.kind = WgmmaKind::Half;
-    else if (is16BitFloat || product.getPrecision() == Precision::TF32 ||
-             !getElementType(product.getFactor()).isF32())
-      step.kind = WgmmaKind::TF32;
-    else
-      step.kind = WgmmaKind::Split;
+  Type element = getElementType(fused.getInputs().front());
+  for (ModeProductOp product : fused.getModeProducts()) {
     ShapedType factor = getShape(product.getFactor());
-    step.sizeK = factor.getDimSize(product.getContractedFactorDim());
-    step.sizeN = factor.getDimSize(product.getResultingFactorDim());
-    step.innermost = step.axis + 1 == plan.axes.size();
-    bool isWhole = std::max(step.sizeK, step.sizeN) <= kWgmmaMaxWholeSide;
-    step.pad(isWhole ? step.sizeN : std::min(step.sizeN, kWgmmaShareResults));
-    if (!isWhole)
-      step.shares = llvm::divideCeil(step.sizeN, step.paddedResults);
-    plan.factorBytes += step.getNumCopies() * step.factorBytes;
-    plan.steps.push_back(step);
+    addStep(plan, factor.getDimSize(product.getContractedFactorDim()),
+            factor.getDimSize(product.getResultingFactorDim()),
+            !element.isF32(),
+            product.getPrecision() == Precision::TF32 ||
+                !getElementType(product.getFactor()).isF32());
   }
-  plan.inPlace = !is16BitFloat || plan.steps.size() == 1;
-  plan.landing.elementBytes =
-      getElementBytes(getElementType(fused.getInputs().front()));
+  finishSteps(plan, element);
 }
 
 std::variant<WgmmaPlan, std::string> kron::describeWgmma(FusedOp fused) {
@@ -231,6 +250,74 @@ std::variant<WgmmaPlan, std::string> kron::describeWgmma(FusedOp fused) {
   mergeAxes(fused, plan);
   findTiledAxes(plan);
   buildSteps(fused, plan);
+  return plan;
+}
+
+/// Whether `kron.fused` regions of `problem` may become a wgmma kernel.
+static bool isTaken(const Problem &problem) {
+  bool isF32 = problem.element.isF32();
+  if ((!isF32 && !problem.element.isF16() && !problem.element.isBF16()) ||
+      problem.precision == Precision::Ieee)
+    return false;
+  llvm::SmallDenseSet<int64_t> axes;
+  int64_t terms = 1;
+  for (const ProblemFactor &factor : problem.factors) {
+    if (!axes.insert(factor.axis).second || !factor.varyingAxes.empty() ||
+        !isSideTaken(std::max(factor.sizeK, factor.sizeN),
+                     problem.factors.size(), isF32))
+      return false;
+    terms = std::min(terms * factor.sizeK, kLeastSummed);
+  }
+  return !isF32 || problem.precision == Precision::TF32 ||
+         terms >= kLeastSummed;
+}
+
+/// Rows, contracted axes and columns of `problem`, as far as there are several.
+static void addAxes(const Problem &problem, WgmmaPlan &plan) {
+  auto addAxis = [&](int64_t before, int64_t after, int step) {
+    WgmmaAxis axis;
+    axis.before = before;
+    axis.after = after;
+    axis.step = step;
+    plan.axes.push_back(axis);
+  };
+  // Of an unknown number of columns all positions are taken for these.
+  int64_t rows = 1;
+  if (problem.inner > 0)
+    rows = static_cast<int64_t>(problem.getPositions() / double(problem.inner));
+  if (rows > 1 && problem.hasDynamicSize)
+    rows = ShapedType::kDynamic;
+  if (rows != 1)
+    addAxis(rows, rows, -1);
+  auto order = llvm::to_vector(llvm::seq<int>(0, problem.factors.size()));
+  llvm::sort(order, [&](int lhs, int rhs) {
+    return problem.factors[lhs].axis < problem.factors[rhs].axis;
+  });
+  for (int number : order)
+    addAxis(problem.factors[number].sizeK, problem.factors[number].sizeN,
+            number);
+  int64_t inner = problem.inner < 0 ? ShapedType::kDynamic : problem.inner;
+  if (inner != 1)
+    addAxis(inner, inner, -1);
+  // Neighbours lie along rows of a transposed input.
+  size_t contiguous = plan.axes.size() - 1;
+  if (problem.readsTranspose)
+    contiguous = 0;
+  else if (problem.readsColumns)
+    --contiguous;
+  plan.axes[contiguous].isContiguous = true;
+}
+
+std::optional<WgmmaPlan> kron::describeWgmma(const Problem &problem) {
+  if (!isTaken(problem))
+    return std::nullopt;
+  WgmmaPlan plan;
+  addAxes(problem, plan);
+  findTiledAxes(plan);
+  for (const ProblemFactor &factor : problem.factors)
+    addStep(plan, factor.sizeK, factor.sizeN, !problem.element.isF32(),
+            problem.precision == Precision::TF32);
+  finishSteps(plan, problem.element);
   return plan;
 }
 

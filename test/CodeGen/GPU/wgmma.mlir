@@ -119,7 +119,7 @@ func.func @half(%x: memref<?x64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64
 // CHECK:         %[[BAD:.*]] = arith.ori %[[FIRST_BAD]], %[[SECOND_BAD]]
 // CHECK:         nvvm.vote.sync any %{{.*}}, %[[BAD]]
 func.func @odd(%x: memref<?x37x29xf32>, %f: memref<37x31xf32>, %y: memref<?x31x29xf32>) {
-  kron.fused ins(%x, %f : memref<?x37x29xf32>, memref<37x31xf32>) outs(%y : memref<?x31x29xf32>) attributes {plan = #kron.gpu_plan<kernel = wgmma>} {
+  kron.fused ins(%x, %f : memref<?x37x29xf32>, memref<37x31xf32>) outs(%y : memref<?x31x29xf32>) attributes {plan = #kron.gpu_plan<kernel = wgmma, k_piece = 32>} {
   ^bb0(%tx: tensor<?x37x29xf32>, %tf: tensor<37x31xf32>, %out: tensor<?x31x29xf32>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<?x37x29xf32>) factor(%tf [p, q] : tensor<37x31xf32>)
          outs(%out : tensor<?x31x29xf32>) -> tensor<?x31x29xf32>

@@ -78,6 +78,10 @@ double estimateRegionSeconds(GPUKernel kernel, const Problem &region,
                              const KernelTiling &tiling,
                              const GPUMachine &machine);
 
+/// What kernels on tensor cores, but for sparse factors, add to `region` for
+/// segments of 16-bit elements that start anywhere.
+double getRaggedSeconds(const Problem &region, const GPUMachine &machine);
+
 /// The columns (segments of 128 bytes, or as few as 32 where the tile footprint
 /// would not fit otherwise) that tile footprints of `problem` take; 0 if not
 /// even those fit. A tile footprint that two CTAs can share may be larger.

@@ -10,6 +10,8 @@
 
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "kron/Machine/GPUMachine.h"
+#include "kron/Mapping/GPU/CostModel.h"
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -19,6 +21,16 @@ namespace mlir::kron {
 /// Fields of the plan that `fused` carries are constraints.
 std::variant<SmallVector<GPUPlanAttr>, std::string>
 planWgmma(FusedOp fused, const GPUMachine &machine);
+
+/// What the kernel of `fused`, whose problem is `problem`, takes by `plan`,
+/// which is complete.
+KernelTime estimateWgmmaTime(FusedOp fused, GPUPlanAttr plan,
+                             const Problem &problem, const GPUMachine &machine);
+
+/// The seconds that the best wgmma kernel of `region`, which need not be there
+/// yet, takes; nothing if there is none.
+std::optional<double> estimateWgmmaRegion(const Problem &region,
+                                          const GPUMachine &machine);
 
 } // namespace mlir::kron
 

@@ -21,7 +21,9 @@
 #define KRON_PLAN_GPU_WGMMAPLAN_H
 
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Plan/GPU/Problem.h"
 #include "kron/Plan/GPU/WgmmaOperand.h"
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -150,6 +152,10 @@ struct WgmmaPlan : WgmmaChoices {
 /// Axes and factors of `fused`, which no choice changes; or why it cannot
 /// become a wgmma kernel.
 std::variant<WgmmaPlan, std::string> describeWgmma(FusedOp fused);
+
+/// The same of `problem`, for which there need be no IR; nothing if it cannot.
+/// Axes outside of the contracted ones, and between them, are taken for one.
+std::optional<WgmmaPlan> describeWgmma(const Problem &problem);
 
 /// Works out tiles and their layout from the choices of `plan`.
 void setWgmmaTile(WgmmaPlan &plan);
