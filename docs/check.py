@@ -359,12 +359,36 @@ def check_layers(checker, page):
                                f"{path.relative_to(ROOT)} includes kron/{name}: only --kron-plan chooses")
 
 
+FILE = r"[\w./-]+\.(?:h|hpp|cpp|td|py|pyi|mlir|test|json|jsonl|md|txt|cmake|sh)"
+
+
 def check_paths(checker, page):
-    """Files that the page names exist: by a path, or the end of one."""
-    known = [f"/{name}" for name in tracked_files()]
-    for name in dict.fromkeys(re.findall(r"`([\w./-]+\.(?:h|hpp|cpp|td|py|pyi|mlir|test|json|md))`", page.read_text())):
-        checker.expect(any(path.endswith(f"/{name}") for path in known),
-                       f"{page.relative_to(ROOT)}: {name} does not exist")
+    """Files and folders that the page names exist, by a path or the end of one."""
+    where, files = page.relative_to(ROOT), [f"/{name}" for name in tracked_files()]
+    folders = {str(folder) for name in files for folder in pathlib.PurePath(name).parents}
+    tops = {folder.split("/")[1] for folder in folders}
+    for name in dict.fromkeys(re.findall(r"`([\w./-]+)`", page.read_text())):
+        if re.fullmatch(FILE, name):
+            checker.expect(any(path.endswith(f"/{name}") for path in files), f"{where}: {name} does not exist")
+        elif "/" in name and name.split("/")[0] in tops:
+            checker.expect(f"/{name}".rstrip("/") in folders | set(files), f"{where}: {name} does not exist")
+
+
+def check_recipes(checker, page):
+    """Each step of a recipe names files that can be told from others: a name alone is one of a
+    kind, or in a folder that the step names."""
+    where, files = page.relative_to(ROOT), [f"/{name}" for name in tracked_files()]
+    recipes = page.read_text().split("\n## Recipes\n")[1]
+    for step in re.split(r"^(?=\d+\. |### )", recipes, flags=re.M):
+        names = re.findall(r"`([\w./-]+)`", step)
+        folders = [str(pathlib.PurePath(name).parent if re.fullmatch(FILE, name) else name) for name in names]
+        for name in dict.fromkeys(name for name in names if re.fullmatch(FILE, name)):
+            found = [path for path in files if path.endswith(f"/{name}")]
+            is_named = any(path == f"/{name}" or str(pathlib.PurePath(path).parent).endswith(f"/{folder}")
+                           for path in found for folder in folders)
+            # Those beside new files are meant.
+            checker.expect(len(found) <= 1 or is_named or name == "CMakeLists.txt",
+                           f"{where}: which {name} of {', '.join(found)} is meant, in '{step[:60].strip()}'")
 
 
 def check_generated(checker, generated):
@@ -431,6 +455,7 @@ def main():
     check_layers(checker, DOCS / "Architecture.md")
     tiles.check(checker, ROOT, options.build)
     check_paths(checker, DOCS / "Architecture.md")
+    check_recipes(checker, DOCS / "Architecture.md")
     check_generated(checker, render.generated())
     check_tuned(checker)
     print(f"{checker.passed} passed, {checker.failed} failed")

@@ -25,7 +25,8 @@ What a `#kron.gpu_plan` can say, by kernel ([the attribute](Dialect.md#gpuplanat
 `#kron.cpu_plan` can ([the attribute](Dialect.md#cpuplanattr)). A *required* field is in every
 complete plan; a field with a *default* is printed where it has another value; a *constraint* is accepted in a plan
 by hand and tells `--kron-plan` what to choose, but is no part of what it writes. Required fields and those with
-defaults are constraints, too, where a plan by hand gives them. What is given is met, or an error names the field, its
+defaults are constraints, too, where a plan by hand gives them, and so are fields of steps one by one; launches of `simt`
+are given whole. What is given is met, or an error names the field, its
 value and what the plan would have: other fields make something of a constraint (`tile` and `columns` of `extents`,
 `threads` of warps, `stages` of `ring_slots`), in a complete plan by hand as well, and a plan without a kernel takes only
 kernels to which its fields mean something (`cluster` of 1 and, for `batched`, `columns` of 1 mean that there is nothing

@@ -30,6 +30,7 @@ FAMILIES = {
     "chain": ("Chain.cpp", "chain.mlir", 494, "sm_90a"),
     "sparse": ("Sparse.cpp", "sparse.mlir", 1213, "sm_90a"),
     "pairwise": ("Pairwise.cpp", "pairwise.mlir", None, "sm_90a"),
+    "pairwise_grad": ("PairwiseGrad.cpp", "pairwise-grad.mlir", None, "sm_90a"),
 }
 MOST_OPERATIONS, MOST_METHODS, MOST_FIELDS, MOST_LINES = 60, 40, 25, 149
 

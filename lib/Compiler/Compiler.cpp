@@ -9,6 +9,7 @@
 #include "kron/Driver/Calibrate.h"
 #include "kron/Driver/Measure.h"
 #include "kron/Driver/Session.h"
+#include "kron/Machine/CacheFolder.h"
 #include "kron/Target/ForkGuard.h"
 #include "llvm/ADT/StringExtras.h"
 #include <algorithm>
@@ -40,9 +41,10 @@ static SmallVector<std::string> split(const char *text, char separator) {
 }
 
 /// A session for what is asked for.
-static llvm::Expected<Session> configure(const KronCompileOptions &request) {
+static llvm::Expected<Session> configure(const KronCompileOptions &request,
+                                         llvm::raw_ostream &log) {
   Session session = getSession();
-  session.useHost(kronGetNumThreads());
+  session.useHost(kronGetNumThreads(), /*vectorBits=*/0, log);
   CodegenOptions &options = session.getOptions();
   options.reference = request.reference;
   options.widen = request.widen;
@@ -58,7 +60,9 @@ static llvm::Expected<Session> configure(const KronCompileOptions &request) {
 
 static KronProgram *compile(StringRef text, const KronCompileOptions &request) {
   llvm::raw_string_ostream log(compileLog);
-  auto session = configure(request);
+  if (std::string problem = getCacheProblem(); !problem.empty())
+    log << problem << "\n";
+  auto session = configure(request, log);
   if (!session) {
     log << llvm::toString(session.takeError());
     return nullptr;

@@ -7,6 +7,7 @@
 
 #include "kron/Driver/Calibrate.h"
 #include "kron/Driver/Measure.h"
+#include "kron/Machine/CacheFolder.h"
 #include "kron/Machine/LockedFile.h"
 #include "kron/Target/LLVMIR.h"
 #include "kron/Target/Output.h"
@@ -30,40 +31,56 @@ using llvm::createStringError;
 static constexpr double kCalibrationSeconds = 3.5;
 /// The same where somebody waits for the first kernel, and what is copied then.
 static constexpr double kFirstUseSeconds = 0.3;
-/// For which another process that measures is waited for.
-static constexpr double kMostLockSeconds = 2;
+/// For which another process that measures is waited for, of a processor and of
+/// a GPU.
+static constexpr double kMostLockSeconds = 2, kMostGPULockSeconds = 5;
 static constexpr size_t kFirstUseBytes = size_t(1) << 25;
+
+/// Of a run whose rate counts, the share for which it had the processor: turns
+/// of the operating system take less.
+static constexpr double kLeastShare = 0.95;
 
 /// Rounds up to what copies take.
 static size_t getShare(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
+llvm::Error kron::checkMeasured(const Calibration &calibration) {
+  if (!calibration.rates.empty())
+    return llvm::Error::success();
+  if (calibration.contended.empty())
+    return createStringError("there was no time to measure any rate");
+  return createStringError("other programs ran while " +
+                           llvm::join(calibration.contended, ", ") +
+                           " was measured: no rate counts");
+}
+
 llvm::Expected<Calibration> kron::measureProcessor(const Deadline &deadline,
-                                                   size_t copiedBytes) {
+                                                   size_t copiedBytes,
+                                                   ThreadClock clock) {
   Processor processor = getHostProcessor();
   Calibration calibration;
   calibration.key = getCalibrationKey(processor);
-  using Measure = std::function<llvm::Expected<double>(const Deadline &)>;
+  using Measure = std::function<llvm::Expected<MeasuredRate>(const Deadline &)>;
   // What takes long comes last, and has the time that the others leave.
   std::pair<StringRef, Measure> measures[] = {
       {"ffma",
-       [](const Deadline &part) {
-         return measureMultiplyAdds(KRON_F32, /*numThreads=*/1, part) * 1e-9;
+       [&](const Deadline &part) {
+         return measureMultiplyAdds(KRON_F32, /*numThreads=*/1, part, clock);
        }},
       // Of half the cache, with room for what else is used.
       {"l2copy",
        [&](const Deadline &part) {
          size_t share = getShare(processor.l2Bytes / 4);
-         return measureCopy(CopyArrays(share), share, 1, part) * 1e-9;
+         return measureCopy(CopyArrays(share), share, 1, part, clock);
        }},
-      {"copy", [&](const Deadline &part) -> llvm::Expected<double> {
+      {"copy", [&](const Deadline &part) -> llvm::Expected<MeasuredRate> {
          size_t bytes = getShare(copiedBytes);
          CopyArrays memory(bytes, part);
          if (!memory.target && !part.isOver())
            return createStringError("no memory for two arrays of " +
                                     llvm::Twine(bytes) + " bytes");
-         return measureCopy(memory, bytes, 1, part) * 1e-9;
+         return measureCopy(memory, bytes, 1, part, clock);
        }}};
-  llvm::StringMap<double> rates;
+  llvm::StringMap<MeasuredRate> rates;
   double numLeft = std::size(measures);
   for (auto &[kind, measure] : measures) {
     if (deadline.isOver())
@@ -71,16 +88,18 @@ llvm::Expected<Calibration> kron::measureProcessor(const Deadline &deadline,
     auto rate = measure(deadline.getPart(1 / numLeft--));
     if (!rate)
       return rate.takeError();
-    if (*rate > 0)
+    if (rate->perSecond > 0)
       rates[kind] = *rate;
   }
   for (const RateKind &kind : getCPURateKinds())
-    if (auto rate = rates.find(kind.key); rate != rates.end())
-      calibration.set(kind.key, rate->second);
-    else
+    if (auto rate = rates.find(kind.key); rate == rates.end())
       calibration.missed.push_back(kind.key);
-  if (calibration.rates.empty())
-    return createStringError("there was no time to measure any rate");
+    else if (rate->second.share < kLeastShare)
+      calibration.contended.push_back(kind.key);
+    else
+      calibration.set(kind.key, rate->second.perSecond * 1e-9);
+  if (llvm::Error error = checkMeasured(calibration))
+    return std::move(error);
   return calibration;
 }
 
@@ -88,16 +107,28 @@ llvm::Expected<Calibration> kron::measureProcessorAtFirstUse() {
   return measureProcessor(Deadline(kFirstUseSeconds), kFirstUseBytes);
 }
 
+/// Names the rates of `machine` that other programs took part of.
+static void warnOfContention(const Calibration &calibration, StringRef machine,
+                             llvm::raw_ostream &warnings) {
+  if (!calibration.contended.empty())
+    warnings << machine << ": other programs ran while "
+             << llvm::join(calibration.contended, ", ")
+             << " was measured, which is not kept\n";
+}
+
+/// Makes the folder of `path`, for this user alone.
+static std::error_code createFolderOf(StringRef path) {
+  return llvm::sys::fs::create_directories(llvm::sys::path::parent_path(path),
+                                           /*IgnoreExisting=*/true,
+                                           llvm::sys::fs::owner_all);
+}
+
 void kron::calibrateAtFirstUse(
-    Processor &processor,
+    Processor &processor, llvm::raw_ostream &warnings,
     llvm::function_ref<llvm::Expected<Calibration>()> measure) {
   std::string path = getCalibrationPath(getCalibrationKey(processor));
   if (processor.isKnown || processor.rates.areCalibrated || path.empty() ||
-      !mayCalibrateAtFirstUse())
-    return;
-  if (llvm::sys::fs::create_directories(llvm::sys::path::parent_path(path),
-                                        /*IgnoreExisting=*/true,
-                                        llvm::sys::fs::owner_all))
+      !mayCalibrateAtFirstUse() || createFolderOf(path))
     return;
   // One at a time: others would take its processors, and need not measure then.
   LockedFile lock(path + ".lock", kMostLockSeconds);
@@ -107,8 +138,12 @@ void kron::calibrateAtFirstUse(
   if (processor.rates.areCalibrated)
     return;
   auto measured = measure();
-  if (!measured)
-    return llvm::consumeError(measured.takeError());
+  if (!measured) {
+    warnings << "this processor: " << llvm::toString(measured.takeError())
+             << "\n";
+    return;
+  }
+  warnOfContention(*measured, "this processor", warnings);
   if (auto kept = keepCalibration(*measured); !kept)
     llvm::consumeError(kept.takeError());
   setRates(processor, *measured);
@@ -136,6 +171,9 @@ void kron::printCalibration(llvm::raw_ostream &stream,
     if (llvm::is_contained(calibration.missed, kind.key))
       stream << llvm::formatv("  {0,-52}  not measured: time was over\n",
                               kind.text);
+    if (llvm::is_contained(calibration.contended, kind.key))
+      stream << llvm::formatv("  {0,-52}  not kept: other programs ran\n",
+                              kind.text);
     if (rate == 0)
       continue;
     stream << llvm::formatv("  {0,-52} {1,10} {2,-8}", kind.text,
@@ -155,16 +193,15 @@ llvm::Expected<std::string> kron::keepCalibration(const Calibration &measured) {
   std::string path = getCalibrationPath(measured.key);
   if (path.empty())
     return path;
-  if (std::error_code error = llvm::sys::fs::create_directories(
-          llvm::sys::path::parent_path(path), /*IgnoreExisting=*/true,
-          llvm::sys::fs::owner_all))
+  if (std::error_code error = createFolderOf(path))
     return createStringError("cannot make the folder of '" + path +
                              "': " + error.message());
-  // What there was no time for stays as it was measured before.
   Calibration calibration = measured;
-  if (!measured.missed.empty() && llvm::sys::fs::exists(path)) {
+  SmallVector<StringRef> unknown = llvm::to_vector(measured.missed);
+  llvm::append_range(unknown, measured.contended);
+  if (!unknown.empty() && llvm::sys::fs::exists(path)) {
     auto before = readCalibration(path);
-    for (StringRef kind : measured.missed)
+    for (StringRef kind : unknown)
       if (before && before->key == measured.key && before->find(kind))
         calibration.rates.emplace_back(kind.str(), before->find(kind));
     if (!before)
@@ -179,24 +216,66 @@ llvm::Expected<std::string> kron::keepCalibration(const Calibration &measured) {
 
 llvm::Error kron::calibrate(std::optional<int32_t> number,
                             llvm::raw_ostream &stream,
-                            std::optional<double> seconds) {
+                            std::optional<double> seconds, ThreadClock clock) {
   Deadline deadline(seconds.value_or(kCalibrationSeconds));
-  auto calibration =
-      number ? measureGPU(*number, deadline) : measureProcessor(deadline);
+  auto calibration = number ? measureGPU(*number, deadline)
+                            : measureProcessor(deadline, kCopiedBytes, clock);
   if (!calibration)
     return calibration.takeError();
   printCalibration(stream, *calibration);
   auto path = keepCalibration(*calibration);
   if (!path)
     return path.takeError();
-  stream << (path->empty() ? "kept nowhere (KRON_CACHE=0)" : "kept in " + *path)
-         << "\n";
+  if (!path->empty())
+    stream << "kept in " << *path << "\n";
+  else if (std::string problem = getCacheProblem(); !problem.empty())
+    stream << "kept nowhere: " << problem << "\n";
+  else
+    stream << "kept nowhere (KRON_CACHE=0)\n";
   return llvm::Error::success();
 }
 
 //===----------------------------------------------------------------------===//
 // GPUs of this machine
 //===----------------------------------------------------------------------===//
+
+/// The name of the GPU with the rates that are kept of it; nothing if there are
+/// none, or `warnings` says why they are none of it.
+static std::optional<std::string> findKeptName(const CalibrationKey &key,
+                                               StringRef path,
+                                               llvm::raw_ostream &warnings) {
+  if (!llvm::sys::fs::exists(path))
+    return std::nullopt;
+  auto kept = readCalibration(path);
+  if (kept && kept->key == key)
+    return kept->getGPUName();
+  warnings << "calibration ignored: "
+           << (kept ? "'" + path.str() + "': expects one of " + key.model +
+                          ", but got one of " + kept->key.model
+                    : llvm::toString(kept.takeError()))
+           << "\n";
+  return std::nullopt;
+}
+
+/// Measures a GPU that no table has, and keeps what it finds where that is
+/// possible.
+static std::string measureUnknownGPU(int32_t number, const CalibrationKey &key,
+                                     llvm::raw_ostream &warnings) {
+  auto measured = measureGPU(number, Deadline(kCalibrationSeconds));
+  if (!measured) {
+    warnings << "GPU " << number << " cannot be calibrated: "
+             << llvm::toString(measured.takeError()) << "\n";
+    return key.machine;
+  }
+  if (!measured->missed.empty())
+    warnings << "GPU " << number << ": there was no time to measure "
+             << llvm::join(measured->missed, ", ") << "\n";
+  warnOfContention(*measured, "GPU " + std::to_string(number), warnings);
+  // Where it cannot be kept, the next process measures again.
+  if (auto kept = keepCalibration(*measured); !kept)
+    warnings << llvm::toString(kept.takeError()) << "\n";
+  return measured->getGPUName();
+}
 
 llvm::Expected<std::string> kron::getGPUName(int32_t number,
                                              llvm::raw_ostream &warnings) {
@@ -207,30 +286,18 @@ llvm::Expected<std::string> kron::getGPUName(int32_t number,
   std::string path = getCalibrationPath(key);
   if (path.empty())
     return key.machine;
-  if (llvm::sys::fs::exists(path)) {
-    auto kept = readCalibration(path);
-    if (kept && kept->key == key)
-      return kept->getGPUName();
-    warnings << "calibration ignored: "
-             << (kept ? "'" + path + "': expects one of " + key.model +
-                            ", but got one of " + kept->key.model
-                      : llvm::toString(kept.takeError()))
-             << "\n";
-  }
+  if (auto name = findKeptName(key, path, warnings))
+    return *name;
   bool isKnown = !StringRef(key.machine).starts_with("sm_");
   if (isKnown || !mayCalibrateAtFirstUse())
     return key.machine;
-  auto measured = measureGPU(number, Deadline(kCalibrationSeconds));
-  if (!measured) {
-    warnings << "GPU " << number << " cannot be calibrated: "
-             << llvm::toString(measured.takeError()) << "\n";
+  if (createFolderOf(path))
+    return measureUnknownGPU(number, key, warnings);
+  // One at a time: each would take from what the others measure.
+  LockedFile lock(path + ".lock", kMostGPULockSeconds);
+  if (lock.descriptor < 0)
     return key.machine;
-  }
-  if (!measured->missed.empty())
-    warnings << "GPU " << number << ": there was no time to measure "
-             << llvm::join(measured->missed, ", ") << "\n";
-  // Where it cannot be kept, the next process measures again.
-  if (auto kept = keepCalibration(*measured); !kept)
-    warnings << llvm::toString(kept.takeError()) << "\n";
-  return measured->getGPUName();
+  if (auto name = findKeptName(key, path, llvm::nulls()))
+    return *name;
+  return measureUnknownGPU(number, key, warnings);
 }

@@ -7,6 +7,7 @@
 
 #include "kron/Driver/CommandLine.h"
 #include "kron/Driver/HostArray.h"
+#include "kron/Machine/CacheFolder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/WithColor.h"
@@ -57,13 +58,29 @@ llvm::Expected<std::optional<int32_t>> kron::parseGpuTarget(StringRef target) {
   return number;
 }
 
+/// Prints each line of `warnings` as one of `tool`.
+static void warn(StringRef warnings, StringRef tool) {
+  for (StringRef line : llvm::split(warnings, '\n'))
+    if (!line.empty())
+      llvm::WithColor::warning(llvm::errs(), tool) << line << "\n";
+}
+
+void kron::warnOfCache(StringRef tool) { warn(getCacheProblem(), tool); }
+
+void kron::useHost(Session &session, int32_t numThreads, int64_t vectorBits,
+                   StringRef tool) {
+  std::string warnings;
+  llvm::raw_string_ostream stream(warnings);
+  session.useHost(numThreads, vectorBits, stream);
+  warn(warnings, tool);
+}
+
 llvm::Error kron::useGPUs(Session &session, ArrayRef<int32_t> numbers,
                           StringRef name, StringRef tool) {
   std::string warnings;
   llvm::raw_string_ostream stream(warnings);
   llvm::Error error = session.useGPUs(numbers, name, stream);
-  if (!warnings.empty())
-    llvm::WithColor::warning(llvm::errs(), tool) << warnings;
+  warn(warnings, tool);
   return error;
 }
 

@@ -11,9 +11,10 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <functional>
+#include <numeric>
 #include <sys/mman.h>
 #include <thread>
+#include <time.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -34,7 +35,7 @@ Deadline Deadline::getPart(double share) const {
   return now ? Deadline((end - now()) * share, now) : Deadline();
 }
 
-double Deadline::getSteadySeconds() {
+double kron::getSteadySeconds() {
   return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
 
@@ -165,28 +166,47 @@ static FmaLoop getFmaLoop(bool isF64) {
                : FmaLoop{runScalarF32, kChains};
 }
 
-/// The best of several runs of `measure`, which end with `deadline` but for the
-/// first one.
-static double getBest(const Deadline &deadline,
-                      llvm::function_ref<double()> measure) {
-  double best = measure();
-  for (int i = 1; i < kRepetitions && !deadline.isOver(); ++i)
-    best = std::max(best, measure());
-  return best;
+double kron::getThreadSeconds() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * now.tv_nsec;
 }
 
-/// Runs `body(thread)` on `numThreads` threads; returns the seconds until all
-/// are done.
-static double runThreads(int32_t numThreads,
-                         std::function<void(int32_t)> body) {
+static const MeasuredRate &getBetter(const MeasuredRate &a,
+                                     const MeasuredRate &b) {
+  return a.perSecond < b.perSecond ? b : a;
+}
+
+/// Runs `body(thread)`, which does `work` in all, on `numThreads` threads.
+static MeasuredRate runThreads(int32_t numThreads, double work,
+                               ThreadClock clock,
+                               llvm::function_ref<void(int32_t)> body) {
   Clock::time_point start = Clock::now();
+  std::vector<double> seconds(numThreads);
+  auto run = [&](int32_t thread) {
+    double begin = clock();
+    body(thread);
+    seconds[thread] = clock() - begin;
+  };
   std::vector<std::thread> threads;
   for (int32_t thread = 1; thread < numThreads; ++thread)
-    threads.emplace_back(body, thread);
-  body(0);
+    threads.emplace_back(run, thread);
+  run(0);
   for (std::thread &thread : threads)
     thread.join();
-  return getSecondsSince(start);
+  double all = getSecondsSince(start);
+  double had = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  return {work / all, had / (all * numThreads)};
+}
+
+/// The best of several runs of `measure`, which end with `deadline` but for the
+/// first one.
+static MeasuredRate getBest(const Deadline &deadline,
+                            llvm::function_ref<MeasuredRate()> measure) {
+  MeasuredRate best = measure();
+  for (int i = 1; i < kRepetitions && !deadline.isOver(); ++i)
+    best = getBetter(best, measure());
+  return best;
 }
 
 /// Memory in huge pages where the system has them: what large arrays get too.
@@ -240,45 +260,51 @@ static void plainCopy(char *target, const char *source, size_t size) {
 
 using CopyFunction = void (*)(char *, const char *, size_t);
 
-static double timeCopies(CopyFunction copy, const CopyArrays &arrays,
-                         size_t share, int32_t numThreads,
-                         const Deadline &deadline) {
+static MeasuredRate timeCopies(CopyFunction copy, const CopyArrays &arrays,
+                               size_t share, int32_t numThreads,
+                               const Deadline &deadline, ThreadClock clock) {
   // Enough copies that starting the threads does not count.
   constexpr size_t bytesPerThread = size_t(1) << 27;
   size_t copies = std::max<size_t>(1, bytesPerThread / share);
+  double work = 2.0 * share * copies * numThreads;
   return getBest(deadline, [&] {
-    double seconds = runThreads(numThreads, [&](int32_t thread) {
-      for (size_t i = 0; i < copies; ++i)
-        copy(arrays.target + thread * share, arrays.source + thread * share,
-             share);
-    });
+    MeasuredRate rate =
+        runThreads(numThreads, work, clock, [&](int32_t thread) {
+          for (size_t i = 0; i < copies; ++i)
+            copy(arrays.target + thread * share, arrays.source + thread * share,
+                 share);
+        });
     sink = sink + arrays.target[0];
-    return 2.0 * share * copies * numThreads / seconds;
+    return rate;
   });
 }
 
-double kron::measureCopy(const CopyArrays &arrays, size_t share,
-                         int32_t numThreads, const Deadline &deadline) {
+MeasuredRate kron::measureCopy(const CopyArrays &arrays, size_t share,
+                               int32_t numThreads, const Deadline &deadline,
+                               ThreadClock clock) {
   if (!arrays.target)
-    return 0;
-  double best = timeCopies(plainCopy, arrays, share, numThreads, deadline);
+    return {};
+  MeasuredRate best =
+      timeCopies(plainCopy, arrays, share, numThreads, deadline, clock);
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f"))
-    best = std::max(
-        best, timeCopies(streamCopy, arrays, share, numThreads, deadline));
+    best = getBetter(best, timeCopies(streamCopy, arrays, share, numThreads,
+                                      deadline, clock));
 #endif
   return best;
 }
 
-double kron::measureMultiplyAdds(KronType type, int32_t numThreads,
-                                 const Deadline &deadline) {
+MeasuredRate kron::measureMultiplyAdds(KronType type, int32_t numThreads,
+                                       const Deadline &deadline,
+                                       ThreadClock clock) {
   bool isInteger = type == KRON_I32 || type == KRON_I64;
   FmaLoop loop = isInteger ? getIntegerLoop(type == KRON_I64)
                            : getFmaLoop(type == KRON_F64 || type == KRON_C64);
   constexpr int64_t rounds = 1 << 20;
+  double work = 2.0 * loop.perRound * rounds * numThreads;
   return getBest(deadline, [&] {
-    double seconds = runThreads(numThreads, [&](int32_t) { loop.run(rounds); });
-    return 2.0 * loop.perRound * rounds * numThreads / seconds;
+    return runThreads(numThreads, work, clock,
+                      [&](int32_t) { loop.run(rounds); });
   });
 }
 
@@ -288,6 +314,7 @@ MachineLimits MachineLimits::measure(KronType type, double bytes,
   auto share = static_cast<size_t>(std::clamp(bytes / 2, smallest, largest) /
                                    numThreads);
   share = (share + 63) / 64 * 64;
-  return {measureMultiplyAdds(type, numThreads),
-          measureCopy(CopyArrays(share * numThreads), share, numThreads)};
+  return {
+      measureMultiplyAdds(type, numThreads).perSecond,
+      measureCopy(CopyArrays(share * numThreads), share, numThreads).perSecond};
 }

@@ -19,6 +19,9 @@ static constexpr double kLongSeconds = 1e-3;
 static constexpr int32_t kMostRounds = 1 << 20;
 /// Launches of which the best counts: other programs only take time away.
 static constexpr int kRepetitions = 5;
+/// The least time of launches as a part of their median, of rates that count:
+/// clocks change less, and other programs take more in their turns.
+static constexpr double kLeastShare = 0.8;
 /// Launches of which the median counts, where a launch itself is timed.
 static constexpr int kLaunches = 51;
 /// CTAs on each SM: as many as have their registers at once.
@@ -36,14 +39,15 @@ public:
   GPUMeter(Gpu &gpu, DeviceModule module, DeviceMemory memory)
       : gpu(gpu), module(std::move(module)), memory(std::move(memory)) {}
 
-  /// Flops per second of `kernel`.
-  llvm::Expected<double> measureArithmetic(const RateKernel &kernel,
-                                           unsigned numCTAs);
-  /// Bytes per second of a copy that touches `bytes`, `rounds` times over;
-  /// the CTAs are a multiple of `numSMs` where they are few.
-  llvm::Expected<double> measureCopy(size_t bytes, int32_t rounds,
-                                     unsigned numSMs);
-  llvm::Expected<double> measureLaunch();
+  /// Flops of `kernel`.
+  llvm::Expected<MeasuredRate> measureArithmetic(const RateKernel &kernel,
+                                                 unsigned numCTAs);
+  /// Bytes of a copy that touches `bytes`, `rounds` times over; the CTAs are a
+  /// multiple of `numSMs` where they are few.
+  llvm::Expected<MeasuredRate> measureCopy(size_t bytes, int32_t rounds,
+                                           unsigned numSMs);
+  /// Seconds of a launch, in place of a rate.
+  llvm::Expected<MeasuredRate> measureLaunch();
 
 private:
   /// Seconds of each of `runs` launches.
@@ -51,8 +55,10 @@ private:
                                            unsigned threads,
                                            ArrayRef<void *> arguments,
                                            int runs);
-  llvm::Expected<double> getBest(StringRef kernel, unsigned numCTAs,
-                                 ArrayRef<void *> arguments, int runs);
+  /// The rate of `work` in the best of `runs` launches.
+  llvm::Expected<MeasuredRate> getBest(StringRef kernel, unsigned numCTAs,
+                                       ArrayRef<void *> arguments, int runs,
+                                       double work);
 
   Gpu &gpu;
   DeviceModule module;
@@ -71,57 +77,56 @@ GPUMeter::time(StringRef kernel, unsigned numCTAs, unsigned threads,
   return gpu.takeTimes();
 }
 
-llvm::Expected<double> GPUMeter::getBest(StringRef kernel, unsigned numCTAs,
-                                         ArrayRef<void *> arguments, int runs) {
+llvm::Expected<MeasuredRate> GPUMeter::getBest(StringRef kernel,
+                                               unsigned numCTAs,
+                                               ArrayRef<void *> arguments,
+                                               int runs, double work) {
   auto times = time(kernel, numCTAs, kRateThreads, arguments, runs);
   if (!times)
     return times.takeError();
-  double best = *llvm::min_element(*times);
+  llvm::sort(*times);
+  double best = times->front();
   if (best <= 0)
     return createStringError("kernel '" + kernel +
                              "' takes no time that the GPU can tell");
-  return best;
+  return MeasuredRate{work / best, best / (*times)[times->size() / 2]};
 }
 
-llvm::Expected<double> GPUMeter::measureArithmetic(const RateKernel &kernel,
-                                                   unsigned numCTAs) {
+llvm::Expected<MeasuredRate>
+GPUMeter::measureArithmetic(const RateKernel &kernel, unsigned numCTAs) {
   void *out = memory.get();
   int32_t rounds = 16;
   void *arguments[] = {&out, &rounds};
   while (rounds < kMostRounds) {
-    auto seconds = getBest(kernel.key, numCTAs, arguments, 1);
-    if (!seconds)
-      return seconds.takeError();
-    if (*seconds >= kLongSeconds)
+    auto launch = getBest(kernel.key, numCTAs, arguments, 1, /*work=*/1);
+    if (!launch)
+      return launch.takeError();
+    if (launch->perSecond * kLongSeconds <= 1)
       break;
     rounds *= 2;
   }
-  auto seconds = getBest(kernel.key, numCTAs, arguments, kRepetitions);
-  if (!seconds)
-    return seconds.takeError();
-  return kernel.flops * numCTAs * rounds / *seconds;
+  return getBest(kernel.key, numCTAs, arguments, kRepetitions,
+                 kernel.flops * numCTAs * rounds);
 }
 
-llvm::Expected<double> GPUMeter::measureCopy(size_t bytes, int32_t rounds,
-                                             unsigned numSMs) {
+llvm::Expected<MeasuredRate> GPUMeter::measureCopy(size_t bytes, int32_t rounds,
+                                                   unsigned numSMs) {
   size_t half = std::min(bytes, memory.getBytes()) / 2;
   auto numCTAs = static_cast<unsigned>(half / kCopyBytes);
   numCTAs = std::max(numCTAs / numSMs, 1u) * numSMs;
   void *target = memory.get();
   void *source = static_cast<char *>(target) + half;
   void *arguments[] = {&target, &source, &rounds};
-  auto seconds = getBest("copy", numCTAs, arguments, 2 * kRepetitions);
-  if (!seconds)
-    return seconds.takeError();
-  return 2.0 * kCopyBytes * numCTAs * rounds / *seconds;
+  return getBest("copy", numCTAs, arguments, 2 * kRepetitions,
+                 2.0 * kCopyBytes * numCTAs * rounds);
 }
 
-llvm::Expected<double> GPUMeter::measureLaunch() {
+llvm::Expected<MeasuredRate> GPUMeter::measureLaunch() {
   auto times = time("empty", 1, 32, {}, kLaunches);
   if (!times)
     return times.takeError();
   llvm::sort(*times);
-  return (*times)[kLaunches / 2];
+  return MeasuredRate{(*times)[kLaunches / 2]};
 }
 
 llvm::Expected<Calibration> kron::measureGPU(int32_t number,
@@ -157,9 +162,9 @@ llvm::Expected<Calibration> kron::measureGPU(int32_t number,
     return std::move(error);
 
   GPUMeter meter(**gpu, std::move(*module), std::move(*memory));
-  auto add =
-      [&](StringRef kind, double unit,
-          llvm::function_ref<llvm::Expected<double>()> measure) -> llvm::Error {
+  auto add = [&](StringRef kind, double unit,
+                 llvm::function_ref<llvm::Expected<MeasuredRate>()> measure)
+      -> llvm::Error {
     if (deadline.isOver()) {
       calibration.missed.push_back(kind);
       return llvm::Error::success();
@@ -167,7 +172,10 @@ llvm::Expected<Calibration> kron::measureGPU(int32_t number,
     auto rate = measure();
     if (!rate)
       return rate.takeError();
-    calibration.set(kind, *rate / unit);
+    if (rate->share < kLeastShare)
+      calibration.contended.push_back(kind);
+    else
+      calibration.set(kind, rate->perSecond / unit);
     return llvm::Error::success();
   };
   // Arithmetic first: by then clocks have risen.
@@ -191,7 +199,7 @@ llvm::Expected<Calibration> kron::measureGPU(int32_t number,
   if (llvm::Error error =
           add("launch", 1e-6, [&] { return meter.measureLaunch(); }))
     return std::move(error);
-  if (calibration.rates.empty())
-    return createStringError("there was no time to measure any rate");
+  if (llvm::Error error = checkMeasured(calibration))
+    return std::move(error);
   return calibration;
 }

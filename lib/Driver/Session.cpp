@@ -29,10 +29,11 @@ Session::Session() : contexts(std::make_shared<ContextPool>()) {}
 // Machines
 //===----------------------------------------------------------------------===//
 
-void Session::useHost(int32_t numThreads, int64_t vectorBits) {
+void Session::useHost(int32_t numThreads, int64_t vectorBits,
+                      llvm::raw_ostream &warnings) {
   ForkGuard guard;
   Processor host = getHostProcessor();
-  calibrateAtFirstUse(host);
+  calibrateAtFirstUse(host, warnings);
   if (vectorBits)
     host.vectorBits = vectorBits;
   processors = {std::move(host)};

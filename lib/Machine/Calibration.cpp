@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Machine/Calibration.h"
+#include "kron/Machine/CacheFolder.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -289,29 +290,15 @@ llvm::Expected<std::string> mlir::kron::resolveGPUName(StringRef name) {
   return calibration->getGPUName();
 }
 
-static StringRef getVariable(const char *name) {
-  const char *value = std::getenv(name);
-  return value ? value : "";
-}
-
 bool mlir::kron::mayCalibrateAtFirstUse() {
-  return getVariable("KRON_CALIBRATE") != "0";
+  const char *value = std::getenv("KRON_CALIBRATE");
+  return !value || StringRef(value) != "0";
 }
 
 std::string mlir::kron::getCalibrationFolder() {
-  if (getVariable("KRON_CACHE") == "0")
+  llvm::SmallString<128> path(getCacheFolder());
+  if (path.empty() || !isCacheEnabled() || !getCacheProblem().empty())
     return "";
-  llvm::SmallString<128> path(getVariable("KRON_CACHE_DIR"));
-  if (path.empty()) {
-    path = getVariable("XDG_CACHE_HOME");
-    if (path.empty()) {
-      path = getVariable("HOME");
-      if (path.empty())
-        return "";
-      llvm::sys::path::append(path, ".cache");
-    }
-    llvm::sys::path::append(path, "kron");
-  }
   llvm::sys::path::append(path, "machines");
   return path.str().str();
 }

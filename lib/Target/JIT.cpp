@@ -23,6 +23,7 @@ JITModule::JITModule(JITModule &&) = default;
 JITModule::~JITModule() {
   for (const KronKernel *kernel : addresses)
     for (int32_t i = 0; i < kernel->numVersions; ++i)
+      // As addCudaModules ends them.
       for (KronCudaModule *code = kernel->versions[i].cuda;
            code && code->numImages; ++code)
         kronRtCudaUnload(code);

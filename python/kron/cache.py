@@ -57,11 +57,10 @@ def _enabled():
 
 
 def _path():
-    path = os.environ.get("KRON_CACHE_DIR")
-    if not path:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-        path = os.path.join(base, "kron")
-    return os.path.abspath(path)
+    # Calibrations and tuning records, which are the compiler's, are kept there too.
+    from kron import _compile
+
+    return _compile.compiler().cache_folder()
 
 
 def _limit():
@@ -79,27 +78,20 @@ def _limit():
 
 def _open_folder(create):
     """The folder, private to this user; None if it cannot be or is not there."""
-    if not _enabled():
-        return None
     path = _path()
-    try:
-        if create:
-            os.makedirs(path, mode=0o700, exist_ok=True)
-        status = os.stat(path)
-        if status.st_uid != os.geteuid() or not stat.S_ISDIR(status.st_mode):
-            warnings.warn(f"kron does not use the cache {path}: another user owns it",
-                          stacklevel=3)
-            return None
-        # A folder of the user's choice may have other uses, so its mode stays.
-        if status.st_mode & 0o077 and not os.environ.get("KRON_CACHE_DIR"):
-            os.chmod(path, 0o700)
-        elif status.st_mode & 0o022:
-            warnings.warn(f"kron does not use the cache {path}: others can write there",
-                          stacklevel=3)
-            return None
-    except OSError:
+    if not _enabled() or not path:
         return None
-    return path
+    if create:
+        try:
+            os.makedirs(path, mode=0o700, exist_ok=True)
+        except OSError:
+            return None
+    from kron import _compile
+
+    if problem := _compile.compiler().cache_problem():
+        warnings.warn(problem, stacklevel=3)
+        return None
+    return path if os.path.isdir(path) else None
 
 
 def make_key(**parts):

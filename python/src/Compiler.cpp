@@ -15,6 +15,7 @@
 #include "kron/Driver/Calibrate.h"
 #include "kron/Driver/Tuner.h"
 #include "kron/InitAll.h"
+#include "kron/Machine/CacheFolder.h"
 #include "kron/Mapping/Tuning/RecordFile.h"
 #include "kron/Target/ForkGuard.h"
 #include "kron/Target/Output.h"
@@ -416,6 +417,8 @@ PYBIND11_MODULE(_compiler, module) {
              [] { return getDefaultRecordFiles(kronGetNumThreads()); });
   module.attr("shipped_records") = kShippedRecords.str();
   module.def("user_record_file", getUserRecordFile);
+  module.def("cache_folder", getCacheFolder);
+  module.def("cache_problem", getCacheProblem);
   module.def("tune", tuneModule, py::arg("text"), py::arg("specs"),
              py::arg("shapes"), py::arg("device"), py::arg("seconds"),
              py::arg("output"), py::arg("only_unknown") = false);

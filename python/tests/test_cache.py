@@ -182,6 +182,19 @@ def test_folder_with_other_uses(tmp_path, mode, used):
     assert len(entries(folder)) == used
 
 
+def test_calibrations_are_of_the_same_cache(tmp_path, monkeypatch):
+    """Where others can write, none of kron's files is used, and one warning names the folder."""
+    monkeypatch.setenv("KRON_CACHE_DIR", str(tmp_path / "shared"))
+    (tmp_path / "shared").mkdir(mode=0o700)
+    compiler = _compile.compiler()
+    assert compiler.user_record_file() == str(tmp_path / "shared/records.jsonl")
+    assert cache.info().path == compiler.cache_folder() == str(tmp_path / "shared")
+    (tmp_path / "shared").chmod(0o777)
+    assert compiler.user_record_file() == ""
+    with pytest.warns(UserWarning, match="does not use the cache .*shared: others can write there"):
+        assert cache.info().entries == 0
+
+
 def test_default_folder_is_private(tmp_path):
     folder = tmp_path / "kron"
     folder.mkdir(mode=0o755)

@@ -171,6 +171,23 @@ func.func @chain_warp_groups(%x: memref<1000x2x64xf16>, %k: memref<2x32x64xf16>,
 
 // -----
 
+func.func @chain_step(%x: memref<1000x2x64xf16>, %k: memref<2x32x64xf16>, %l: memref<64x32x2xf16>, %y: memref<1000x64x2xf16>) {
+  // expected-error @below {{chain: no chain plan has result_tiles = 3 in step 1}}
+  kron.fused ins(%x, %k, %l : memref<1000x2x64xf16>, memref<2x32x64xf16>, memref<64x32x2xf16>) outs(%y : memref<1000x64x2xf16>)
+      attributes {plan = #kron.gpu_plan<kernel = chain, steps = [{}, {result_tiles = 3}]>} {
+  ^bb0(%t: tensor<1000x2x64xf16>, %a: tensor<2x32x64xf16>, %b: tensor<64x32x2xf16>, %o: tensor<1000x64x2xf16>):
+    %e = tensor.empty() : tensor<1000x2x32xf32>
+    %0 = kron.mode_product axis(2) ins(%t : tensor<1000x2x64xf16>) factor(%a [1, q, p] : tensor<2x32x64xf16>) outs(%e : tensor<1000x2x32xf32>) -> tensor<1000x2x32xf32>
+    %1 = tensor.collapse_shape %0 [[0], [1, 2]] : tensor<1000x2x32xf32> into tensor<1000x64xf32>
+    %2 = tensor.expand_shape %1 [[0], [1, 2]] output_shape [1000, 32, 2] : tensor<1000x64xf32> into tensor<1000x32x2xf32>
+    %3 = kron.mode_product axis(1) ins(%2 : tensor<1000x32x2xf32>) factor(%b [q, p, 2] : tensor<64x32x2xf16>) outs(%o : tensor<1000x64x2xf16>) -> tensor<1000x64x2xf16>
+    kron.yield %3 : tensor<1000x64x2xf16>
+  }
+  return
+}
+
+// -----
+
 func.func @chain_steps(%x: memref<1000x16x16xf32>, %k: memref<16x16x16xf32>, %l: memref<16x16x16xf32>, %y: memref<1000x16x16xf32>) {
   // expected-error @below {{expects at most 8 steps of a chain, quantization included, but got 9}}
   kron.fused ins(%x, %k, %l : memref<1000x16x16xf32>, memref<16x16x16xf32>, memref<16x16x16xf32>) outs(%y : memref<1000x16x16xf32>)

@@ -172,3 +172,16 @@ func.func @gradient_regions(%x: memref<1000x256xf32>, %y: memref<1x256x256x1xf32
   kron.ksmm_grad ins(%x : memref<1000x256xf32>) grad(%x : memref<1000x256xf32>) outs(%y : memref<1x256x256x1xf32>) {plan = #kron.gpu_plan<kernel = gradient, regions = [1]>}
   return
 }
+
+// -----
+
+func.func @chain_of_one_factor(%x: memref<?x384xf32>, %w: memref<6x64x64x1xf32>, %q: memref<?x384xi8>, %s: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %rows = memref.dim %x, %c0 : memref<?x384xf32>
+  %y = memref.alloc(%rows) : memref<?x384xf32>
+  // expected-error @below {{has no GPU kernel of kind chain; chain: expects quantize to be 1 for one factor, but got 0}}
+  kron.ksmm ins(%x : memref<?x384xf32>) weights(%w : memref<6x64x64x1xf32>) outs(%y : memref<?x384xf32>) {plan = #kron.gpu_plan<kernel = chain, quantize = 0>}
+  kron.quantize ins(%y : memref<?x384xf32>) outs(%q, %s : memref<?x384xi8>, memref<?xf32>)
+  memref.dealloc %y : memref<?x384xf32>
+  return
+}

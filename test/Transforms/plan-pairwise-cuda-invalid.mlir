@@ -257,10 +257,10 @@ func.func @polynomials_of_f64(%a: memref<?x?xf64>, %y: memref<?x?xf64>) {
 
 // -----
 
-func.func @kept_alone(%a: memref<?x?xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf32>) {
-  // expected-error @+1 {{has no GPU kernel; pairwise: expects a K that is known, or max_k and a function that zeros do not change, with keeps_rows}}
+func.func @kept_beside_products(%a: memref<?x?xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf32>) {
+  // expected-error @+1 {{expects keeps_rows to be 0, say, but got 1, or a plan without products = 3}}
   kron.pairwise_apply square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) values(%v : memref<?x1xf32>) outs(%y : memref<?x1xf32>)
-    {plan = #kron.gpu_plan<kernel = pairwise, keeps_rows = 1>}
+    {plan = #kron.gpu_plan<kernel = pairwise, products = 3, keeps_rows = 1>}
   return
 }
 

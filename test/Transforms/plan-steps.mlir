@@ -459,3 +459,20 @@ func.func @bound_columns(%x: memref<377x20x300xf32>, %f: memref<5x20xf32>, %g: m
   }
   return
 }
+
+// -----
+
+// Verify that rows that are far by hand are neither copied first nor prefetched as lines of the next window, and stay what
+// they are where the planner would choose otherwise.
+// CHECK-LABEL: func.func @far_by_hand
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{{[{].*}}far = 1}]>
+// CHECK-NOT: packs_input
+// CHECK-NOT: input_panels
+func.func @far_by_hand(%x: memref<512x512xf32>, %f: memref<512x512xf32>, %y: memref<512x512xf32>) {
+  kron.fused ins(%x, %f : memref<512x512xf32>, memref<512x512xf32>) outs(%y : memref<512x512xf32>) attributes {plan = #kron.cpu_plan<steps = [{far = 1}]>} {
+  ^bb0(%t: tensor<512x512xf32>, %a: tensor<512x512xf32>, %o: tensor<512x512xf32>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<512x512xf32>) factor(%a [q, p] : tensor<512x512xf32>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
+    kron.yield %1 : tensor<512x512xf32>
+  }
+  return
+}

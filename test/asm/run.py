@@ -87,6 +87,11 @@ class EpilogueCase(Case):
                             f"{{activation = #kron.activation<{self.activation}>}}\n  return")
 
 
+#: All cases: what makes one, of which shapes, and the processors that each is compiled for.
+GROUPS = ((Case, SHAPES, CPUS), (Case, TILE_SHAPES, [TILES]), (Case, PAIR_SHAPES, [PAIRS]),
+          (EpilogueCase, EPILOGUE_SHAPES, CPUS))
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=HERE.parents[1] / "build")
@@ -125,9 +130,7 @@ def main():
     options = parse_arguments()
     kronc = options.build.resolve() / "bin/kronc"
     budgets = json.loads(BUDGET.read_text()) if BUDGET.exists() else {}
-    groups = ((Case, SHAPES, CPUS), (Case, TILE_SHAPES, [TILES]), (Case, PAIR_SHAPES, [PAIRS]),
-              (EpilogueCase, EPILOGUE_SHAPES, CPUS))
-    jobs = [(case, cpu) for make, shapes, cpus in groups for case in map(make, shapes)
+    jobs = [(case, cpu) for make, shapes, cpus in GROUPS for case in map(make, shapes)
             for cpu in cpus if options.only in case.name]
     passed = failed = 0
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:

@@ -41,7 +41,7 @@ static const std::vector<std::vector<StringRef>> kKinds = {
      "f8E4M3FN", "f8E5M2", "complex<f32>", "complex<f64>"},
     {"N", "T", "C"},
     {"auto", "simt", "ffma", "mma", "wgmma", "batched", "dmma", "sparse",
-     "small_groups", "chain", "gradient", "cublas", "pairwise"},
+     "small_groups", "chain", "gradient", "cublas", "pairwise", "pairwise_grad"},
     {"batch_first", "batch_last"},
     {"identity", "relu", "gelu", "silu"},
     {"full", "ieee", "tf32"},

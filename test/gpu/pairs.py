@@ -80,14 +80,16 @@ def random(rng, most):
 class PairCase(Case):
     def __init__(self, index, p):
         super().__init__(index, np.random.default_rng([index, 6]), p["op"], p["type"], p["form"], p["memref_layout"])
-        self.p, self.is_product = p, p["op"] == "pairwise_apply"
+        self.p, self.is_product, self.is_stored = p, p["op"] == "pairwise_apply", p["op"] == "pairwise"
         self.power, self.term = FUNCTIONS[p["function"]]
         self.special = p.get("special")
         self.tags |= {"function=" + (p["function"] or "region"), "trans=" + p["trans"], p["reduce"], p["accumulate"],
                       *(["epilogue"] if p["epilogue"] else []), *(["special"] if self.special is not None else [])}
-        used = [*p["batches"][:3 if self.is_product else 2], *([p["param"]] if isinstance(p["param"], tuple) else [])]
-        self.batch = np.broadcast_shapes(*used)
+        self.batch = np.broadcast_shapes(*self._used_batches(), p["param"] if isinstance(p["param"], tuple) else ())
         self._build()
+
+    def _used_batches(self):
+        return self.p["batches"][:3 if self.is_product else 2]
 
     # --- text -----------------------------------------------------------------
 
@@ -120,18 +122,24 @@ class PairCase(Case):
             sources |= more
             text += f" accumulate({p['accumulate']})"
             operands += f" values({v} : {v_type})"
+        params, regions = self._regions(t)
+        self._finish(text + operands + params, regions, "MC" if self.is_product else "MN", sources)
+
+    def _regions(self, t):
+        """The hyper-parameter as an operand, and the regions, which take it."""
+        p, params = self.p, ""
         if p["param"] == "scalar":
             self.alpha = self.scalar("alpha", "operand")
             self.alpha.value = abs(self.alpha.value)
-            operands += f" params(%alpha : {t})"
+            params = f" params(%alpha : {t})"
         elif p["param"] is not None:
-            operands += f" params(%g : {self.array('g', p['param'], element=self.scalar_element).mlir})"
+            params = f" params(%g : {self.array('g', p['param'], element=self.scalar_element).mlir})"
         named = p["param"] is not None
         regions = "" if p["function"] else INNER.format(t=t, more=f", %h: {t}" if named else "")
         if p["epilogue"]:
             regions += EPILOGUE.format(t=t, more=f", %h: {t}" if named else "", scale=SCALE.format(t=t) if named else "",
                                        argument="%scaled" if named else "%negated")
-        self._finish(text + operands, regions, "MC" if self.is_product else "MN", sources)
+        return params, regions
 
     def _finish(self, text, regions, letters, sources):
         shape = [*self.batch, *map(self._size, letters)]
@@ -144,8 +152,8 @@ class PairCase(Case):
             self.body.append(f"%result = {text} outs({init} : {y}){regions}{attributes} -> {y}")
             self.returns = y
             return
-        # A product may be reduced in its destination, which is read then.
-        y = self.array("y", shape, dims, "out", poisoned=not self.is_product).mlir
+        # A product, or a gradient, may be reduced in its destination, which is read then.
+        y = self.array("y", shape, dims, "out", poisoned=self.is_stored).mlir
         self.body.append(f"{text} outs(%y : {y}){regions}{attributes}")
         self.returns = None
 

@@ -11,6 +11,7 @@ import math
 import selection  # noqa: F401  (finds the modules below)
 
 import cases
+import pair_gradients
 import pairs
 import shapes
 from shapes import OPEN
@@ -141,6 +142,18 @@ def pair(name, function, sizes, fields=SMALL_PAIRS, **more):
     plan = [f"plan = #kron.gpu_plan<kernel = pairwise, {fields}>"] if fields else []
     op = "pairwise_apply" if len(sizes) == 4 else "pairwise"
     return pairs.parameters(op, name, function, sizes, **more) | dict(attributes=plan)
+
+
+#: Fields of blocks of 16 x 32 and tiles of 16 rows and 8 positions of K; of values of pairs besides.
+SMALL_GRADIENTS = ("threads = 64, ctas_per_sm = 2, thread_rows = 2, thread_columns = 4, column_threads = 8, "
+                   "thread_positions = 2, k_threads = 4, split_ctas = 9")
+SMALL_PAIR_GRADIENTS = f"{SMALL_GRADIENTS}, stages = 2, k_step"
+
+
+def pair_gradient(by, name, function, sizes, weights="h", fields=SMALL_GRADIENTS, **more):
+    """A gradient of a function of pairs with such a plan; the planner's, if there are no fields."""
+    plan = [f"plan = #kron.gpu_plan<kernel = pairwise_grad, {fields}>"] if fields else []
+    return pair_gradients.parameters(by, name, function, sizes, weights, **more) | dict(attributes=plan)
 
 
 #: (a kernel of the plan, chips, parameters).
@@ -404,6 +417,10 @@ FIXED = (
     ("pairwise", CHIPS, pair("f16", "square_diff", (18, 75, 7, 3), accumulate="logsumexp", special=math.nan,
                              fields=kept(3, 16, "value_columns = 3, split_ctas = 4"))),
     ("pairwise", CHIPS, pair("f32", "square_diff", (300, 150, 3, 2), epilogue=True, fields="")),
+    # Blocks that arrive together, with their values, in parts that end within such, of four and of two.
+    ("pairwise", CHIPS, pair("f32", "square_diff", (20, 101, 3, 2), epilogue=True,
+                             fields=kept(8, 2, "value_columns = 2, split_ctas = 3"))),
+    ("pairwise", CHIPS, pair("f64", "square_diff", (18, 33, 3, 3), dynamic="MNC", fields=kept(5, 2, "split_ctas = 2"))),
     # A whole power beyond those that are written as products, with positions behind K.
     ("pairwise", CHIPS, pair("f32", "pow_diff(9.0)", (18, 40, 5), fields="")),
     # K decides at a launch whether squares are products, and whether rows stay in registers.
@@ -461,6 +478,26 @@ FIXED = (
     ("pairwise", HOPPER, pair("f16", "square_diff", (140, 75, 17, 3), epilogue=True, param="scalar", clusters=2,
                               fields=warpgroups(1, 16, 2, 256, values(2, 8)))),
     ("pairwise", HOPPER, pair("f32", "square_diff", (70, 130, 0, 3), dynamic="K", fields=warpgroups(3, 8, more=values(3, 8)))),
+    # Gradients: of sums, by either side, of one column and several, of the batch and added up along it, of all types, of
+    # tails along all axes, of infinities' neighbours; with values of pairs; and outputs.
+    ("pairwise_grad", CHIPS, pair_gradient("lhs", "f32", "abs_diff", (37, 45, 21, 1), batches=((2, 1), (3,), (), (), (), (2, 3)))),
+    ("pairwise_grad", CHIPS, pair_gradient("rhs", "f32", "pow_diff(1.3)", (37, 45, 11, 1), "huv", trans="TNTNT", memref_layout="any")),
+    ("pairwise_grad", CHIPS, pair_gradient("lhs", "f64", "square_diff", (20, 70, 9, 3), "uv", batches=((3,), (), (), (), (3,), ()))),
+    ("pairwise_grad", CHIPS, pair_gradient("rhs", "f16", "dot", (33, 40, 35, 2), "uv", form="tensor", dynamic="MNKC")),
+    ("pairwise_grad", CHIPS, pair_gradient("lhs", "bf16", "", (18, 33, 16, 1), batches=((2,), (2,), (), (), (), (1,)))),
+    ("pairwise_grad", CHIPS, pair_gradient("lhs", "f32", "pow_diff(0.5)", (18, 40, 5, 1), dynamic="LMNK", fields="")),
+    ("pairwise_grad", CHIPS, pair_gradient("lhs", "f32", "square_diff", (37, 70, 20, 3), "uv", epilogue=True, param=(2,),
+                                           batches=((2,), (), (), (), (), (2,)), fields=f"{SMALL_PAIR_GRADIENTS} = 8")),
+    ("pairwise_grad", CHIPS, pair_gradient("rhs", "f64", "abs_diff", (37, 45, 12, 1), "h", epilogue=True, trans="TTNNN",
+                                           dynamic="K", fields=f"{SMALL_PAIR_GRADIENTS} = 4")),
+    ("pairwise_grad", CHIPS, pair_gradient("lhs", "f16", "square_diff", (33, 20, 17, 1), "huv", epilogue=True, param="scalar",
+                                           fields=f"{SMALL_PAIR_GRADIENTS} = 16")),
+    *(("pairwise_grad", CHIPS, pair_gradient("lhs", "f32", "square_diff", (150, 100, depth, 2), "uv", epilogue=True,
+                                             dynamic="MNK", fields="")) for depth in (3, 16, 40)),
+    ("pairwise_grad", CHIPS, pair_gradient("lhs", "f32", "pow_diff(1.3)", (37, 45, 10, 1), "huv", dynamic="MNK",
+                                           batches=((), (), (), (), (7,), (7,)), fields=f"{SMALL_GRADIENTS}, outputs = 4")),
+    ("pairwise_grad", CHIPS, pair_gradient("rhs", "f64", "abs_diff", (20, 33, 12, 1), "uv",
+                                           batches=((2, 1), (1, 1), (), (2, 3), (), (2, 3)), fields=f"{SMALL_GRADIENTS}, outputs = 3")),
     ("chain", CHIPS, chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 100)),
     ("chain", CHIPS, chain("f32", ((8, 16, 16, 1), (1, 128, 16, 8)), 100)),
     ("chain", CHIPS, chain("bf16", ((16, 16, 16, 1), (4, 16, 16, 4), (1, 16, 16, 16)), 90)),
@@ -519,7 +556,7 @@ def _cost(p):
 
 def _reduced(p):
     """With as many rows as it may cost, or None."""
-    if p["op"] in pairs.OPS:
+    if p["op"] in (*pairs.OPS, "pairwise_grad"):
         return p if math.prod(p["sizes"][:3]) <= MAX_PAIRS else None
     if p["op"] not in ("mkm", "kmm", "batched", "ksmm", "ksmm_grad", "chain"):
         return None

@@ -79,6 +79,14 @@ CHANGED = (
         3, 8, more=", value_columns = 8, value_products = 3, split_ctas = 2")), "sm_90a",
      {"cp.async.c": (0,), "cp.async.bulk": (0, 1), "mbarrier.init": (0, 3), "mbarrier.arrive.expect_tx": (0, 1),
       "mbarrier.arrive.shared": (0,), "wgmma.commit_group": (0,), "wgmma.wait_group": (0,)}),
+    # Short rows in registers: blocks of columns that arrive together, and their values.
+    (ptx_cases.pair("f32", "square_diff", (20, 60, 3, 2), epilogue=True, fields=ptx_cases.kept(
+        4, 2, "value_columns = 2, split_ctas = 1")), "sm_90a",
+     {"cp.async.c": (0, 1, 2, 3), "cp.async.commit_group": (1, 2), "cp.async.wait_group": (0,)}),
+    # Norms and values that arrive while rows are multiplied.
+    (ptx_cases.pair("f32", "square_diff", (130, 120, 64, 1), epilogue=True, fields=ptx_cases.warpgroups(
+        3, 8, more=", split_ctas = 1")), "sm_90a",
+     {"cp.async.c": (0,), "cp.async.commit_group": (1,), "cp.async.wait_group": (0,), "bar.sync": (2,)}),
     # Steps that go round in the ring of two warpgroups: a slot is free once both are done with it.
     (ptx_cases.pair("f32", "dot", (200, 40, 200), fields=ptx_cases.warpgroups(3, 8, 2, 256)), "sm_90a",
      {"mbarrier.arrive.shared": (0,), "cp.async.bulk": (0, 3), "bar.sync": (0,)}),

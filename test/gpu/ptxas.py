@@ -29,6 +29,7 @@ from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
 import selection  # noqa: F401  (finds the modules below)
 
 import eight_bits
+import pair_gradients
 import pairs
 from bench_cases import Case
 from kronlib import Kron, KronError
@@ -42,7 +43,7 @@ SPILLED = 96
 # registers, since many threads hide how long they take. Matrix products have 128 sums, of warpgroups half as many of a
 # step beside these, and addresses by strides that are not known spill.
 # Known losses: each lowers the speed of these shapes.
-EXCEPTIONS = {"pairs": 0, "pairs products": 1408, "pairs logsumexp": 480, "pairs power": 48,
+EXCEPTIONS = {"pairs": 0, "pair gradients": 0, "pairs products": 1408, "pairs logsumexp": 480, "pairs power": 48,
               "8^5": 256, "8^8": 192, "31^3": 384,
               "256^2": 768, "1,64,64,16": 576, "1,256,256,4": 768, "1,1024,1024,1": 704,
               "6,64,64,1": 176, "epilogue 1,768,192,2": 1248,
@@ -114,6 +115,11 @@ GOLDEN = [
     # Rows in registers.
     *(("pairs", t, 30000, (30000, 30000, 3, c), {"function": "square_diff", "epilogue": True, "accumulate": a, "dynamic": "MN"})
       for t in ("f32", "f64", "f16") for c, a in ((1, "sum"), (9, "sum"), (9, "logsumexp"))),
+    *(("pair_gradients", t, 30000, (30000, 30000, k, 1), {"function": f, "weights": w, "epilogue": e})
+      for t in ("f32", "f64", "f16") for k in (16, 1024)
+      for f, w, e in (("square_diff", "uv", True), ("abs_diff", "h", False))),
+    *(("pair_gradients", t, 1000, (1000, 1000, 64, 1), {"function": "pow_diff(1.3)", "weights": "huv", "dynamic": "MNK",
+                                                        "batches": ((), (), (), (), (8,), (8,))}) for t in ("f32", "f64")),
 ]
 
 
@@ -256,12 +262,26 @@ class Pairs(pairs.PairCase):
         return super().mlir().replace(f"@{self.name}(", "@bench(")
 
 
+class PairGradients(pair_gradients.GradCase):
+    """The gradient of a function of pairs by an operand, of sizes that are not known, as check takes it."""
+
+    def __init__(self, element, rows, sizes, function, weights, **more):
+        p = pair_gradients.parameters("lhs", element, function, sizes, weights,
+                                      **({"memref_layout": "any", "dynamic": "MNKC"} | more))
+        super().__init__(0, p)
+        self.text = "pair gradients"
+        self.name = f"bench pairwise_grad {element} {function} {sizes} {weights}"
+
+    def mlir(self):
+        return super().mlir().replace(f"@{self.name}(", "@bench(")
+
+
 def make_case(golden):
     op, name, rows, shape, more = golden
     if op == "quantize":
         return Rows(name, rows, shape, **more)
     layers = {"ksmm_grad": Gradient, "epilogue": Layer, "chain": Chain,
-              "quantized": SparseRows, "pairs": Pairs}
+              "quantized": SparseRows, "pairs": Pairs, "pair_gradients": PairGradients}
     if op in layers:
         return layers[op](name, rows, shape, **more)
     key = "pattern" if op == "ksmm" else "factors"

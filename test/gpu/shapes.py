@@ -16,6 +16,7 @@ import numpy as np
 
 import cases
 import chains
+import pair_gradients
 import pairs
 import random_cases
 from dtypes import TYPES
@@ -310,6 +311,8 @@ FIXED = (
     # each tile of rows or of more.
     pairs.parameters("pairwise", "f32", "abs_diff", (300, 270, 100)),
     pairs.parameters("pairwise", "f64", "square_diff", (130, 200, 65), epilogue=True, param="scalar"),
+    pairs.parameters("pairwise", "f32", "abs_diff", (300, 270, 101), attributes=[
+        "plan = #kron.gpu_plan<kernel = pairwise, ctas_per_sm = 2, thread_columns = 16>"]),
     # The same by matrix products, whose tiles are not exact where an element is not.
     *(pairs.parameters("pairwise", name, function, (700, 300, 100), attributes=[
         f"plan = #kron.gpu_plan<kernel = pairwise, products = {3 if name == 'f32' else 1}>"], **more)
@@ -345,6 +348,13 @@ FIXED = (
     *(pairs.parameters("pairwise_apply", "f32", "square_diff", (200, 333, 5, 2), accumulate=accumulate, attributes=[
         f"plan = #kron.gpu_plan<kernel = pairwise, column_threads = 8, split_ctas = {ctas}>"])
       for accumulate, ctas in (("max", 1), ("logsumexp", 7))),
+    # Gradients by an operand: of all types, with values of pairs and without, K of a few positions and of many, and outputs.
+    *(pair_gradients.parameters(by, name, function, (300, 270, depth, 2), weights, epilogue=epilogue)
+      for name in ("f32", "f64", "f16", "bf16") for by, function, depth, weights, epilogue in
+      (("lhs", "square_diff", 20, "uv", True), ("rhs", "abs_diff", 100, "h", False), ("lhs", "pow_diff(1.3)", 3, "huv", True))),
+    pair_gradients.parameters("lhs", "f32", "square_diff", (1000, 900, 333, 1), "uv", epilogue=True, dynamic="MNKC", param="scalar"),
+    pair_gradients.parameters("lhs", "f32", "pow_diff(1.3)", (300, 200, 64, 1), "huv", batches=((), (), (), (), (11,), (11,))),
+    pair_gradients.parameters("lhs", "f64", "pow_diff(2.7)", (130, 100, 30, 1), "uv", batches=((2, 1), (1,), (), (2, 1), (3,), (2, 3))),
 )
 
 
@@ -364,6 +374,8 @@ def parameters(seed, number):
     kind = rng.random()
     if kind < 0.05:
         return pairs.random(rng, MAX_PAIRS)
+    if kind < 0.06:
+        return pair_gradients.random(rng, MAX_PAIRS)
     make = (_product if kind < 0.62 else _batched if kind < 0.78 else
             _ksmm if kind < 0.9 else _sparse_chain if kind < 0.97 else
             _dense if kind < 0.985 else _small_groups if kind < 0.995 else _swapped)
@@ -375,6 +387,8 @@ def make(seed, index, number):
 
 
 def build(index, p):
+    if p["op"] == "pairwise_grad":
+        return pair_gradients.GradCase(index, p)
     if p["op"] in pairs.OPS:
         return pairs.PairCase(index, p)
     case = cases.build(index, p)

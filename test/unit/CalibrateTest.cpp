@@ -13,6 +13,7 @@
 #include "kron/Driver/Calibrate.h"
 #include "../../lib/Driver/RateKernels.h"
 #include "FakeCuda.h"
+#include "kron/Machine/CacheFolder.h"
 #include "kron/Machine/LockedFile.h"
 #include "kron/Target/GPUCode.h"
 #include "llvm/Support/FileSystem.h"
@@ -21,7 +22,9 @@
 #include <atomic>
 #include <cstdlib>
 #include <fstream>
+#include <mutex>
 #include <set>
+#include <sys/stat.h>
 #include <thread>
 
 using namespace mlir::kron;
@@ -89,11 +92,14 @@ protected:
     return name ? *name : "error: " + llvm::toString(name.takeError());
   }
 
-  /// The only file that is kept.
+  /// The only calibration that is kept.
   std::string getFile() {
     std::error_code error;
     llvm::sys::fs::directory_iterator file(folder + "/machines", error), end;
-    return error || file == end ? "" : file->path();
+    for (; !error && file != end; file.increment(error))
+      if (llvm::StringRef(file->path()).ends_with(".json"))
+        return file->path();
+    return "";
   }
 
   std::string folder, warnings;
@@ -107,22 +113,30 @@ protected:
   Processor use(const std::string &cpu = "unheard-of", bool isKnown = false) {
     Processor processor{cpu, "", 256, KRON_ISA_HOST};
     processor.isKnown = isKnown;
-    calibrateAtFirstUse(processor, [&]() -> llvm::Expected<Calibration> {
+    std::string said;
+    llvm::raw_string_ostream stream(said);
+    auto measure = [&]() -> llvm::Expected<Calibration> {
       ++numMeasured;
       if (isBroken)
         return llvm::createStringError("no clock");
       Calibration calibration;
       calibration.key = getCalibrationKey(processor);
       calibration.set("copy", 42);
+      if (isContended)
+        calibration.contended = {"l2copy", "ffma"};
       return calibration;
-    });
+    };
+    calibrateAtFirstUse(processor, stream, measure);
+    std::lock_guard<std::mutex> guard(mutex);
+    warnings += said;
     EXPECT_EQ(processor.rates.copyGigabytes,
               processor.rates.areCalibrated ? 42 : 20);
     return processor;
   }
 
   std::atomic<int> numMeasured = 0;
-  bool isBroken = false;
+  std::mutex mutex;
+  bool isBroken = false, isContended = false;
 };
 } // namespace
 
@@ -136,6 +150,55 @@ TEST_F(FirstUse, IsMeasuredOnceAndKept) {
   // Another one has rates of its own.
   EXPECT_TRUE(use("unheard-of-too").rates.areCalibrated);
   EXPECT_EQ(numMeasured, 2);
+}
+
+TEST_F(FirstUse, WhatOtherProgramsTookPartOfIsSaidAndNotKept) {
+  isContended = true;
+  EXPECT_TRUE(use().rates.areCalibrated);
+  EXPECT_EQ(warnings, "this processor: other programs ran while l2copy, ffma "
+                      "was measured, which is not kept\n");
+  auto kept = readCalibration(folder + "/machines/cpu-unheard-of-1.json");
+  ASSERT_TRUE(bool(kept)) << llvm::toString(kept.takeError());
+  EXPECT_EQ(kept->rates.size(), 1u);
+}
+
+TEST_F(FirstUse, FoldersThatOthersCanWriteToAreNotUsed) {
+  EXPECT_TRUE(use().rates.areCalibrated);
+  // The file is there, and may be somebody else's.
+  ASSERT_EQ(chmod(folder.c_str(), 0777), 0);
+  EXPECT_FALSE(use().rates.areCalibrated);
+  EXPECT_EQ(numMeasured, 1);
+  EXPECT_EQ(getCalibrationFolder(), "");
+  EXPECT_EQ(getCacheProblem(), "kron does not use the cache " + folder +
+                                   ": others can write there");
+  EXPECT_EQ(getName(), "sm_90a:sms=132:clock=1980:copy=4228:l2=60");
+  std::string report;
+  llvm::raw_string_ostream stream(report);
+  llvm::Error error = calibrate(0, stream);
+  ASSERT_FALSE(bool(error)) << llvm::toString(std::move(error));
+  EXPECT_NE(report.find("kept nowhere: " + getCacheProblem()),
+            std::string::npos)
+      << report;
+  ASSERT_EQ(chmod(folder.c_str(), 0755), 0);
+  EXPECT_EQ(getCacheProblem(), "");
+  EXPECT_TRUE(use().rates.areCalibrated);
+  EXPECT_EQ(numMeasured, 1);
+}
+
+TEST_F(FirstUse, TheDefaultFolderIsMadePrivate) {
+  std::string own = folder + "/kron";
+  ASSERT_FALSE(llvm::sys::fs::create_directory(own));
+  ASSERT_EQ(chmod(own.c_str(), 0777), 0);
+  setenv("KRON_CACHE_DIR", "", 1);
+  setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+  EXPECT_EQ(getCacheProblem(), "");
+  EXPECT_EQ(llvm::cantFail(
+                llvm::errorOrToExpected(llvm::sys::fs::getPermissions(own))),
+            llvm::sys::fs::owner_all);
+  // A file is no folder.
+  std::ofstream(folder + "/file") << "";
+  setenv("KRON_CACHE_DIR", (folder + "/file").c_str(), 1);
+  EXPECT_NE(getCacheProblem().find("it is no folder"), std::string::npos);
 }
 
 TEST_F(FirstUse, IsMeasuredByOneOfManyAtOnce) {
@@ -188,7 +251,7 @@ TEST_F(FirstUse, MeasuringEndsInTime) {
   // By a clock that goes on at each look there is time for some rates alone.
   double now = 0;
   Deadline deadline(0.3, [&now] { return now += 0.1; });
-  auto calibration = measureProcessor(deadline, 1 << 16);
+  auto calibration = measureProcessor(deadline, 1 << 16, getSteadySeconds);
   ASSERT_TRUE(bool(calibration)) << llvm::toString(calibration.takeError());
   EXPECT_FALSE(calibration->missed.empty());
   EXPECT_GT(calibration->find("ffma"), 0);
@@ -232,6 +295,48 @@ TEST_F(Calibrate, GPUsHaveTheKernelsOfTheirInstructions) {
   // A warp's m8n8k4, 16 times in each of 16 rounds.
   EXPECT_NEAR(calibration->find("dmma"),
               2e-12 * 8 * 16 * 16 * 8 * 8 * 4 * 2 * 132 / 2e-3, 1e-3);
+}
+
+TEST_F(Calibrate, RatesOfABusyGPUAreNotKept) {
+  // Two of three launches of one kernel wait for another program's.
+  int launches = 0;
+  fakeCuda().milliseconds = [&](const FakeLaunch &launch) {
+    bool waits = launch.kernel == "dfma" && ++launches % 3;
+    return getMilliseconds(launch) * (waits ? 1.5 : 1);
+  };
+  auto calibration = measureGPU(0, Deadline());
+  ASSERT_TRUE(bool(calibration)) << llvm::toString(calibration.takeError());
+  EXPECT_EQ(calibration->rates.size(), kRates.size() - 1);
+  EXPECT_EQ(calibration->find("dfma"), 0);
+  EXPECT_EQ(calibration->contended, std::vector<llvm::StringRef>{"dfma"});
+  std::string report;
+  llvm::raw_string_ostream stream(report);
+  printCalibration(stream, *calibration);
+  EXPECT_NE(report.find("not kept: other programs ran"), std::string::npos)
+      << report;
+  // Plans are made with the others.
+  std::string name = getName();
+  EXPECT_EQ(name.find(":dfma="), std::string::npos) << name;
+  EXPECT_NE(name.find(":ffma=60:"), std::string::npos) << name;
+  EXPECT_NE(warnings.find("GPU 0: other programs ran while dfma was measured"),
+            std::string::npos)
+      << warnings;
+}
+
+TEST_F(Calibrate, UnknownGPUsAreMeasuredByOneProcessAtATime) {
+  getName();
+  std::string path = getFile();
+  ASSERT_FALSE(llvm::sys::fs::remove(path));
+  // No other process gets the lock while kernels are launched.
+  int launches = 0;
+  fakeCuda().milliseconds = [&](const FakeLaunch &launch) {
+    if (launches++ == 0)
+      EXPECT_EQ(LockedFile(path + ".lock", /*seconds=*/0).descriptor, -1);
+    return getMilliseconds(launch);
+  };
+  getName();
+  EXPECT_GT(launches, 0);
+  EXPECT_GE(LockedFile(path + ".lock", /*seconds=*/0).descriptor, 0);
 }
 
 /// Measures until a clock has been read so often.
@@ -278,7 +383,8 @@ TEST_F(Calibrate, RatesThatThereIsTimeForAreKept) {
 }
 
 TEST(CalibrateProcessor, RatesThatThereIsTimeForAreKept) {
-  auto calibration = measureProcessor(getReadings(12));
+  auto calibration =
+      measureProcessor(getReadings(12), kCopiedBytes, getSteadySeconds);
   ASSERT_TRUE(bool(calibration)) << llvm::toString(calibration.takeError());
   // The first ones, of as few runs as the clock allows, in the order of files.
   EXPECT_GT(calibration->find("ffma"), 0);
@@ -288,6 +394,15 @@ TEST(CalibrateProcessor, RatesThatThereIsTimeForAreKept) {
             getCPURateKinds().size());
   for (const auto &[kind, rate] : calibration->rates)
     EXPECT_FALSE(llvm::is_contained(calibration->missed, kind)) << kind;
+}
+
+TEST(CalibrateProcessor, RatesOfABusyProcessorDoNotCount) {
+  // By a clock that stands still, other programs had the processor.
+  auto calibration =
+      measureProcessor(Deadline(), 1 << 16, []() -> double { return 0; });
+  EXPECT_EQ(llvm::toString(calibration.takeError()),
+            "other programs ran while copy, l2copy, ffma was measured: no rate "
+            "counts");
 }
 
 TEST(RateKernels, PtxasTakesThemForEveryArchitecture) {

@@ -82,6 +82,10 @@ struct Options {
       cl::cat(category), "calibration-seconds", cl::Hidden,
       cl::desc("Seconds after which --calibrate begins no other measurement"),
       cl::init(-1)};
+  cl::opt<bool> calibrationCountsAll{
+      cl::cat(category), "calibration-counts-all", cl::Hidden,
+      cl::desc("Count what other programs took part of while --calibrate "
+               "measured it")};
   cl::opt<int> threads{cl::cat(category), "threads",
                        cl::desc("Threads (default: the runtime's)"),
                        cl::init(0)};
@@ -216,7 +220,8 @@ static llvm::Error verifyResults(const Session &session, ModuleOp module,
   if (!magnitudes)
     return magnitudes.takeError();
   auto function = module.lookupSymbol<func::FuncOp>(kernel.name);
-  double epsilon = function ? getAllowedEpsilon(function) : 0;
+  double epsilon =
+      function ? getAllowedEpsilon(function, session.isForGPU()) : 0;
   auto compiled = oracle.load(module);
   if (failed(compiled))
     return diagnosedError();
@@ -350,7 +355,7 @@ openGpu(const DeviceOptions &devices) {
 static llvm::Expected<Session> createSession(const Gpu *gpu,
                                              const DeviceOptions &devices) {
   Session session;
-  session.useHost(getNumThreads(), getOptions().vectorBits);
+  useHost(session, getNumThreads(), getOptions().vectorBits, "kron-run");
   session.getOptions().reference = getOptions().reference;
   if (gpu || devices.isGpu) {
     SmallVector<int32_t> numbers(devices.devices.begin(),
@@ -400,12 +405,15 @@ static llvm::Error calibrateTarget() {
   std::optional<double> seconds;
   if (getOptions().calibrationSeconds >= 0)
     seconds = getOptions().calibrationSeconds;
-  return calibrate(*number, llvm::outs(), seconds);
+  return calibrate(*number, llvm::outs(), seconds,
+                   getOptions().calibrationCountsAll ? getSteadySeconds
+                                                     : getThreadSeconds);
 }
 
 static llvm::Error run() {
   if (llvm::Error error = checkOptions())
     return error;
+  warnOfCache("kron-run");
   if (getOptions().calibrate)
     return calibrateTarget();
   auto devices = getDeviceOptions();

@@ -257,6 +257,7 @@ static llvm::Error tuneFile() {
   if (getOptions().files.size() != 1)
     return createStringError("expects one FILE.mlir, but got " +
                              llvm::Twine(getOptions().files.size()) + " files");
+  warnOfCache("kron-tune");
   std::string output = getOptions().output;
   if (output.empty() && !getOptions().fakeTimes.empty())
     return createStringError("expects -o with --fake-time");
@@ -293,8 +294,10 @@ static llvm::Error tuneFile() {
   options.fakeTimes = std::move(*fakeTimes);
   options.isStopped = [] { return isInterrupted != 0; };
   Session session;
-  session.useHost(getOptions().threads ? int32_t(getOptions().threads)
-                                       : kronGetNumThreads());
+  useHost(session,
+          getOptions().threads ? int32_t(getOptions().threads)
+                               : kronGetNumThreads(),
+          /*vectorBits=*/0, "kron-tune");
   std::unique_ptr<Gpu> gpu;
   if (*number) {
     auto opened = Gpu::open(**number);

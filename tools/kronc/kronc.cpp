@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kron/Driver/CommandLine.h"
 #include "kron/Driver/Session.h"
 #include "kron/Target/Output.h"
 #include "kron/Target/Remarks.h"
@@ -240,6 +241,9 @@ static llvm::Expected<Session> createSession(Emit emit) {
                              llvm::join(cpus, ",") + "' without it");
   if (cpus.empty())
     cpus = {"portable"};
+  // What is kept of this processor's rates.
+  if (llvm::is_contained(cpus, "native"))
+    warnOfCache("kronc");
   if (llvm::Error error = addGPUs(session, emit))
     return std::move(error);
   if (hasTarget("cpu"))

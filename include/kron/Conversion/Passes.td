@@ -342,7 +342,9 @@ def KronLowerInterface : Pass<"kron-lower-interface", "::mlir::ModuleOp"> {
     nothing are kept.
 
     The attribute `kron.args` on the function records name, direction and
-    equal sizes of its arguments for the manifest that the runtime checks.
+    equal sizes of its arguments for the manifest that the runtime checks. It
+    takes the place of `llvm.emit_c_interface`, with which other front ends ask
+    for a C interface.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
                            "::mlir::func::FuncDialect",

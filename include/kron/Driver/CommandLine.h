@@ -25,7 +25,13 @@ llvm::Error selectEntry(ModuleOp module, StringRef entry);
 /// The GPU of --target "cuda[:NUMBER]"; none for "cpu".
 llvm::Expected<std::optional<int32_t>> parseGpuTarget(StringRef target);
 
-/// Session::useGPUs, with warnings of `tool` on standard error.
+/// Warns on standard error of a cache that `tool` does not use.
+void warnOfCache(StringRef tool);
+
+/// Session::useHost and Session::useGPUs, with warnings of `tool` on standard
+/// error.
+void useHost(Session &session, int32_t numThreads, int64_t vectorBits,
+             StringRef tool);
 llvm::Error useGPUs(Session &session, ArrayRef<int32_t> numbers, StringRef name,
                     StringRef tool);
 

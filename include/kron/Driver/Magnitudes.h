@@ -13,9 +13,10 @@
 
 namespace mlir::kron {
 
-/// The epsilon that results of `function` are exact to, where an operation asks
-/// for less than its type has; 0 if none does.
-double getAllowedEpsilon(func::FuncOp function);
+/// The epsilon that results of `function` are exact to on a GPU or a processor,
+/// where an operation allows less than its type has and that machine takes it;
+/// 0 if none does.
+double getAllowedEpsilon(func::FuncOp function, bool isForGPU);
 
 /// If all that `function` computes are sums of a kron.pairwise_apply, makes it
 /// compute the sums of the magnitudes of the matrix times what the values are,

@@ -32,6 +32,9 @@ llvm::Expected<std::vector<double>>
 timeLaunches(const KronKernel *kernel, const KernelManifest &manifest,
              CallArguments &call, int32_t numThreads, unsigned runs);
 
+/// Seconds since some moment.
+double getSteadySeconds();
+
 /// When measuring has to end: what was begun is ended.
 class Deadline {
 public:
@@ -46,18 +49,32 @@ public:
   Deadline getPart(double share) const;
 
 private:
-  static double getSteadySeconds();
-
   /// Seconds since some moment; null: never over.
   std::function<double()> now;
   double end = 0;
 };
 
+/// Seconds for which the calling thread had a processor.
+double getThreadSeconds();
+
+/// A clock of the calling thread. By getSteadySeconds all runs have processors
+/// to themselves, whatever else runs: for tests.
+using ThreadClock = double (*)();
+
+/// The best of several runs.
+struct MeasuredRate {
+  double perSecond = 0;
+  /// The share of that run for which its threads had processors: other programs
+  /// had them for the rest.
+  double share = 1;
+};
+
 /// Multiply-adds in registers of `numThreads` threads, on vectors of what
-/// `type` computes in: flops per second, the best of several runs, which end
-/// with `deadline` but for the first one.
-double measureMultiplyAdds(KronType type, int32_t numThreads,
-                           const Deadline &deadline = {});
+/// `type` computes in: flops, in runs that end with `deadline` but for the
+/// first one.
+MeasuredRate measureMultiplyAdds(KronType type, int32_t numThreads,
+                                 const Deadline &deadline = {},
+                                 ThreadClock clock = getThreadSeconds);
 
 /// Two arrays of the same size, whose memory has been written to.
 class CopyArrays {
@@ -74,12 +91,13 @@ private:
   size_t bytes;
 };
 
-/// Bytes read plus bytes written per second where each thread copies a `share`
-/// of bytes again and again, with the better kind of stores; the best of
-/// several runs as above. 0 if there are no arrays. `share` is a multiple of
-/// 64, and not larger than the arrays divided by threads.
-double measureCopy(const CopyArrays &arrays, size_t share, int32_t numThreads,
-                   const Deadline &deadline = {});
+/// Bytes read plus bytes written where each thread copies a `share` of bytes
+/// again and again, with the better kind of stores, in runs as above. 0 if
+/// there are no arrays. `share` is a multiple of 64, and not larger than the
+/// arrays divided by threads.
+MeasuredRate measureCopy(const CopyArrays &arrays, size_t share,
+                         int32_t numThreads, const Deadline &deadline = {},
+                         ThreadClock clock = getThreadSeconds);
 
 /// Measured on `numThreads` threads of this machine, in a fraction of a second.
 struct MachineLimits {

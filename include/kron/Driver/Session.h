@@ -56,8 +56,9 @@ public:
   /// This processor and no GPU, for kernels on `numThreads` threads, as far as
   /// tuning records are concerned; 0: not known. `vectorBits` other than 0 take
   /// the place of its own. One that kron does not know is measured at its first
-  /// use.
-  void useHost(int32_t numThreads, int64_t vectorBits = 0);
+  /// use; `warnings` says what of that does not count.
+  void useHost(int32_t numThreads, int64_t vectorBits = 0,
+               llvm::raw_ostream &warnings = llvm::nulls());
 
   /// A version for each of the processors that LLVM calls `names`; "native" is
   /// this one, and "portable" takes the place of all with those of

@@ -68,8 +68,10 @@ struct Calibration {
   CalibrationKey key;
   /// By kind; what a machine lacks is left out, and what there was no time for.
   std::vector<std::pair<std::string, double>> rates;
-  /// Kinds that there was no time for; none where it comes out of a file.
-  std::vector<llvm::StringRef> missed;
+  /// Kinds that there was no time for, and those that were measured while other
+  /// programs took part of what they are rates of; none where it comes out of a
+  /// file.
+  std::vector<llvm::StringRef> missed, contended;
 
   /// The rate of `kind`, 0 if it was not measured.
   double find(llvm::StringRef kind) const;
@@ -101,9 +103,8 @@ llvm::Expected<Calibration> readCalibration(llvm::StringRef path);
 /// if it ends in ".json", else the name itself.
 llvm::Expected<std::string> resolveGPUName(llvm::StringRef name);
 
-/// Where calibrations are kept: the folder of the Python package's cache
-/// (KRON_CACHE_DIR, XDG_CACHE_HOME, HOME). Empty where KRON_CACHE=0 turns that
-/// off, or none of them is set.
+/// Where calibrations are kept, in the user's cache (CacheFolder.h). Empty
+/// where that is turned off, is nowhere, or is not used for its problem.
 std::string getCalibrationFolder();
 
 /// The path of a calibration, empty if none is kept.

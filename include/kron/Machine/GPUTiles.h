@@ -187,12 +187,38 @@ struct PairwiseTiles {
   int64_t mostProductThreads = 256, productThreadsPerSM = 512,
           mostProductColumns = 32;
   int64_t productStages = 3;
+  /// Bytes of shared memory that an SM reads in a clock, and those of the
+  /// second-level cache that it copies.
+  double sharedBytesPerClock = 128, copiedBytesPerClock = 64;
   /// Registers that addresses take beside sums and operands, instructions of an
   /// element to make a distance of a product, what 16 bytes that are loaded of
   /// shared memory count as, and kernels that pack the rows.
   int64_t otherRegisters = 40, otherProductRegisters = 80,
           otherWarpgroupRegisters = 76, productInstructions = 6,
           productLoadInstructions = 8, packingKernels = 8;
+};
+
+/// `pairwise_grad`.
+struct PairwiseGradTiles {
+  int64_t threads = 128, threadsPerSM = 384, stages = 2;
+  /// Threads next to each other along columns and along K; rows, columns and
+  /// positions of K of a thread.
+  int64_t lanes = 16, mostLanes = 32, most = 8;
+  /// Registers of 32 bits with sums, and with values of pairs or with the
+  /// elements that are differentiated by.
+  int64_t words = 80;
+  /// Gradients that a derivative is multiplied for at a time, and bytes of a
+  /// row that a pipeline stage has at most and at least.
+  int64_t outputs = 8, stepBytes = 128, leastStepBytes = 32;
+  /// CTAs there are for each that an SM holds, so that the last ones leave few
+  /// SMs idle.
+  int64_t waves = 4;
+  /// Where K is not known: what it is nominally, and the most positions that
+  /// kernels of their own are for.
+  int64_t openK = 64, shortK = 4, mediumK = 16;
+  /// Instructions of a weight, without its function: loads, products and a
+  /// store.
+  int64_t weightInstructions = 8;
 };
 
 /// `quantize`.
@@ -219,6 +245,7 @@ struct GPUTiles {
   SmallGroupsTiles smallGroups;
   GradientTiles gradient;
   PairwiseTiles pairwise;
+  PairwiseGradTiles pairwiseGrad;
   QuantizeTiles quantize;
 };
 

@@ -98,7 +98,8 @@ static PairProgram getDerivativeOfEpilogue(PairwiseGradOp op) {
 
 GradBuilder::GradBuilder(OpBuilder &builder, SymbolTable &symbols,
                          PairwiseGradOp op)
-    : PairwiseBuilder(builder, symbols, op, op.getPlanAttr(),
+    : PairwiseBuilder(builder, symbols, op,
+                      cast<PairwisePlanAttr>(op.getPlanAttr()),
                       op.getBy() == PairOperand::Rhs),
       grad(op), ofInner(getDerivativeOfInner(op)),
       ofEpilogue(getDerivativeOfEpilogue(op)),

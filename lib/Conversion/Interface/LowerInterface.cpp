@@ -18,6 +18,7 @@
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/StringSet.h"
@@ -329,6 +330,8 @@ void InterfaceLowering::updateAttributes() {
     list.erase(kResultAttrName);
     attrs = list.getDictionary(func.getContext());
   }
+  // Entries have a C interface already; upstream's would be a second entry.
+  func->removeAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName());
   func.removeResAttrsAttr();
   func.removeArgAttrsAttr();
   func.setFunctionType(

@@ -35,6 +35,7 @@ TileFamily tileBatched, tileFfma, tileDmma, tileMma, tileWgmma, tileSmallGroups,
 
 /// Build, in front of an operation, the kernels of the plan that it carries.
 LogicalResult tilePairwise(const TileSource &source, PairOpInterface op);
+LogicalResult tilePairwiseGrad(const TileSource &source, PairwiseGradOp op);
 LogicalResult tileGradient(const TileSource &source, KsmmGradOp gradient);
 LogicalResult tileQuantize(const TileSource &source, QuantizeOp op);
 

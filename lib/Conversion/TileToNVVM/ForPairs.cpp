@@ -90,6 +90,8 @@ private:
   const bool copiesValues;
   Value base;
   Int sizeN, sizeC, firstResult;
+  /// The block behind the last one of this CTA.
+  Int end;
   /// Values of twice as many blocks as arrive together in shared memory, those
   /// of a result of a block next to each other.
   int64_t valuePlace = 0;
@@ -219,11 +221,11 @@ void PairProducts::copyAhead(Int block, Int behind) {
     return copyValues(block, behind);
   Value isFirst = k.equal(behind, 0);
   Value isSecond = k.equal(k.rem(behind, together), 1);
-  k.ifThen(arith::OrIOp::create(k.builder, k.loc, isFirst, isSecond), [&] {
-    Int ahead(k.select(isFirst, k.materialize(0, 32),
-                       k.materialize(together - 1, 32)));
-    copyValues(k.add(block, ahead), k.add(behind, ahead));
-  });
+  Int ahead(
+      k.select(isFirst, k.materialize(0, 32), k.materialize(together - 1, 32)));
+  Value wanted = arith::OrIOp::create(k.builder, k.loc, isFirst, isSecond);
+  k.ifThen(k.both(wanted, k.less(k.add(block, ahead), end)),
+           [&] { copyValues(k.add(block, ahead), k.add(behind, ahead)); });
 }
 
 /// Adds the products with block number `block` of the matrix, `behind` the
@@ -315,6 +317,16 @@ void PairProducts::addLanes(Sums &sums) {
     }
 }
 
+std::pair<Int, Int> tile::getBlocksOf(Lowering &lowering, Value place,
+                                      Value perPart, Int size, int64_t by) {
+  KernelBuilder &k = lowering.k;
+  Int part = lowering.places.at(place).starts.front();
+  Int count = lowering.numbers.at(perPart);
+  Int first = k.mul(k.extend(part), count);
+  Int end = k.min(k.add(first, count), k.ceilDiv(size, by));
+  return {k.truncate(first), k.truncate(end)};
+}
+
 std::pair<Int, Int> tile::getBlocks(Lowering &lowering, ForPairsOp op) {
   KernelBuilder &k = lowering.k;
   const LoweredView &values = lowering.views.at(op.getValues());
@@ -322,11 +334,8 @@ std::pair<Int, Int> tile::getBlocks(Lowering &lowering, ForPairsOp op) {
   // Rows of packed values are of eight columns.
   if (op.getRing())
     sizeN = k.mul(k.extend(sizeN), 8);
-  Int part = lowering.places.at(op.getPlace()).starts.front();
-  Int perPart = lowering.numbers.at(op.getBlocks());
-  Int first = k.mul(k.extend(part), perPart);
-  Int end = k.min(k.add(first, perPart), k.ceilDiv(sizeN, int64_t(op.getBy())));
-  return {k.truncate(first), k.truncate(end)};
+  return getBlocksOf(lowering, op.getPlace(), op.getBlocks(), sizeN,
+                     static_cast<int64_t>(op.getBy()));
 }
 
 void PairProducts::lower() {
@@ -334,7 +343,9 @@ void PairProducts::lower() {
   Sums sums(count, constant(kind == Accumulation::Sum ? 0 : -INFINITY));
   if (kind == Accumulation::LogSumExp)
     sums.append(count, constant(0));
-  auto [first, end] = getBlocks(lowering, op);
+  std::pair<Int, Int> range = getBlocks(lowering, op);
+  Int first = range.first;
+  end = range.second;
   if (copiesValues) {
     auto bytes = static_cast<int64_t>(op.getBy()) * results *
                  kron::getElementBytes(element);
@@ -342,10 +353,9 @@ void PairProducts::lower() {
     // Whoever reads values of the tile before is done.
     k.barrier();
   }
-  Int begin = first;
   sums = k.rolledLoop(first, end, 1, sums, [&](Int block, ValueRange carried) {
     Sums next(carried);
-    addBlock(block, k.sub(block, begin), next);
+    addBlock(block, k.sub(block, first), next);
     return next;
   });
   addLanes(sums);
@@ -369,16 +379,16 @@ class PairStore {
 public:
   PairStore(Lowering &lowering, StorePairsOp op)
       : k(lowering.k), op(op), view(lowering.views.at(op.getView())),
-        element(view.element),
+        places(lowering.places.at(op.getPlace())), element(view.element),
         grid(lowering, op.getLanes(), op.getSource().getType()),
         rows(op.getSource().getType().getBox()[0]),
         columns(op.getSource().getType().getBox()[1]),
+        outputs(op.getSource().getType().getShape()[0]),
         values(getBox(lowering, op.getSource())),
         sizes(ArrayRef(view.sizes).take_back(2)),
         strides(ArrayRef(view.array.strides).take_back(2)),
         base(getBatch(lowering, op.getView(), op.getPlace(), 2)) {
-    ArrayRef<Int> starts =
-        ArrayRef(lowering.places.at(op.getPlace()).starts).take_back(2);
+    ArrayRef<Int> starts = ArrayRef(places.starts).take_back(2);
     firstRow = k.extend(starts[0]);
     firstColumn = k.extend(starts[1]);
     for (Value &value : values)
@@ -392,13 +402,17 @@ private:
   Value areWholePairs();
   void storePairs();
   void storeElements();
+  void storeBox(int64_t number, ArrayRef<Value> exists, ArrayRef<Int> offsets);
 
   KernelBuilder &k;
   StorePairsOp op;
   const LoweredView &view;
+  const LoweredTile &places;
   Type element;
   ThreadGrid grid;
   const int64_t rows, columns;
+  /// Boxes, of neighbouring positions in front of the rows.
+  const int64_t outputs;
   SmallVector<Value> values;
   ArrayRef<Int> sizes, strides;
   Value base;
@@ -452,15 +466,31 @@ void PairStore::storeElements() {
     exists.push_back(k.less(position, sizes[1]));
     offsets.push_back(k.mul(position, k.extend(strides[1])));
   }
+  for (int64_t output = 0; output < outputs; ++output)
+    storeBox(output, exists, offsets);
+}
+
+/// Stores box `number`, columns of which exist where `exists` says so and lie
+/// `offsets` behind a row's first one.
+void PairStore::storeBox(int64_t number, ArrayRef<Value> exists,
+                         ArrayRef<Int> offsets) {
+  Value start = base, boxExists;
+  if (outputs > 1) {
+    size_t axis = view.sizes.size() - 3;
+    Int stride = k.extend(view.array.strides[axis]);
+    start = k.offsetElements(base, element, k.mul(stride, number));
+    Int first = places.starts[axis];
+    boxExists = k.less(k.add(k.extend(first), number), view.sizes[axis]);
+  }
   for (int64_t row = 0; row < rows; ++row) {
     Int position =
         k.add(k.add(firstRow, k.extend(grid.row)), grid.rowOffset(row));
-    Value rowExists = k.less(position, sizes[0]);
+    Value rowExists = k.both(boxExists, k.less(position, sizes[0]));
     Value first =
-        k.offsetElements(base, element, k.mul(position, k.extend(strides[0])));
+        k.offsetElements(start, element, k.mul(position, k.extend(strides[0])));
     for (int64_t column = 0; column < columns; ++column)
       k.ifThen(k.both(rowExists, exists[column]), [&] {
-        k.store(values[row * columns + column],
+        k.store(values[(number * rows + row) * columns + column],
                 k.offsetElements(first, element, offsets[column]),
                 CacheHint::Streaming);
       });

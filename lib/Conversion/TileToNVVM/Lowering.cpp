@@ -96,8 +96,9 @@ void Lowering::lower(Block &block) {
               tile::QuantizeOp, ForColumnsOp, LoadOp, LoadColumnsOp, DotOp,
               ContractOp, ExchangeOp, MultiplyOp, MultiplyViewsOp, StoreOp,
               PlaceOp, LoadScalarOp, PairsOp, KeepRowsOp, PairsOfRowsOp,
-              MultiplyRowsOp, MapOp, ForPairsOp, StorePairsOp, ContractBatchOp,
-              QuantizeRowsOp>([&](auto known) { tile::lower(*this, known); })
+              MultiplyRowsOp, MapOp, ForPairsOp, ForGradientsOp, WeighPairsOp,
+              AddDerivativesOp, StorePairsOp, ContractBatchOp, QuantizeRowsOp>(
+            [&](auto known) { tile::lower(*this, known); })
         .Case([&](LeaveRowsOp rows) { storeStep(*this, rows.getSource()); })
         // What stores rows loads and reduces them, and what stores totals adds
         // up the pieces.

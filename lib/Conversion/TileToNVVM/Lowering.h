@@ -441,6 +441,9 @@ void lower(Lowering &lowering, PairsOfRowsOp op);
 void lower(Lowering &lowering, MultiplyRowsOp op);
 void lower(Lowering &lowering, MapOp op);
 void lower(Lowering &lowering, ForPairsOp op);
+void lower(Lowering &lowering, ForGradientsOp op);
+void lower(Lowering &lowering, WeighPairsOp op);
+void lower(Lowering &lowering, AddDerivativesOp op);
 void lower(Lowering &lowering, StorePairsOp op);
 
 /// The group that the first result of this thread's or warp's column of a view

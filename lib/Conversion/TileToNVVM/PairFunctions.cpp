@@ -51,6 +51,7 @@ private:
   Value lowerSum(arith::AddFOp op);
   Value emitRoot(Value value);
   Value emitPowerOf2(Value logarithm, double exponent);
+  Value emitAnyPower(Value base, Value exponent);
   Value emitPolynomial(Value value, ArrayRef<double> coefficients);
   Value mul(Value lhs, Value rhs) {
     return arith::MulFOp::create(k.builder, k.loc, lhs, rhs);
@@ -185,20 +186,20 @@ Value FunctionLowering::lowerRoot(math::SqrtOp op) {
                        : approximate("sqrt.approx.ftz.f32 $0, $1;", value);
 }
 
-/// A power of a magnitude with an exponent that is known; null of others. The
-/// logarithm is exact to 2^-22, of itself or of 1: four units in the last place
-/// for each doubling of the power.
+/// A power of a magnitude; null of others. The logarithm is exact to 2^-22, of
+/// itself or of 1: four units in the last place for each doubling of the power.
 Value FunctionLowering::lowerPower(math::PowFOp op) {
   // Twelve products at most: larger exponents take the logarithm alone.
   static constexpr double kMostProducts = 64;
   APFloat number(0.0);
-  if (!op.getLhs().getDefiningOp<math::AbsFOp>() ||
-      !matchPattern(op.getRhs(), m_ConstantFloat(&number)))
-    return nullptr;
-  double exponent = number.convertToDouble();
-  if (exponent <= 0)
+  if (!op.getLhs().getDefiningOp<math::AbsFOp>())
     return nullptr;
   Value base = mapping.lookup(op.getLhs());
+  if (!matchPattern(op.getRhs(), m_ConstantFloat(&number)))
+    return emitAnyPower(base, mapping.lookup(op.getRhs()));
+  double exponent = number.convertToDouble();
+  if (exponent == 0)
+    return k.constant(base.getType(), 1);
   if (exponent < 1 || exponent > kMostProducts)
     return emitExp2(k, mul(approximate("lg2.approx.f32 $0, $1;", base),
                            k.constant(base.getType(), exponent)));
@@ -219,6 +220,18 @@ Value FunctionLowering::lowerPower(math::PowFOp op) {
   Value result = mul(product, fraction);
   products[result] = {product, fraction};
   return result;
+}
+
+/// A power with an exponent that is not known: 1 if that is 0, whose product
+/// with the logarithm of 0 or infinity is none.
+Value FunctionLowering::emitAnyPower(Value base, Value exponent) {
+  Type type = base.getType();
+  Value power =
+      emitExp2(k, mul(approximate("lg2.approx.f32 $0, $1;", base), exponent));
+  Value isZero =
+      arith::CmpFOp::create(k.builder, k.loc, arith::CmpFPredicate::OEQ,
+                            exponent, k.constant(type, 0));
+  return k.select(isZero, k.constant(type, 1), power);
 }
 
 /// A product that is added to what is reduced so far, at once; else null.

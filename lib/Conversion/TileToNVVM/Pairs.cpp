@@ -117,9 +117,12 @@ Value tile::needsRows(Lowering &lowering, Value place, Value block, Int steps,
   if (!block || !steps.isConstant() || steps.getConstant() > stages)
     return nullptr;
   KernelBuilder &k = lowering.k;
-  auto loop = cast<ForPairsOp>(block.getParentBlock()->getParentOp());
+  Operation *parent = block.getParentBlock()->getParentOp();
+  Value blocks = isa<ForPairsOp>(parent)
+                     ? cast<ForPairsOp>(parent).getBlocks()
+                     : cast<ForGradientsOp>(parent).getBlocks();
   Int first = k.mul(k.extend(lowering.places.at(place).starts.front()),
-                    lowering.numbers.at(loop.getBlocks()));
+                    lowering.numbers.at(blocks));
   return k.equal(k.extend(lowering.numbers.at(block)), first);
 }
 
@@ -185,6 +188,12 @@ Int tile::readThreadId(KernelBuilder &k) {
                          {})[0]);
 }
 
+void ThreadGrid::readAnew(KernelBuilder &k) {
+  Int thread = readThreadId(k);
+  row = k.floorDiv(thread, lanes);
+  column = k.rem(thread, lanes);
+}
+
 SmallVector<Value> tile::reduceThroughRing(
     KernelBuilder &k, Int steps, int64_t stages, ValueRange sums,
     function_ref<void(Int, Int)> copy,
@@ -226,7 +235,10 @@ void tile::setBox(Lowering &lowering, TypedValue<FragmentType> fragment,
   LoweredFragment lowered;
   lowered.box.assign(fragment.getType().getBox().begin(),
                      fragment.getType().getBox().end());
-  Boxes boxes{SmallVector<Value>(values)};
+  Boxes boxes;
+  int64_t elements = fragment.getType().getBoxElements();
+  for (; !values.empty(); values = values.drop_front(elements))
+    boxes.emplace_back(values.take_front(elements));
   lowered.forParts = [boxes](function_ref<void(const Boxes &)> body) {
     body(boxes);
   };
@@ -234,7 +246,10 @@ void tile::setBox(Lowering &lowering, TypedValue<FragmentType> fragment,
 }
 
 SmallVector<Value> tile::getBox(Lowering &lowering, Value fragment) {
-  return lowering.takeAll(lowering.fragments.at(fragment)).front();
+  SmallVector<Value> values;
+  for (ArrayRef<Value> box : lowering.takeAll(lowering.fragments.at(fragment)))
+    llvm::append_range(values, box);
+  return values;
 }
 
 Value tile::toSum(KernelBuilder &k, Value value) {

@@ -22,6 +22,9 @@ struct ThreadGrid {
       return number / 2 * 64 + number % 2 * 8;
     return number * (ofAtom ? 8 : groups);
   }
+  /// Finds out row and column, of threads' own results, here once more: what
+  /// follows from them takes no registers from what is in a loop.
+  void readAnew(KernelBuilder &k);
   int64_t columnOffset(int64_t number) const {
     return ofAtom ? number / 2 * 8 + number % 2 : number * lanes;
   }
@@ -135,7 +138,12 @@ SmallVector<Value> reduceThroughRing(
 /// Blocks whose columns arrive together: half of those that its ring has.
 int64_t countBlocksTogether(PairsOfRowsOp op);
 
-/// The first block of `op` that is this CTA's, and the one behind its last one.
+/// The first block that is this CTA's, of `by` of `size` columns, and the one
+/// behind its last one: `perPart` for each part, of which `place` says the
+/// number.
+std::pair<Int, Int> getBlocksOf(Lowering &lowering, Value place, Value perPart,
+                                Int size, int64_t by);
+/// Those of `op`.
 std::pair<Int, Int> getBlocks(Lowering &lowering, ForPairsOp op);
 
 /// Counts the steps along K of all blocks of `op`, where warpgroups multiply
@@ -149,7 +157,7 @@ void lowerValueProducts(Lowering &lowering, ForPairsOp op);
 /// `innerRank` last axes.
 Value getBatch(Lowering &lowering, Value view, Value place, size_t innerRank);
 
-/// Gives `fragment`, of one box, its values.
+/// Gives `fragment` its values, one box after the other.
 void setBox(Lowering &lowering, TypedValue<FragmentType> fragment,
             ArrayRef<Value> values);
 SmallVector<Value> getBox(Lowering &lowering, Value fragment);

@@ -31,8 +31,9 @@ static bool converts(gpu::GPUFuncOp kernel) {
   return kernel
       .walk([](Operation *op) {
         return isa<ForBlocksOp, ForPiecesOp, PairsOp, PairsOfRowsOp,
-                   ContractPiecesOp, ContractStepOp, ForFibresOp,
-                   QuantizeRowsOp, ContractBatchOp, AddPiecesOp>(op)
+                   ForGradientsOp, ContractPiecesOp, ContractStepOp,
+                   ForFibresOp, QuantizeRowsOp, ContractBatchOp, AddPiecesOp>(
+                   op)
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })
@@ -143,7 +144,8 @@ static Type getElement(gpu::GPUFuncOp kernel, Type sums, bool isConverted) {
     }
   Type element = isConverted ? sums : views;
   WalkResult result = kernel.getBody().walk([&](Operation *op) {
-    if (isa<PairsOp, PairsOfRowsOp, MapOp>(op->getParentOp())) {
+    if (isa<PairsOp, PairsOfRowsOp, MapOp, AddDerivativesOp>(
+            op->getParentOp())) {
       StringRef dialect = op->getName().getDialectNamespace();
       if (isa<tile::YieldOp>(op) || dialect == "arith" || dialect == "math")
         return WalkResult::advance();

@@ -353,8 +353,10 @@ std::variant<CPUPlan, std::string> kron::chooseAxes(FusedOp fused,
   auto *plan = std::get_if<CPUPlan>(&described);
   if (!plan)
     return described;
+  // Rows that are far by hand are prefetched where they lie.
   if (!isGiven("packs_input"))
     choices.packsInput =
+        !choices.hasFarRows() &&
         choosePacksInput(*plan, fused, choices.vectorBits, caches);
   if (!isGiven("rows_in_lanes") &&
       getRowsInLanesReason(fused, *plan, lanes).empty())
@@ -420,6 +422,7 @@ void kron::chooseConversions(const CPUPlan &plan, FusedOp fused,
       std::max<int64_t>(choices.vectorBits / 8 / getComputedBytes(fused), 1);
   if (!given || !given.has("converts_input"))
     choices.convertsInput =
+        !choices.hasFarRows() &&
         isConverted(fused, fused.getInputs().front()) &&
         plan.groups.front().sizeN > kCPURates.mostConvertingResults &&
         !hasLongVaryingAxis(plan, fused, lanes);

@@ -14,10 +14,12 @@
 #include "Axes.h"
 #include "Steps.h"
 #include "Tiles.h"
+#include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/CPU/Registers.h"
 #include "kron/Plan/CPU/Support.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -109,7 +111,8 @@ static std::string complete(FusedOp fused, CPUPlanAttr given,
   takeGiven(choices.slice,
             chooseSlice(plan, fused, bits, choices.tile, caches));
   takeGiven(choices.streamBytes, chooseStreamBytes(plan, fused, bits, options));
-  takeGiven(choices.prefetch, choosePrefetch(plan, fused, bits, caches));
+  if (!choices.hasFarRows())
+    takeGiven(choices.prefetch, choosePrefetch(plan, fused, bits, caches));
   auto isGiven = [&](StringRef name) { return given && given.has(name); };
   chooseConversions(plan, fused, given, choices);
   if (!isGiven("slice_cuts"))
@@ -258,18 +261,15 @@ static void explain(FusedOp fused, CPUPlanAttr given,
          << remark::metric("FloorMicroseconds", toMicroseconds(time.floor));
 }
 
-LogicalResult kron::planForCPU(FusedOp fused,
-                               const CPUPlannerOptions &options) {
-  for (ModeProductOp product : fused.getModeProducts())
-    if (getCPUUnsupportedReason(product))
-      return success();
-  CPUPlanAttr given = getCPUPlanAttr(fused);
-  CPUChoices choices;
-  if (given)
-    choices = readCPUChoices(given);
+/// Chooses what `given` (may be null) leaves open; why that is no plan for
+/// `fused`, or empty.
+static std::string plan(FusedOp fused, CPUPlanAttr given,
+                        const CPUPlannerOptions &options, CPUChoices &choices) {
   std::string reason;
-  if (given)
+  if (given) {
+    choices = readCPUChoices(given);
     reason = getBudgetsReason(given);
+  }
   if (reason.empty() && (!given || !given.isComplete()))
     reason = complete(fused, given, options, choices);
   if (reason.empty())
@@ -278,6 +278,75 @@ LogicalResult kron::planForCPU(FusedOp fused,
     reason = getProcessorReason(choices, options);
   if (reason.empty() && given)
     reason = getRegistersReason(given, choices);
+  return reason;
+}
+
+namespace {
+/// A field of a plan, with its value, and the plan without it.
+struct GivenField {
+  std::string text;
+  CPUPlanAttr rest;
+};
+} // namespace
+
+static std::string getText(NamedAttribute field) {
+  return (field.getName().getValue() + " = " +
+          getFieldValueText(field.getValue()))
+      .str();
+}
+
+/// All fields of `given`, those of steps one by one.
+static SmallVector<GivenField> listFields(CPUPlanAttr given) {
+  MLIRContext *context = given.getContext();
+  SmallVector<GivenField> fields;
+  for (NamedAttribute field : given.getFields()) {
+    auto steps = dyn_cast<ArrayAttr>(field.getValue());
+    if (!steps) {
+      fields.push_back({getText(field), given.without(field.getName())});
+      continue;
+    }
+    for (auto [index, step] : llvm::enumerate(steps))
+      for (NamedAttribute ofStep : cast<DictionaryAttr>(step)) {
+        NamedAttrList rest(cast<DictionaryAttr>(step));
+        rest.erase(ofStep.getName());
+        SmallVector<Attribute> others(steps.getValue());
+        others[index] = rest.getDictionary(context);
+        fields.push_back(
+            {getText(ofStep) + " in step " + std::to_string(index + 1),
+             given.with("steps", ArrayAttr::get(context, others))});
+      }
+  }
+  return fields;
+}
+
+/// `reason`, with the fields of `given` without any one of which there is a
+/// plan, unless it names one of these: what it names may have been chosen.
+static std::string nameGivenFields(FusedOp fused, CPUPlanAttr given,
+                                   const CPUPlannerOptions &options,
+                                   const std::string &reason) {
+  SmallVector<std::string> others;
+  for (const GivenField &field : listFields(given)) {
+    if (hasWord(reason, StringRef(field.text).split(" in ").first))
+      return reason;
+    CPUChoices choices;
+    if (plan(fused, field.rest, options, choices).empty())
+      others.push_back("a plan without " + field.text);
+  }
+  if (others.empty())
+    return reason;
+  return reason + "; expects " + llvm::join(others, ", or ");
+}
+
+LogicalResult kron::planForCPU(FusedOp fused,
+                               const CPUPlannerOptions &options) {
+  for (ModeProductOp product : fused.getModeProducts())
+    if (getCPUUnsupportedReason(product))
+      return success();
+  CPUPlanAttr given = getCPUPlanAttr(fused);
+  CPUChoices choices;
+  std::string reason = plan(fused, given, options, choices);
+  if (!reason.empty() && given)
+    reason = nameGivenFields(fused, given, options, reason);
   if (!reason.empty())
     return fused.emitOpError("has a plan that is none for it: ") << reason;
   fused.setPlanAttr(writeCPUPlan(fused.getContext(), choices));

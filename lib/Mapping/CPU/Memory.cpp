@@ -98,7 +98,7 @@ static int64_t chooseStaging(const CPUPlan &plan, FusedOp fused,
 /// needed; of few segments the processor sees by itself where they go on.
 static int64_t chooseWindowsAhead(const CPUPlan &plan, FusedOp fused,
                                   const CPUChoices &choices) {
-  if (choices.prefetch < 0 || !hasSegments(fused, plan))
+  if (choices.prefetch < 0 || choices.hasFarRows() || !hasSegments(fused, plan))
     return 1;
   int64_t tile = getTileSize(fused, plan, choices);
   SmallVector<Section> sections = getSections(plan, choices);
@@ -136,7 +136,8 @@ void kron::chooseMemory(const CPUPlan &plan, FusedOp fused, CPUPlanAttr given,
   }
   if (!isGiven("windows_ahead"))
     choices.windowsAhead = chooseWindowsAhead(plan, fused, choices);
-  if (!isGiven("prefetch_lines"))
+  // Of rows that are far by hand every load prefetches.
+  if (!isGiven("prefetch_lines") && !choices.hasFarRows())
     choices.prefetchLines = kCPURates.linesInFlight;
   if (!isGiven("staging"))
     choices.staging = chooseStaging(plan, fused, options, choices);

@@ -105,6 +105,7 @@ void StepPlanner::chooseInner(unsigned index, const StepLayout &step,
   bool mayPrefetch = canPrefetchRows(fused, plan, choices);
   if (!isGiven(index, "input_panels"))
     chosen.copiesRows =
+        !chosen.isSourceFar &&
         isWorthCopyingRows(step, nest, size, mayPrefetch, budget);
   // These fields say how windows are prefetched.
   bool hasWindows = isGiven("windows_ahead") || isGiven("prefetch_lines");

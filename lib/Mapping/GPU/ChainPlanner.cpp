@@ -65,10 +65,14 @@ static double getReads(const SparsePlan &plan) {
   return perTile * plan.getTilesPerRows();
 }
 
+/// The value of a field by hand, or the one that is chosen.
+using TakeField = llvm::function_ref<int64_t(StringRef name, int64_t chosen)>;
+
 /// Tiles of `rows` for `warps` of a warp group, of up to `mostSums` matrix
-/// tiles per warp. Whether there are any.
+/// tiles per warp, that `take` leaves as they are. Whether there are any.
 static bool chooseTile(SparseCandidate &plan, int64_t rows, int64_t warps,
-                       int64_t mostSums, const ChainRates &rates) {
+                       int64_t mostSums, const ChainRates &rates,
+                       TakeField take) {
   std::optional<SparseCandidate> best;
   int64_t products = plan.getParts() * plan.laneChunks;
   int64_t unit = plan.order == SparseOrder::Chunks
@@ -89,7 +93,10 @@ static bool chooseTile(SparseCandidate &plan, int64_t rows, int64_t warps,
       tile.resultWarps = warps / tileWarps / rowWarps;
       tile.rowTiles = 1;
       tile.rowTiles = rows / tile.getRows();
-      if (tile.getRows() != rows || tile.rowTiles > 4)
+      bool isTaken = take("tile_warps", tileWarps) == tileWarps &&
+                     take("row_warps", rowWarps) == rowWarps &&
+                     take("result_warps", tile.resultWarps) == tile.resultWarps;
+      if (tile.getRows() != rows || tile.rowTiles > 4 || !isTaken)
         continue;
       // Rows that a thread has are whole chunks, and a power of two of them.
       if (plan.turnsRows && (tile.getThreadRows() % plan.getChunk() != 0 ||
@@ -101,7 +108,11 @@ static bool chooseTile(SparseCandidate &plan, int64_t rows, int64_t warps,
         // Those that wait for each other have as many tiles.
         if (!tile.readsShared && tile.getTilesPerRows() % tileWarps != 0)
           continue;
+        if (take("result_tiles", tile.resultTiles) != tile.resultTiles)
+          continue;
         chooseKStep(tile);
+        tile.stepK = std::max<int64_t>(take("k_step", tile.stepK), 1);
+        tile.stepsK = llvm::divideCeil(tile.sizeK, tile.stepK);
         if (!best || getCost(tile) < getCost(*best))
           best = tile;
       }
@@ -213,6 +224,14 @@ public:
   int64_t take(StringRef name, int64_t chosen) const {
     return has(name) ? given.get(name) : chosen;
   }
+  /// The same of step `index`.
+  int64_t takeOfStep(size_t index, StringRef name, int64_t chosen) const {
+    auto steps = given ? given.getFields().getAs<ArrayAttr>("steps") : nullptr;
+    if (!steps || index >= steps.size())
+      return chosen;
+    auto value = cast<DictionaryAttr>(steps[index]).getAs<IntegerAttr>(name);
+    return value ? value.getInt() : chosen;
+  }
   /// What of `plan` is not as it is wanted, with its name and value; empty if
   /// that is nothing.
   std::string findContradiction(const ChainPlan &plan) const {
@@ -278,11 +297,10 @@ describeSteps(ArrayRef<ModeProductOp> products, bool quantizes) {
 
 /// The plan of blocks of `rows` per warp group in this `form`, if they fit.
 /// Warp groups of a CTA keep the factors.
-static std::optional<ChainPlan> chooseSteps(ArrayRef<SparseCandidate> described,
-                                            int64_t rows, int64_t stepBytes,
-                                            Form form, bool quantizes,
-                                            const Constraints &constraints,
-                                            const GPUMachine &machine) {
+static std::optional<ChainPlan>
+chooseSteps(std::vector<SparseCandidate> described, int64_t rows,
+            int64_t stepBytes, Form form, bool quantizes,
+            const Constraints &constraints, const GPUMachine &machine) {
   const ChainTiles &tiles = getGPUTiles(machine).chain;
   ChainPlan plan;
   plan.rows = rows;
@@ -295,7 +313,12 @@ static std::optional<ChainPlan> chooseSteps(ArrayRef<SparseCandidate> described,
   if (constraints.has("threads"))
     warps = constraints.take("threads", 0) / 32 /
             std::max<int64_t>(form.warpGroups, 1);
-  for (SparseCandidate step : described) {
+  for (auto [index, step] : llvm::enumerate(described)) {
+    auto take = [&, index = index](StringRef name, int64_t chosen) {
+      return constraints.takeOfStep(index, name, chosen);
+    };
+    step.residuals = static_cast<SparseResiduals>(
+        take("bf16_residuals", static_cast<int64_t>(step.residuals)));
     step.stepBytes = stepBytes;
     step.ctasPerSM = form.ctas;
     step.warpGroups = form.warpGroups;
@@ -303,16 +326,18 @@ static std::optional<ChainPlan> chooseSteps(ArrayRef<SparseCandidate> described,
     int64_t mostSums = warpGroups > 1 ? 16 : 32;
     if (step.hasPartialSums)
       mostSums /= 2;
-    if (!chooseTile(step, rows, warps, mostSums, getGPURates(machine).chain))
+    if (!chooseTile(step, rows, warps, mostSums, getGPURates(machine).chain,
+                    take))
       return std::nullopt;
-    step.stages = constraints.take("stages", tiles.mostStages);
+    step.stages = take("stages", constraints.take("stages", tiles.mostStages));
     plan.steps.push_back(step);
   }
   setChainRows(plan);
   while (plan.getSharedBytes() > machine.getSharedBytes(form.ctas)) {
     SparsePlan *largest = nullptr;
-    for (SparsePlan &step : plan.steps)
+    for (auto [index, step] : llvm::enumerate(plan.steps))
       if (step.hasRing() && step.stages > 2 &&
+          !constraints.takeOfStep(index, "stages", 0) &&
           (!largest || step.getStageBytes() > largest->getStageBytes()))
         largest = &step;
     if (!largest || constraints.has("stages"))

@@ -74,11 +74,19 @@ static std::optional<std::string> getSeparateReason(FusedOp fused,
          text(separate) + " us";
 }
 
+bool kron::asksForQuantizing(FusedOp fused) {
+  GPUPlanAttr given = getGPUPlanAttr(fused);
+  // One factor is nothing else to the kernel of chains.
+  bool isOfRows = given && given.getKernel() == GPUKernel::Chain &&
+                  !isRegrouped(fused) && !given.has("quantize");
+  return given && (isOfRows || given.get("quantize"));
+}
+
 std::variant<GPUPlanAttr, std::string>
 kron::planQuantizedChain(FusedOp fused, const GPUMachine &machine) {
   GPUPlanAttr given = getGPUPlanAttr(fused);
   bool isForChain = given && given.getKernel() == GPUKernel::Chain;
-  bool isWanted = isForChain && given.get("quantize");
+  bool isWanted = isForChain && asksForQuantizing(fused);
   if (isForChain && !isWanted && (given.has("quantize") || given.isComplete()))
     return "the plan says so";
   if (isWanted && given.isComplete()) {
@@ -101,7 +109,9 @@ kron::planQuantizedChain(FusedOp fused, const GPUMachine &machine) {
       !cast<ShapedType>(fused.getInit().getType()).isDynamicDim(0))
     return plan;
   // Each SM shall have a block.
-  return plan.with("min_rows",
-                   std::max(getGPURates(machine).chain.leastQuantizedRows,
-                            machine.numSMs * found.plan.rows));
+  int64_t minRows = std::max(getGPURates(machine).chain.leastQuantizedRows,
+                             machine.numSMs * found.plan.rows);
+  if (isForChain && given.has("min_rows"))
+    minRows = given.get("min_rows");
+  return plan.with("min_rows", minRows);
 }

@@ -258,6 +258,35 @@ static SmallVector<GPUPlanAttr> planUnaligned(FusedOp fused,
   return std::get<SmallVector<GPUPlanAttr>>(plans);
 }
 
+/// Lets one of `plans`, of which `planner` has made the main one, compute
+/// `quantize` (may be null), as `inFront` or, if that is null, the plan of
+/// `fused` asks for; an error if none does then.
+static LogicalResult addQuantize(FusedOp fused, QuantizeOp quantize,
+                                 GPUPlanAttr inFront, const Planner &planner,
+                                 const GPUMachine &machine,
+                                 SmallVectorImpl<GPUPlanAttr> &plans) {
+  if (inFront)
+    fused.setPlanAttr(inFront);
+  std::optional<std::string> reason;
+  if (inFront && !asksForQuantizing(fused))
+    reason = "expects quantize to be 1 for one factor, but got 0";
+  else if (quantize)
+    reason = planQuantize(fused, quantize, planner.kernel, machine, plans);
+  if (inFront && reason)
+    return fused.emitOpError("has no GPU kernel of kind chain; chain: ")
+           << *reason;
+  GPUPlanAttr given = getGPUPlanAttr(fused);
+  if (!given || !(inFront || given.has("quantize")))
+    return success();
+  std::string unmet = findUnmet(fused, given, plans);
+  if (unmet.empty())
+    return success();
+  unmet = nameGivenFields(fused, unmet,
+                          [&] { return planWith(planner, fused, machine); });
+  return fused.emitOpError("has no GPU kernel; ")
+         << stringifyGPUKernel(planner.kernel) << ": " << unmet;
+}
+
 /// Says what was chosen, what bounds it, and what became of the others.
 static void explain(FusedOp fused, const Candidate &chosen, GPUPlanAttr plan,
                     ArrayRef<Candidate> candidates, StringRef ofOthers,
@@ -299,6 +328,15 @@ LogicalResult kron::planForGPU(FusedOp fused, ArrayRef<QuantizeOp> quantizes,
   if (hasEmptyArray(fused))
     return success();
   GPUPlanAttr given = getGPUPlanAttr(fused);
+  // Kernels for fewer rows stand behind one that quantizes those of one factor.
+  QuantizeOp quantize = findQuantize(fused, quantizes);
+  GPUPlanAttr inFront;
+  if (quantize && given && given.getKernel() == GPUKernel::Chain &&
+      !isRegrouped(fused)) {
+    inFront = given;
+    fused.removePlanAttr();
+    given = nullptr;
+  }
   // A kernel stands behind the call, for where there is no cuBLAS.
   GPUPlanAttr asked;
   if (given && given.getKernel() == GPUKernel::Cublas) {
@@ -334,7 +372,7 @@ LogicalResult kron::planForGPU(FusedOp fused, ArrayRef<QuantizeOp> quantizes,
   // Arrays may turn out not to be aligned as the kernel needs it.
   if (plans.back().get("alignment"))
     llvm::append_range(plans, planUnaligned(fused, machine));
-  bool namesKernel = given && given.getKernel() != GPUKernel::Auto;
+  bool namesKernel = inFront || (given && given.getKernel() != GPUKernel::Auto);
   bool hasFields = given && !given.without("regions").getFields().empty();
   StringRef against = !allowsCublas ? "not allowed"
                       : namesKernel ? "but the plan names a kernel"
@@ -342,17 +380,9 @@ LogicalResult kron::planForGPU(FusedOp fused, ArrayRef<QuantizeOp> quantizes,
                                     : "";
   std::string ofCublas =
       chooseCublas(fused, *chosen, problem, machine, against, asked, plans);
-  if (QuantizeOp quantize = findQuantize(fused, quantizes))
-    planQuantize(fused, quantize, chosen->planner.kernel, machine, plans);
-  if (std::string unmet =
-          given && given.has("quantize") ? findUnmet(fused, given, plans) : "";
-      !unmet.empty()) {
-    unmet = nameGivenFields(fused, unmet, [&] {
-      return planWith(chosen->planner, fused, machine);
-    });
-    return fused.emitOpError("has no GPU kernel; ")
-           << stringifyGPUKernel(chosen->planner.kernel) << ": " << unmet;
-  }
+  if (failed(addQuantize(fused, quantize, inFront, chosen->planner, machine,
+                         plans)))
+    return failure();
   main = dropConstraints(main);
   llvm::transform(plans, plans.begin(), dropConstraints);
   explain(fused, *chosen, main, candidates, ofCublas, machine);

@@ -13,21 +13,6 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Whether `text` has `word`, not as a part of another word or number.
-static bool hasWord(StringRef text, StringRef word) {
-  auto isPart = [](char letter) {
-    return llvm::isAlnum(letter) || letter == '_';
-  };
-  for (size_t at = text.find(word); at != StringRef::npos;
-       at = text.find(word, at + 1)) {
-    size_t end = at + word.size();
-    if ((at == 0 || !isPart(text[at - 1])) &&
-        (end == text.size() || !isPart(text[end])))
-      return true;
-  }
-  return false;
-}
-
 /// Whether `reason` says what a field of `given` has to be, and what it is.
 static bool saysExpected(StringRef reason, GPUPlanAttr given) {
   return hasWord(reason, "expects") &&
@@ -69,7 +54,8 @@ static Attribute getValue(Operation *op, GPUPlanAttr plan, StringRef name) {
 /// or that are decided once there are plans.
 static bool isOfSome(StringRef name) {
   return llvm::is_contained({"min_rows", "alignment", "packed", "direct_store",
-                             "quantize", "min_k", "max_k"},
+                             "quantize", "min_k", "max_k", "keeps_rows",
+                             "skinny_m"},
                             name);
 }
 

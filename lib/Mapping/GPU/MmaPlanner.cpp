@@ -310,8 +310,9 @@ std::optional<std::string> MmaPlanner::run(int64_t columns) {
   bool wantsPieces = given && (!given.getList("piece").empty() ||
                                given.get("piece_slots") != 0);
   if (cluster > 1 || wantsPieces) {
-    if (chooseStream(std::max<int64_t>(cluster, 1)))
-      return std::nullopt;
+    for (int64_t ctas : {1, 2})
+      if ((!cluster || ctas == cluster) && chooseStream(ctas))
+        return std::nullopt;
     return cluster > 1 ? "a tile cannot be shared by a cluster"
                        : "input cannot arrive in such pieces";
   }

@@ -124,7 +124,8 @@ static void shareUnits(PairProblem &problem, double exponent,
                            issued + share * (tiles.polynomialInstructions - 1));
 }
 
-static double countInner(PairOpInterface op, const PairwiseTiles &tiles) {
+double kron::countInner(PairOpInterface op, const GPUMachine &machine) {
+  const PairwiseTiles &tiles = getGPUTiles(machine).pairwise;
   if (!op.getInner())
     return 1 +
            countInstructions(op.getInnerBody(), op.getAccumulatorType(), tiles);
@@ -142,6 +143,11 @@ static double countInner(PairOpInterface op, const PairwiseTiles &tiles) {
   llvm_unreachable("all functions are handled");
 }
 
+double kron::countEpilogue(PairOpInterface op, const GPUMachine &machine) {
+  return countInstructions(op.getEpilogue(), op.getAccumulatorType(),
+                           getGPUTiles(machine).pairwise);
+}
+
 static PairProblem describe(PairOpInterface op, const GPUMachine &machine) {
   const PairwiseTiles &tiles = getGPUTiles(machine).pairwise;
   PairProblem problem;
@@ -155,7 +161,7 @@ static PairProblem describe(PairOpInterface op, const GPUMachine &machine) {
   problem.sizeK = getSize(op.getLhs(), op.getReducedDim(0), tiles);
   problem.hasKnownK = !cast<ShapedType>(op.getLhs().getType())
                            .isDynamicDim(op.getReducedDim(0));
-  problem.inner = countInner(op, tiles);
+  problem.inner = countInner(op, machine);
   if (op.getInner() == PairFunction::PowDiff &&
       op.getAccumulatorType().isF32()) {
     double exponent = op.getExponentAttr().getValueAsDouble();
@@ -163,8 +169,7 @@ static PairProblem describe(PairOpInterface op, const GPUMachine &machine) {
     if (problem.units)
       shareUnits(problem, exponent, machine);
   }
-  problem.outer =
-      1 + countInstructions(op.getEpilogue(), op.getAccumulatorType(), tiles);
+  problem.outer = 1 + countEpilogue(op, machine);
   problem.elementBytes = getElementBytes(getElementType(op.getInit()));
   if (hasMatrixProducts(op))
     problem.products = problem.elementBytes == 4 ? 3 : 1;
@@ -268,10 +273,13 @@ static ProductTime countProductInstructions(const PairProblem &problem,
   perStep = kBlockInstructions * static_cast<double>(plan.rows) / 2 + elements;
   // Shared memory is read in as many bytes of a clock as an SM has lanes of
   // arithmetic. The matrix unit waits for the 64 rows of an instruction, and
-  // what is copied takes its time as well; columns are read beside that.
+  // what is copied takes its time as well, as much as the cache takes to give
+  // it; columns are read beside that.
   double rowBytes = static_cast<double>(plan.getTileRows() * plan.products) *
                     PairwisePlan::kPartBytes;
-  double units = elements * perElement + (rowBytes + copied) / threads;
+  double copiedTime =
+      copied * tiles.sharedBytesPerClock / tiles.copiedBytesPerClock;
+  double units = elements * perElement + (rowBytes + copiedTime) / threads;
   return {steps * units, 0, steps * perStep, finish};
 }
 
@@ -362,7 +370,8 @@ static int64_t countWords(const PairProblem &problem,
 
 namespace {
 
-/// Chooses what `take` is given no value for.
+/// Chooses what `take` is given no value for. Plans have what is given before
+/// it is known whether they fit.
 class PlanSearch {
 public:
   using Take = function_ref<int64_t(StringRef name, int64_t chosen)>;
@@ -383,12 +392,14 @@ public:
   PairwisePlan choose();
 
 private:
+  PairwisePlan getTile(PairwisePlan plan, int64_t rows, int64_t columns,
+                       int64_t results) const;
   void consider(PairwisePlan plan);
   void considerFunction();
   void considerKeptRows();
   void considerProducts();
   void considerProductTiles(PairwisePlan plan);
-  void considerProduct(PairwisePlan plan, int64_t results);
+  void considerProduct(PairwisePlan plan);
   void chooseStep();
 
   const PairProblem &problem;
@@ -404,20 +415,22 @@ private:
 
 } // namespace
 
+/// `plan` with a tile of a thread, and so many columns of the values.
+PairwisePlan PlanSearch::getTile(PairwisePlan plan, int64_t rows,
+                                 int64_t columns, int64_t results) const {
+  plan.rows = take("thread_rows", rows);
+  plan.columns = take("thread_columns", columns);
+  plan.valueColumns = isProduct ? take("value_columns", results) : results;
+  return plan;
+}
+
 void PlanSearch::consider(PairwisePlan plan) {
   plan.elementBytes = problem.elementBytes;
-  plan.threads = take("threads", plan.threads);
   plan.ctasPerSM = take("ctas_per_sm", std::max<int64_t>(plan.ctasPerSM, 1));
-  plan.stages = take("stages", plan.stages);
-  plan.lanes = take("column_threads", plan.lanes);
-  plan.rows = take("thread_rows", plan.rows);
-  plan.columns = take("thread_columns", plan.columns);
-  if (isProduct) {
+  if (isProduct)
     plan.splitCTAs =
         take("split_ctas", machine.numSMs * plan.ctasPerSM *
                                (plan.keepsRows ? tiles.keptWaves : 1));
-    plan.valueColumns = take("value_columns", plan.valueColumns);
-  }
   PairTime time = estimate(problem, plan, machine);
   auto found = std::make_pair(time.total, time.arithmetic);
   if (found < least) {
@@ -431,18 +444,18 @@ void PlanSearch::considerFunction() {
                 problem.inner > static_cast<double>(tiles.manyInstructions);
   PairwisePlan plan;
   plan.elementBytes = problem.elementBytes;
-  plan.threads = isLong ? tiles.longThreads : tiles.threads;
+  plan.threads = take("threads", isLong ? tiles.longThreads : tiles.threads);
   int64_t resident = isLong ? tiles.longThreadsPerSM : tiles.threadsPerSM;
-  plan.ctasPerSM = resident / take("threads", plan.threads);
-  plan.stages = tiles.stages;
-  plan.lanes = tiles.lanes;
+  plan.ctasPerSM = resident / plan.threads;
+  plan.stages = take("stages", tiles.stages);
+  plan.lanes = take("column_threads", tiles.lanes);
   plan.polynomials = take("polynomials", problem.polynomials);
   int64_t mostWords = isProduct ? tiles.productWords : tiles.words;
   if (isLong)
     mostWords = (isProduct ? tiles.longProductWords : tiles.longWords) *
                 (problem.elementBytes == 8 ? 2 : 1);
   // Sums of eight bytes take as many registers more.
-  int64_t threads = take("threads", plan.threads), ctas = plan.ctasPerSM;
+  int64_t threads = plan.threads, ctas = plan.ctasPerSM;
   auto getCTAs = [&] {
     if (!isLong || problem.elementBytes != 8)
       return ctas;
@@ -455,9 +468,7 @@ void PlanSearch::considerFunction() {
     return fewer;
   };
   auto considerTile = [&](int64_t rows, int64_t columns, int64_t results) {
-    plan.rows = rows;
-    plan.columns = columns;
-    plan.valueColumns = results;
+    plan = getTile(plan, rows, columns, results);
     plan.ctasPerSM = getCTAs();
     // The smallest tile is one of any function.
     if (best.rows == 0 || countWords(problem, plan) <= mostWords)
@@ -493,21 +504,19 @@ void PlanSearch::considerKeptRows() {
   PairwisePlan plan;
   plan.elementBytes = problem.elementBytes;
   plan.keepsRows = true;
-  plan.threads = tiles.threads;
-  plan.ctasPerSM = tiles.keptThreadsPerSM / take("threads", plan.threads);
+  plan.threads = take("threads", tiles.threads);
+  plan.ctasPerSM = tiles.keptThreadsPerSM / plan.threads;
   plan.products = take("products", 0);
-  plan.stages = tiles.keptStages;
+  plan.stages = take("stages", tiles.keptStages);
   plan.polynomials = take("polynomials", problem.polynomials);
   auto sizeK = static_cast<int64_t>(problem.sizeK);
   for (int64_t lanes = tiles.lanes; lanes > 0; lanes /= 4)
     for (int64_t rows = tiles.most; rows >= tiles.keptRows; rows /= 2)
       for (int64_t columns = tiles.most; columns >= tiles.least; columns /= 2)
         for (int64_t results = mostResults; results > 0; results /= 2) {
-          plan.lanes = lanes;
-          plan.rows = rows;
-          plan.columns = columns;
-          plan.valueColumns = results;
-          if (rows * sizeK * words <= tiles.keptWords &&
+          plan.lanes = take("column_threads", lanes);
+          plan = getTile(plan, rows, columns, results);
+          if (plan.rows * sizeK * words <= tiles.keptWords &&
               countWords(problem, plan) <= tiles.productWords)
             consider(plan);
         }
@@ -553,9 +562,9 @@ void PlanSearch::considerProducts() {
         for (int64_t lanes = mostLanes; lanes >= kProductLanes; lanes /= 2) {
           PairwisePlan plan;
           plan.usesWgmma = usesWgmma;
-          plan.threads = threads;
-          plan.ctasPerSM = ctas;
-          plan.lanes = lanes;
+          plan.threads = take("threads", threads);
+          plan.ctasPerSM = take("ctas_per_sm", ctas);
+          plan.lanes = take("column_threads", lanes);
           considerProductTiles(plan);
         }
   }
@@ -565,40 +574,41 @@ void PlanSearch::considerProducts() {
 void PlanSearch::considerProductTiles(PairwisePlan plan) {
   plan.elementBytes = problem.elementBytes;
   plan.products = take("products", problem.products);
-  plan.stepK = take("k_step", PairwisePlan::kPartBytes / plan.getPackedBytes());
+  int64_t partK = PairwisePlan::kPartBytes / plan.getPackedBytes();
+  plan.stepK = take("k_step", partK);
+  // Steps of other lengths are no matrix products.
+  if (plan.stepK != partK)
+    return;
   int64_t some = take("value_products", problem.valueProducts);
   int64_t none = take("value_products", 0);
-  for (plan.rows = tiles.most; plan.rows >= tiles.least; plan.rows /= 2)
-    for (plan.columns = tiles.mostProductColumns; plan.columns >= kProductLanes;
-         plan.columns -= kProductLanes) {
+  for (int64_t rows = tiles.most; rows >= tiles.least; rows /= 2)
+    for (int64_t columns = tiles.mostProductColumns; columns >= kProductLanes;
+         columns -= kProductLanes) {
       plan.valueProducts = some;
       for (int64_t results = mostMultiplied; some && results > 0;
            results -= kMultipliedColumns)
-        considerProduct(plan, results);
+        considerProduct(getTile(plan, rows, columns, results));
       plan.valueProducts = 0;
       for (int64_t results = mostResults; none == 0 && results > 0;
            results /= 2)
-        considerProduct(plan, results);
+        considerProduct(getTile(plan, rows, columns, results));
     }
 }
 
-/// A tile whose values are taken `results` columns at a time.
-void PlanSearch::considerProduct(PairwisePlan plan, int64_t results) {
-  plan.valueColumns = results;
-  plan.stages = tiles.productStages;
+void PlanSearch::considerProduct(PairwisePlan plan) {
+  plan.stages = take("stages", tiles.productStages);
+  bool areStagesFree = take("stages", 0) == 0;
   // With what is given, there may be no such plan.
-  int64_t threads = take("threads", plan.threads);
-  bool isWarpgroup = take("column_threads", plan.lanes) == kProductLanes &&
-                     threads % kWarpgroupThreads == 0;
+  bool isWarpgroup =
+      plan.lanes == kProductLanes && plan.threads % kWarpgroupThreads == 0;
   if (plan.rows * plan.columns > PairwisePlan::kMostElements ||
       (plan.usesWgmma && !isWarpgroup) ||
-      (plan.valueProducts &&
-       take("value_columns", results) % kMultipliedColumns))
+      (plan.valueProducts && plan.valueColumns % kMultipliedColumns))
     return;
   auto fits = [&] {
     return plan.getSharedBytes() <= machine.getSharedBytes(plan.ctasPerSM);
   };
-  while (plan.stages > 2 && !fits())
+  while (areStagesFree && plan.stages > 2 && !fits())
     --plan.stages;
   int64_t registers =
       machine.getRegistersPerThread(plan.threads, plan.ctasPerSM) -
@@ -679,15 +689,27 @@ public:
       : op(op), given(given), machine(machine), problem(describe(op, machine)) {
   }
 
-  LogicalResult plan();
+  /// Plans, the last one for any K, or why there are none.
+  PlansOrReason plan();
+  /// What the plan number `index` is estimated to take.
+  const PairTime &getTime(size_t index) const { return times[index]; }
 
 private:
-  int64_t take(StringRef field, int64_t chosen) const;
-  FailureOr<GPUPlanAttr> write(PairwisePlan plan);
-  FailureOr<GPUPlanAttr> choose();
-  LogicalResult refuse(const std::string &reason) {
-    return op->emitOpError("has no GPU kernel; pairwise: ") << reason;
+  bool isFree(StringRef field) const {
+    return !given || (!given.has(field) && !given.isComplete());
   }
+  int64_t getGiven(StringRef field, int64_t chosen) const {
+    return given && given.has(field) ? given.get(field) : chosen;
+  }
+  int64_t getSizeK() {
+    return cast<ShapedType>(op.getLhs().getType())
+        .getDimSize(op.getReducedDim(0));
+  }
+  bool wantsProducts() const;
+  bool mayKeepFewRows();
+  int64_t take(StringRef field, int64_t chosen) const;
+  std::string add();
+  std::string addAll();
 
   PairOpInterface op;
   GPUPlanAttr given;
@@ -696,13 +718,30 @@ private:
   /// What the plans require of K, where a launch decides: products so many
   /// positions at least, rows in registers so many at most.
   int64_t minK = 0, maxK = 0;
+  SmallVector<GPUPlanAttr> plans;
+  SmallVector<PairTime> times;
 };
 
 } // namespace
 
+/// Whether a field is given that plans of matrix products have alone.
+bool PairPlanner::wantsProducts() const {
+  return given && !given.isComplete() &&
+         (getGiven("wgmma", 0) || getGiven("value_products", 0));
+}
+
+/// Whether few positions of a K that is not known may be as many as there is
+/// room for in registers, zeros behind them.
+bool PairPlanner::mayKeepFewRows() {
+  return ShapedType::isDynamic(getSizeK()) && problem.results > 0 &&
+         isFree("products") && !wantsProducts() && ignoresZeros(op);
+}
+
 int64_t PairPlanner::take(StringRef field, int64_t chosen) const {
   if (given && given.has(field))
     return given.get(field);
+  if (field == "products" && wantsProducts())
+    return problem.products;
   // A complete plan that says nothing of these has none.
   bool isOption = field == "products" || field == "value_products" ||
                   field == "wgmma" || field == "keeps_rows" ||
@@ -710,119 +749,123 @@ int64_t PairPlanner::take(StringRef field, int64_t chosen) const {
   return given && given.isComplete() && isOption ? 0 : chosen;
 }
 
-/// `plan` as an attribute, with a remark.
-FailureOr<GPUPlanAttr> PairPlanner::write(PairwisePlan plan) {
+/// Adds the best plan; why there is none, or empty.
+std::string PairPlanner::add() {
+  PairwisePlan plan =
+      PlanSearch(problem, machine, [&](StringRef field, int64_t chosen) {
+        return take(field, chosen);
+      }).choose();
   plan.minK = plan.products ? minK : 0;
   plan.maxK = plan.keepsRows ? maxK : 0;
   PlanWriter writer(op.getContext(), GPUKernel::Pairwise);
   PairwiseChoices::visitFields(writer, plan);
-  GPUPlanAttr attr = writer.getPlan();
-  auto read = readPairwisePlan(op, attr, machine);
+  auto read = readPairwisePlan(op, writer.getPlan(), machine);
   if (auto *reason = std::get_if<std::string>(&read))
-    return refuse(*reason);
-  PairTime time = estimate(problem, plan, machine);
+    return *reason;
+  plans.push_back(writer.getPlan());
+  times.push_back(estimate(problem, plan, machine));
+  return "";
+}
+
+/// Adds all plans; why one of them cannot be, or empty.
+std::string PairPlanner::addAll() {
+  bool isOpen = ShapedType::isDynamic(getSizeK());
+  // Squares are products where rows are long, unless a plan says what to do.
+  if (isFree("products") && !wantsProducts() && problem.products &&
+      op.getInner() == PairFunction::SquareDiff) {
+    int64_t exactK = getExactK(op.getAccumulatorType().isF64());
+    if (isOpen) {
+      minK = getGiven("min_k", exactK);
+      if (std::string reason = add(); !reason.empty())
+        return reason;
+      if (!plans.front().get("products"))
+        return "";
+      problem.products = 0;
+      problem.sizeK = static_cast<double>(minK - 1);
+    } else if (getSizeK() < exactK) {
+      problem.products = 0;
+    }
+  }
+  if (isFree("keeps_rows") && mayKeepFewRows()) {
+    PairProblem open = problem;
+    maxK = getGiven("max_k", getGPUTiles(machine).pairwise.openKeptK);
+    problem.sizeK = static_cast<double>(maxK);
+    problem.hasKnownK = true;
+    problem.products = 0;
+    if (std::string reason = add(); !reason.empty())
+      return reason;
+    problem = open;
+    // Without room for a row it is the plan of any K.
+    if (!plans.back().get("keeps_rows")) {
+      plans.pop_back();
+      times.pop_back();
+    }
+  }
+  return add();
+}
+
+PlansOrReason PairPlanner::plan() {
+  GPUPlanAttr whole = given;
+  if (getGiven("keeps_rows", 0) && !given.isComplete()) {
+    // Where K is not known, one of several plans keeps rows. Those in registers
+    // are multiplied by no matrix instructions.
+    if (mayKeepFewRows())
+      given = given.without("keeps_rows");
+    else if (isFree("products"))
+      problem.products = 0;
+  }
+  std::string reason = addAll();
+  if (reason.empty() && whole)
+    reason = findUnmet(op, whole, plans);
+  if (!reason.empty())
+    return reason;
+  return plans;
+}
+
+/// Says what takes how long by a plan, and why.
+static void explain(PairOpInterface op, GPUPlanAttr plan,
+                    const PairTime &time) {
   auto microseconds = static_cast<int64_t>(time.total * 1e6 + 0.5);
   remark::analysis(op.getLoc(),
                    remark::RemarkOpts::name("Plan").category("kron-plan"))
       << remark::add("kernel pairwise, bound by {0}",
                      time.memory > time.arithmetic ? "memory" : "arithmetic")
       << remark::add(", estimated {0} us", microseconds)
-      << remark::add("; {0}", attr)
+      << remark::add("; {0}", plan)
       << remark::metric("Microseconds", microseconds);
-  return attr;
-}
-
-FailureOr<GPUPlanAttr> PairPlanner::choose() {
-  return write(
-      PlanSearch(problem, machine, [&](StringRef field, int64_t chosen) {
-        return take(field, chosen);
-      }).choose());
-}
-
-LogicalResult PairPlanner::plan() {
-  StringAttr name = StringAttr::get(op.getContext(), kPlanAttrName);
-  int64_t sizeK =
-      cast<ShapedType>(op.getLhs().getType()).getDimSize(op.getReducedDim(0));
-  bool isOpen = ShapedType::isDynamic(sizeK);
-  auto isFree = [&](StringRef field) {
-    return !given || (!given.has(field) && !given.isComplete());
-  };
-  SmallVector<GPUPlanAttr> plans;
-  auto add = [&] {
-    FailureOr<GPUPlanAttr> plan = choose();
-    if (succeeded(plan))
-      plans.push_back(*plan);
-    return success(succeeded(plan));
-  };
-  auto getGiven = [&](StringRef field, int64_t chosen) {
-    return given && given.has(field) ? given.get(field) : chosen;
-  };
-  auto finish = [&]() -> LogicalResult {
-    std::string unmet = given ? findUnmet(op, given, plans) : "";
-    if (!unmet.empty())
-      return refuse(unmet);
-    op->setInherentAttr(name, plans.size() == 1
-                                  ? Attribute(plans.front())
-                                  : DispatchAttr::get(op.getContext(), plans));
-    return success();
-  };
-  // Rows in registers are multiplied by no matrix instructions.
-  if (getGiven("keeps_rows", 0) && isFree("products")) {
-    problem.products = 0;
-    maxK = getGiven("max_k", 0);
-    if (isOpen && maxK) {
-      problem.sizeK = static_cast<double>(maxK);
-      problem.hasKnownK = true;
-    }
-  }
-  // Squares are products where rows are long, unless a plan says what to do.
-  if (isFree("products") && problem.products &&
-      op.getInner() == PairFunction::SquareDiff) {
-    int64_t exactK = getExactK(op.getAccumulatorType().isF64());
-    if (isOpen) {
-      minK = getGiven("min_k", exactK);
-      if (failed(add()))
-        return failure();
-      if (!plans.front().get("products"))
-        return finish();
-      problem.products = 0;
-      problem.sizeK = static_cast<double>(minK - 1);
-    } else if (sizeK < exactK) {
-      problem.products = 0;
-    }
-  }
-  // Few positions of K are as many as there is room for, zeros behind them.
-  if (isOpen && problem.results > 0 && isFree("keeps_rows") &&
-      isFree("products") && ignoresZeros(op)) {
-    PairProblem open = problem;
-    maxK = getGiven("max_k", getGPUTiles(machine).pairwise.openKeptK);
-    problem.sizeK = static_cast<double>(maxK);
-    problem.hasKnownK = true;
-    problem.products = 0;
-    if (failed(add()))
-      return failure();
-    problem = open;
-    // Without room for a row it is the plan of any K.
-    if (!plans.back().get("keeps_rows"))
-      plans.pop_back();
-  }
-  return failure(failed(add()) || failed(finish()));
 }
 
 LogicalResult kron::planForGPU(PairOpInterface op, const GPUMachine &machine) {
   Attribute plan = op->getInherentAttr(kPlanAttrName).value_or(Attribute());
   if (getPairwiseReason(op) || isa_and_present<DispatchAttr>(plan))
     return success();
+  if (auto grad = dyn_cast<PairwiseGradOp>(op.getOperation()))
+    return planGradForGPU(grad, machine);
   auto given = dyn_cast_if_present<GPUPlanAttr>(plan);
+  auto refuse = [&](const std::string &reason) {
+    return op->emitOpError("has no GPU kernel; pairwise: ") << reason;
+  };
   if (given && given.getKernel() != GPUKernel::Auto &&
       given.getKernel() != GPUKernel::Pairwise)
-    return op->emitOpError("has no GPU kernel; pairwise: no other kernel takes "
-                           "functions of pairs, but got ")
-           << stringifyGPUKernel(given.getKernel());
+    return refuse("no other kernel takes functions of pairs, but got " +
+                  stringifyGPUKernel(given.getKernel()).str());
   if (std::string reason = getRegionsReason(given); !reason.empty())
-    return op->emitOpError("has no GPU kernel; pairwise: ") << reason;
+    return refuse(reason);
   if (given)
     if (std::optional<std::string> reason = getFieldsReason(op, given, machine))
-      return op->emitOpError("has no GPU kernel; pairwise: ") << *reason;
-  return PairPlanner(op, given, machine).plan();
+      return refuse(*reason);
+  PairPlanner planner(op, given, machine);
+  PlansOrReason found = planner.plan();
+  if (auto *reason = std::get_if<std::string>(&found))
+    return refuse(nameGivenFields(op, *reason, [&] {
+      return PairPlanner(op, getGPUPlanAttr(op), machine).plan();
+    }));
+  const auto &plans = std::get<SmallVector<GPUPlanAttr>>(found);
+  for (auto [index, chosen] : llvm::enumerate(plans))
+    explain(op, chosen, planner.getTime(index));
+  op->setInherentAttr(StringAttr::get(op.getContext(), kPlanAttrName),
+                      plans.size() == 1
+                          ? Attribute(plans.front())
+                          : DispatchAttr::get(op.getContext(), plans));
+  return success();
 }

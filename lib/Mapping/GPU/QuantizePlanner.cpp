@@ -40,7 +40,8 @@ tryQuantize(FusedOp fused, QuantizeOp quantize, GPUKernel kernel,
   if (std::optional<std::string> reason =
           getSharedQuantizeReason(fused, quantize))
     return reason;
-  if (quantize.getPlanAttr())
+  // Which is for fewer rows where the plan of the product asks for this.
+  if (quantize.getPlanAttr() && !asksForQuantizing(fused))
     return "kron.quantize has a plan for that";
   if (kernel == GPUKernel::Wgmma) {
     GPUPlanAttr given = getGPUPlanAttr(fused);
@@ -79,11 +80,14 @@ tryQuantize(FusedOp fused, QuantizeOp quantize, GPUKernel kernel,
   return std::nullopt;
 }
 
-void kron::planQuantize(FusedOp fused, QuantizeOp quantize, GPUKernel kernel,
-                        const GPUMachine &machine,
-                        SmallVectorImpl<GPUPlanAttr> &plans) {
-  remarkQuantize(quantize,
-                 tryQuantize(fused, quantize, kernel, machine, plans));
+std::optional<std::string>
+kron::planQuantize(FusedOp fused, QuantizeOp quantize, GPUKernel kernel,
+                   const GPUMachine &machine,
+                   SmallVectorImpl<GPUPlanAttr> &plans) {
+  std::optional<std::string> reason =
+      tryQuantize(fused, quantize, kernel, machine, plans);
+  remarkQuantize(quantize, reason);
+  return reason;
 }
 
 //===----------------------------------------------------------------------===//

@@ -14,11 +14,12 @@
 namespace mlir::kron {
 
 /// Lets a kernel of `plans`, whose main one is a `kernel`, compute `quantize`,
-/// which reads what `fused` writes, if one can and that takes less time. A
-/// remark says whether it does.
-void planQuantize(FusedOp fused, QuantizeOp quantize, GPUKernel kernel,
-                  const GPUMachine &machine,
-                  SmallVectorImpl<GPUPlanAttr> &plans);
+/// which reads what `fused` writes, if one can and that takes less time, or the
+/// plan of `fused` asks for it. Why none does, which a remark says, or nothing.
+std::optional<std::string> planQuantize(FusedOp fused, QuantizeOp quantize,
+                                        GPUKernel kernel,
+                                        const GPUMachine &machine,
+                                        SmallVectorImpl<GPUPlanAttr> &plans);
 
 } // namespace mlir::kron
 

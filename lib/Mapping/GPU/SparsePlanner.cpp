@@ -109,11 +109,16 @@ SparseConstraints::SparseConstraints(FusedOp fused, GPUPlanAttr plan,
   if (!plan || (plan.getKernel() != GPUKernel::Sparse &&
                 plan.getKernel() != GPUKernel::Auto))
     return;
-  // When a plan is launched is not for whoever wants tiles to say.
+  // When a plan is launched is not for whoever wants tiles to say, nor is for
+  // how many rows one of several is.
+  auto isOfLaunch = [&](StringRef name) {
+    return name == "min_rows" || name == "regions" ||
+           (name == "skinny_m" && plan.get(name) != 0);
+  };
   NamedAttrList fields;
   for (NamedAttribute field : plan.getFields())
     if (findPlanField(GPUKernel::Sparse, field.getName()) &&
-        field.getName() != "min_rows" && field.getName() != "regions")
+        !isOfLaunch(field.getName()))
       fields.push_back(field);
   if (!fields.empty())
     given = GPUPlanAttr::get(plan.getContext(), GPUKernel::Sparse,

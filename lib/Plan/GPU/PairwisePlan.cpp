@@ -8,6 +8,7 @@
 #include "kron/Plan/GPU/PairwisePlan.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Plan/Arrays.h"
+#include "kron/Plan/GPU/PairwiseGradPlan.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"
@@ -16,9 +17,14 @@ using namespace mlir;
 using namespace mlir::kron;
 
 std::optional<std::string> kron::getPairwiseReason(PairOpInterface op) {
-  if (!isa<PairwiseOp, PairwiseApplyOp>(op.getOperation()) ||
-      !op.getDirections().empty())
-    return "derivatives of functions of pairs have no kernel";
+  if (auto grad = dyn_cast<PairwiseGradOp>(op.getOperation()))
+    return getPairwiseGradReason(grad);
+  if (isa<PairwiseTangentOp>(op.getOperation()) || !op.getDirections().empty())
+    return "derivatives of functions of pairs along directions have no kernel";
+  return getPairsReason(op);
+}
+
+std::optional<std::string> kron::getPairsReason(PairOpInterface op) {
   Type element = getElementType(op.getInit());
   if (!isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element)) {
     std::string reason = "element type ";

@@ -19,14 +19,16 @@ ACCUMULATORS = {"f16": "f32", "bf16": "f32", "f32": "f32", "f64": "f64"}
 @dataclasses.dataclass(frozen=True)
 class _Operand:
     """An array of a program: `batch` has 1 for an axis that stretches and ? for others; `core` are
-    the sizes behind it."""
+    the sizes behind it, the last of which is 1 for a `column`."""
 
     name: str
     batch: str
     core: int
+    column: bool = False
 
     def type(self, element):
-        return f"tensor<{''.join(size + 'x' for size in self.batch + '?' * self.core)}{element}>"
+        sizes = self.batch + ("?" * (self.core - 1) + "1" if self.column else "?" * self.core)
+        return f"tensor<{''.join(size + 'x' for size in sizes)}{element}>"
 
 
 def element_of(array):
@@ -58,8 +60,8 @@ class _Text:
     def type(self, operand):
         return operand.type(self.element if operand.core else self.accumulator)
 
-    def operand(self, name, batch, core):
-        self.operands.append(_Operand(name, batch, core))
+    def operand(self, name, batch, core, column=False):
+        self.operands.append(_Operand(name, batch, core, column))
         return self.operands[-1]
 
     def clause(self, name, operands):
@@ -129,12 +131,13 @@ def _apply_text(function, element, arrays, directions, values):
     return text.module("kron.pairwise_apply", [ins, text.clause("values", [v]), params, along], result)
 
 
-def _grad_text(function, element, arrays, directions, by, weights, factors):
+def _grad_text(function, element, arrays, directions, by, weights, factors, outputs):
     text, operands, ins, params, along = _start(function, element, arrays, directions)
     weighted = [text.operand("h", batch, 2) for batch in weights]
-    left_right = [text.operand(name, batch, 2) for name, batch in zip("uv", factors)]
+    left_right = [text.operand(name, batch, 2, column=outputs) for name, batch in zip("uv", factors)]
     target = operands[by]
-    result = text.init(target.batch, target.core,
+    batch = _joined([*arrays, *weights, *factors]) if outputs else target.batch
+    result = text.init(batch, target.core,
                        [text.size(target, 2), text.size(target, 1)] if target.core else [])
     place = ("lhs", "rhs")[by] if by < 2 else f"param, {by - 2}"
     operation = f"kron.pairwise_grad by({place})"
@@ -174,9 +177,10 @@ def apply(function, arrays, values, directions=()):
     return _run(_apply_text, function, arrays, directions, [values], *_matrices([values]))
 
 
-def gradient(function, arrays, by, weights=None, factors=(), directions=()):
+def gradient(function, arrays, by, weights=None, factors=(), directions=(), outputs=False):
     """The derivative of the sum of F, or of its derivative along `directions`, times `weights` and
-    times the product of the two `factors`, by array number `by`."""
+    times the product of the two `factors`, by array number `by`: one for each position of the batch of
+    all arrays with `outputs`, whose factors have one column."""
     weights = () if weights is None else (weights,)
     return _run(_grad_text, function, arrays, directions, [*weights, *factors], by, _matrices(weights),
-                _matrices(factors))
+                _matrices(factors), outputs)

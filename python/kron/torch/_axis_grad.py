@@ -21,7 +21,8 @@ from ._weight_grad import ELEMENTS, GPU_ELEMENTS
 _MOST_INSIDE = 64
 _MOST_ELEMENTS = 256
 #: On a GPU: sums that are kept, and rows and columns of the gradient, where that is one
-#: matrix product, up to which the kernel is as fast as PyTorch's.
+#: matrix product, up to which the kernel is as fast as PyTorch's: of a type that was not
+#: measured none.
 _MOST_SUMS = 1 << 18
 _MOST_ROWS = {torch.float64: 64, torch.float32: 128, torch.float16: 128, torch.bfloat16: 128}
 #: Terms of every sum from which on a kernel is worth the call.
@@ -55,7 +56,7 @@ def is_fast_on_gpu(dtype, p, q, other):
     """Measured on an H200: many small products of PyTorch's take up to eight times as long,
     one product of large matrices less."""
     if other == 1:
-        return max(p, q) <= _MOST_ROWS[dtype]
+        return max(p, q) <= _MOST_ROWS.get(dtype, 0)
     return p * q * other <= _MOST_SUMS
 
 

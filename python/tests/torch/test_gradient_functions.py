@@ -9,6 +9,7 @@ from test_eager import REAL, array, cases, chain_weights, through_node
 import kron.torch as kt
 from kron import _core
 from kron.torch import _eager, _kernels, _programs, _weight_grad
+from kron.torch._axis_grad import is_fast_on_gpu
 
 
 def compare_programs(monkeypatch, owner, name, call, tensors):
@@ -204,3 +205,9 @@ def test_small_chains(rows, expected):
     kernel = _programs.chain_kernel(x, x, weights, (True,) * 3, (False,) * 2, False, "N",
                                     "batch_first", "full")
     assert (kernel is not None) == expected
+
+
+def test_matrices_of_types_that_were_not_measured_are_pytorchs():
+    for dtype in _weight_grad.GPU_ELEMENTS:
+        assert is_fast_on_gpu(dtype, 16, 16, other=1)
+    assert not is_fast_on_gpu(torch.float8_e5m2, 16, 16, other=1)

@@ -12,6 +12,7 @@ import kron.compat.kermac as kermac
 from kron.compat.kermac import InnerOperator, KernelDescriptor, KernelType, PowerType
 
 EXPONENTS = [0.5, 1.0, 1.3, 1.5, 2.0, 3, 4.5]
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU"))]
 
 #: Functions of kermac 0.1 with their arguments, without defaults those that have to be given.
 FUNCTIONS = {
@@ -195,8 +196,9 @@ def test_regularisation():
             torch.testing.assert_close(out, wanted)
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("p", EXPONENTS)
-def test_gradients(p):
+def test_gradients(p, device):
     sizes = {"a": (6, 5), "b": (3, 6), "c": (4, 6), "d": (3, 5)}
     for batches in ({}, {"a": (2,), "d": (2,)}, {"b": (3,), "c": (1,), "d": (3,)}):
         given = {name: torch.randn(*batches.get(name, ()), *size).mul(4).round().div(4) for name, size in sizes.items()}
@@ -204,12 +206,13 @@ def test_gradients(p):
         difference = d[..., :, None, :] - b[..., :, :, None]
         slope = difference.sign() * torch.where(difference == 0, 1, difference.abs()) ** (p - 1)
         wanted = torch.einsum("...ok,...km,...nkm->...onm", c, a, slope)
-        wanted = wanted if batches else wanted[None]
+        wanted = (wanted if batches else wanted[None]).to(device)
+        given = {name: tensor.to(device) for name, tensor in given.items()}
         result = kermac.cdist_grad(**given, p=p)
         assert result.shape == wanted.shape and result.is_contiguous()
         torch.testing.assert_close(result.double(), wanted, rtol=1e-4, atol=1e-4)
-        out = torch.empty(wanted.shape if batches else wanted.shape[1:])
-        assert kermac.cdist_grad(**given, out=out, p=torch.tensor(float(p))) is out
+        out = torch.empty(wanted.shape if batches else wanted.shape[1:], device=device)
+        assert kermac.cdist_grad(**given, out=out, p=torch.tensor(float(p), device=device)) is out
         torch.testing.assert_close(out.view(wanted.shape).double(), wanted, rtol=1e-4, atol=1e-4)
 
 

@@ -182,3 +182,12 @@ func.func @filled(%x: tensor<?x24xf32>) -> (tensor<?x3xf32>, tensor<?x6xf32>) {
   %r = tensor.collapse_shape %y3 [[0], [1, 2]] : tensor<?x2x3xf32> into tensor<?x6xf32>
   return %y, %r : tensor<?x3xf32>, tensor<?x6xf32>
 }
+
+// Verify that a C interface that another front end asks for is the one that entries have, and not a second entry.
+// CHECK-LABEL: func.func @c_interface(
+// CHECK-SAME: kron.args = [
+// CHECK-NOT: emit_c_interface
+// CHECK: return
+func.func @c_interface(%x: tensor<4xf32>) -> tensor<4xf32> attributes {llvm.emit_c_interface} {
+  return %x : tensor<4xf32>
+}

@@ -282,7 +282,9 @@ func.func @launch(%p: !llvm.ptr, %n: i64) {
 // CHECK-COUNT-3:   llvm.load {{.*}} invariant {{.*}} !llvm.ptr<1> -> f32
 // CHECK:           scf.for {{.*}} -> (f32) : i32 {
 // CHECK:             %[[WANTED:.*]] = arith.ori
-// CHECK-NEXT:        scf.if %[[WANTED]] {
+// CHECK:             %[[EXIST:.*]] = arith.cmpi
+// CHECK-NEXT:        %[[COPIES:.*]] = arith.andi %[[WANTED]], %[[EXIST]]
+// CHECK-NEXT:        scf.if %[[COPIES]] {
 // CHECK:               nvvm.cp.async.shared.global {{.*}}, 4, cache = ca, %{{.*}}
 // CHECK:               nvvm.cp.async.commit.group
 // CHECK:             scf.if

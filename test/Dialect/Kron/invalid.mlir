@@ -1079,6 +1079,22 @@ func.func @bias_grad_c3(%g: memref<9x20xf32>, %d: memref<20xf32>, %z: memref<9xf
   return
 }
 
+// -----
+
+func.func @bias_grad_c4_cpu(%g: memref<9x20xf32>, %d: memref<20xf32>) {
+  // expected-error @+1 {{'kron.bias_grad' op expects no plan, since no fused region is made of it, but got #kron.cpu_plan<tile = 8>}}
+  kron.bias_grad ins(%g : memref<9x20xf32>) outs(%d : memref<20xf32>) {plan = #kron.cpu_plan<tile = 8>}
+  return
+}
+
+// -----
+
+func.func @bias_grad_c4_gpu(%g: memref<9x20xf32>, %d: memref<20xf32>) {
+  // expected-error @+1 {{'kron.bias_grad' op expects no plan, since no fused region is made of it, but got #kron.gpu_plan<kernel = simt>}}
+  kron.bias_grad ins(%g : memref<9x20xf32>) outs(%d : memref<20xf32>) {plan = #kron.gpu_plan<kernel = simt>}
+  return
+}
+
 //===----------------------------------------------------------------------===//
 // kron.mode_product
 //===----------------------------------------------------------------------===//

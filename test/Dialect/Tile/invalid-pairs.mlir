@@ -47,10 +47,10 @@ gpu.module @kron_gpu {
 !view = !tile.view<?x?xf32, [?, 1]>
 !ring = !tile.ring<2 of <16x16xf32, #tile.layout<[20, 1]>>>
 gpu.module @kron_gpu {
-  gpu.func @place_c2_batch(%a: !view, %b: !view, %y: !view, %n: i64, %c: !tile.view<?x?x?xf32, [?, ?, 1]>) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+  gpu.func @place_c2_batch(%a: !view, %b: !view, %y: !view, %n: i64, %c: !tile.view<?x?x?x?xf32, [?, ?, ?, 1]>) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
     tile.for %t to %n {
-      // expected-error @+1 {{expects 1 in front of rows and columns, but got 2}}
-      %u = tile.place %t of %c by [2, 16, 16] : !tile.view<?x?x?xf32, [?, ?, 1]>
+      // expected-error @+1 {{expects 1 in front of outputs, rows and columns, but got 2}}
+      %u = tile.place %t of %c by [2, 1, 16, 16] : !tile.view<?x?x?x?xf32, [?, ?, ?, 1]>
     }
     gpu.return
   }

@@ -21,6 +21,10 @@ namespace mlir::kron {
 std::variant<SmallVector<GPUPlanAttr>, std::string>
 planChain(FusedOp fused, const GPUMachine &machine);
 
+/// Whether the plan of `fused` is for a kernel that quantizes its rows to 8
+/// bits.
+bool asksForQuantizing(FusedOp fused);
+
 /// The same of blocks of rows that the kernel quantizes to 8 bits behind all
 /// factors of `fused`, one that is sparse or a chain; or why there is none, or
 /// had better be none. `min_rows` says from how many rows on that pays, if

@@ -16,6 +16,12 @@ namespace mlir::kron {
 /// Completes the plan of `op`, if it has a kernel: fields that it has already
 /// stay. A remark says what was chosen; an error, why there is no such plan.
 LogicalResult planForGPU(PairOpInterface op, const GPUMachine &machine);
+LogicalResult planGradForGPU(PairwiseGradOp op, const GPUMachine &machine);
+
+/// Instructions that `inner` of `op`, with its reduction, and its epilogue
+/// take.
+double countInner(PairOpInterface op, const GPUMachine &machine);
+double countEpilogue(PairOpInterface op, const GPUMachine &machine);
 
 } // namespace mlir::kron
 

@@ -136,6 +136,10 @@ struct CPUChoices {
   int64_t l1Sets = 64;
   SmallVector<CPUStepChoices> steps;
 
+  /// Whether the only step reads rows of the input that are far.
+  bool hasFarRows() const {
+    return steps.size() == 1 && steps.front().isSourceFar;
+  }
   /// Bytes that lie in different sets.
   int64_t getWayBytes() const { return l1Sets * kLineBytes; }
 

@@ -153,6 +153,9 @@ bool ignoresZeros(PairOpInterface op);
 /// Why `op` has no kernel on a GPU, or nothing if it has.
 std::optional<std::string> getPairwiseReason(PairOpInterface op);
 
+/// Why elements or sizes of arrays of `op` have none.
+std::optional<std::string> getPairsReason(PairOpInterface op);
+
 /// Whether `op` can be made of matrix products.
 bool hasMatrixProducts(PairOpInterface op);
 

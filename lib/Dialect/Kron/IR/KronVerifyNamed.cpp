@@ -409,8 +409,15 @@ LogicalResult BiasGradOp::verify() {
                        "the features of the gradient")))
     return failure();
   // bias_grad_c3
-  return verifyShapeOfInit(*this, {"the addend", getAddend()},
-                           getShape(getInit()));
+  if (failed(verifyShapeOfInit(*this, {"the addend", getAddend()},
+                               getShape(getInit()))))
+    return failure();
+  // bias_grad_c4
+  if (Attribute plan = getPlanAttr())
+    return emitOpError("expects no plan, since no fused region is made of it, "
+                       "but got ")
+           << plan;
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

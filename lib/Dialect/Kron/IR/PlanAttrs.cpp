@@ -48,18 +48,29 @@ GPUPlanAttr GPUPlanAttr::without(StringRef name) const {
   return get(getContext(), getKernel(), fields.getDictionary(getContext()));
 }
 
-/// Whether `fields` has all that a complete plan for `kernel` needs.
-static bool hasRequired(GPUKernel kernel, DictionaryAttr fields) {
+/// Whether `fields` has all that a complete plan for `kernel` needs, or a part
+/// of one for `whole`, which has some of these for all parts.
+static bool hasRequired(GPUKernel kernel, DictionaryAttr fields,
+                        GPUKernel whole) {
   return llvm::all_of(getPlanFields(), [&](const PlanField &field) {
-    bool isMissing = field.role == Role::Required && !fields.get(field.name) &&
-                     (field.kernels >> static_cast<uint32_t>(kernel)) & 1;
-    return !isMissing;
+    bool isOf = (field.kernels >> static_cast<uint32_t>(kernel)) & 1;
+    if (field.role != Role::Required || !isOf || fields.get(field.name))
+      return true;
+    return kernel != whole && findPlanField(whole, field.name);
   });
 }
 
 bool GPUPlanAttr::isComplete() const {
-  return getKernel() != GPUKernel::Auto &&
-         hasRequired(getKernel(), getFields());
+  GPUKernel kernel = getKernel();
+  return kernel != GPUKernel::Auto &&
+         hasRequired(kernel, getFields(), kernel) &&
+         llvm::all_of(getFields(), [&](NamedAttribute field) {
+           auto parts = dyn_cast<ArrayAttr>(field.getValue());
+           return !parts || llvm::all_of(parts, [&](Attribute part) {
+             return hasRequired(getPartKernel(kernel),
+                                cast<DictionaryAttr>(part), kernel);
+           });
+         });
 }
 
 /// Parses the value of `field`.
@@ -135,7 +146,7 @@ static FailureOr<Attribute> parseValue(AsmParser &parser, GPUKernel kernel) {
 /// Whether a field called `name` of a plan for `kernel` leaves the choice open
 /// if it is 0.
 static bool isOpenAtZero(GPUKernel kernel, StringRef name) {
-  if (kernel == GPUKernel::Pairwise)
+  if (kernel == GPUKernel::Pairwise || kernel == GPUKernel::PairwiseGrad)
     return false;
   if (kernel != kCPURegion)
     return findPlanField(GPUKernel::Auto, name);
@@ -366,7 +377,7 @@ static bool isStepComplete(DictionaryAttr step) {
 }
 
 bool CPUPlanAttr::isComplete() const {
-  return hasRequired(kCPURegion, getFields()) &&
+  return hasRequired(kCPURegion, getFields(), kCPURegion) &&
          !hasConstraints(kCPURegion, getFields()) &&
          llvm::all_of(getFields().getAs<ArrayAttr>("steps"),
                       [](Attribute step) {

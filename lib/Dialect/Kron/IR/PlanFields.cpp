@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -36,6 +37,7 @@ static constexpr uint32_t kSmallGroups = of(GPUKernel::SmallGroups);
 static constexpr uint32_t kGradient = of(GPUKernel::Gradient);
 static constexpr uint32_t kCublas = of(GPUKernel::Cublas);
 static constexpr uint32_t kPairwise = of(GPUKernel::Pairwise);
+static constexpr uint32_t kPairwiseGrad = of(GPUKernel::PairwiseGrad);
 static constexpr uint32_t kQuantize = of(GPUKernel::Quantize);
 static constexpr uint32_t kCPU = of(kCPURegion);
 static constexpr uint32_t kStep = of(kCPUStep);
@@ -85,7 +87,7 @@ static constexpr PlanField kFields[] = {
               "bytes that pointers and strides are multiples of"),
     defaulted("min_k", 0, kMost, 0, kPairwise,
               "fewest positions of K that the kernel is launched for"),
-    defaulted("max_k", 0, kMost, 0, kPairwise,
+    defaulted("max_k", 0, kMost, 0, kPairwise | kPairwiseGrad,
               "most positions of K that the kernel is launched for; 0: any"),
     defaulted("packed", 0, 1, 0, kBatched,
               "1: arrays have no gaps and begin at multiples of 16 bytes"),
@@ -126,14 +128,14 @@ static constexpr PlanField kFields[] = {
               "those for which there is room"),
     required("threads", 0, 1024,
              kSimt | kFfma | kDmma | kMma | kWgmma | kBatched | kSmallGroups |
-                 kPairwise | kQuantize,
+                 kPairwise | kPairwiseGrad | kQuantize,
              "threads of a CTA, a multiple of 32"),
     constraint("threads", 0, 1024, kAuto | kSparse | kChain | kGradient,
                "threads of a CTA, a multiple of 32"),
     required("ctas_per_sm", 0, kMost,
              kFfma | kDmma | kMma | kWgmma | kBatched | kSparse | kChain |
-                 kSmallGroups | kGradient | kPairwise | kQuantize |
-                 of(kSimtLaunch),
+                 kSmallGroups | kGradient | kPairwise | kPairwiseGrad |
+                 kQuantize | of(kSimtLaunch),
              "CTAs that shall be resident on an SM"),
     constraint("ctas_per_sm", 0, kMost, kAuto | kSimt,
                "CTAs that shall be resident on an SM"),
@@ -141,6 +143,9 @@ static constexpr PlanField kFields[] = {
              kMma | kWgmma | kBatched | kSparse | kGradient | kPairwise,
              "pipeline stages: tiles, or pieces of one, in flight between "
              "global and shared memory"),
+    defaulted("stages", 0, 8, 0, kPairwiseGrad,
+              "pipeline stages: steps along K in flight while values of pairs "
+              "are reduced; 0: derivatives need none of these"),
     constraint("stages", 0, kMost, kAuto | kFfma | kDmma | kChain,
                "pipeline stages: tiles, or pieces of one, in flight between "
                "global and shared memory"),
@@ -264,6 +269,8 @@ static constexpr PlanField kFields[] = {
              "warps next to each other along results of the factor"),
     required("k_step", 1, 65536, kSparse | kPairwise,
              "positions of the contracted axis in a pipeline stage"),
+    defaulted("k_step", 0, 65536, 0, kPairwiseGrad,
+              "positions of K in a pipeline stage; 0 without stages"),
     defaulted("k_warps", 1, 32, 1, kSparse,
               "warps that share a tile's K steps, and add up their sums"),
     defaulted("tile_warps", 1, 32, 1, kSparse,
@@ -317,13 +324,15 @@ static constexpr PlanField kFields[] = {
     // Of functions of pairs.
     required("thread_rows", 1, 16, kPairwise,
              "rows of the result that a thread has of a tile"),
-    required("thread_columns", 1, 32, kPairwise,
+    required("thread_rows", 1, 16, kPairwiseGrad,
+             "rows of the matrix that a thread has of a block"),
+    required("thread_columns", 1, 32, kPairwise | kPairwiseGrad,
              "columns of the matrix that a thread has of a tile"),
     defaulted("products", 0, 3, 0, kPairwise,
               "matrix products that sums of products or squares are made of: 3 "
               "of f32, 1 of other types; 0: none, threads compute the function "
               "of each pair"),
-    defaulted("column_threads", 1, 32, 16, kPairwise,
+    defaulted("column_threads", 1, 32, 16, kPairwise | kPairwiseGrad,
               "threads next to each other along the columns of a tile, a power "
               "of two"),
     defaulted("keeps_rows", 0, 1, 0, kPairwise,
@@ -339,9 +348,17 @@ static constexpr PlanField kFields[] = {
               "matrix products that the product with values is made of: 3 of "
               "f32, 2 of 16-bit types, 1 of f64; 0: none, threads multiply and "
               "add"),
-    defaulted("split_ctas", 1, kMost, 1, kPairwise,
+    defaulted("split_ctas", 1, kMost, 1, kPairwise | kPairwiseGrad,
               "CTAs that a product shall have: columns of the matrix are "
               "divided among so many, whose sums a second kernel adds up"),
+    required("thread_positions", 1, 32, kPairwiseGrad,
+             "positions of K of a gradient that a thread has"),
+    required("k_threads", 1, 32, kPairwiseGrad,
+             "threads next to each other along K of a gradient, a power of "
+             "two"),
+    defaulted("outputs", 1, 16, 1, kPairwiseGrad,
+              "gradients that a derivative is multiplied for at a time, where "
+              "they differ in the factor of the columns only"),
     // Of a kron.quantize by itself.
     required("row_threads", 1, 1024, kQuantize,
              "threads that share a row, a power of two"),
@@ -598,23 +615,67 @@ SmallVector<GPUPlanAttr> kron::getGPUPlans(Operation *op) {
                   : SmallVector<GPUPlanAttr>();
 }
 
+bool kron::hasWord(StringRef text, StringRef word) {
+  auto isPart = [](char letter) {
+    return llvm::isAlnum(letter) || letter == '_';
+  };
+  for (size_t at = text.find(word); at != StringRef::npos;
+       at = text.find(word, at + 1)) {
+    size_t end = at + word.size();
+    if ((at == 0 || !isPart(text[at - 1])) &&
+        (end == text.size() || !isPart(text[end])))
+      return true;
+  }
+  return false;
+}
+
+/// The value of `field` among `fields`, or its default; null if that is
+/// nothing.
+static Attribute getValue(const PlanField &field, DictionaryAttr fields) {
+  if (Attribute value = fields.get(field.name))
+    return value;
+  if (field.kind == Kind::Integer)
+    return Builder(fields.getContext()).getI64IntegerAttr(field.byDefault);
+  if (field.kind == Kind::List)
+    return DenseI64ArrayAttr::get(fields.getContext(), {});
+  return Attribute();
+}
+
+/// The first of the fields `given` that those of a plan for `kernel`, or of a
+/// part of one, have otherwise, with its value; empty if there is none.
+static std::string findDifference(GPUKernel kernel, DictionaryAttr given,
+                                  DictionaryAttr chosen) {
+  for (NamedAttribute attribute : given) {
+    StringRef name = attribute.getName();
+    const PlanField *field = findPlanField(kernel, name);
+    if (!field || field->role == Role::Constraint)
+      continue;
+    Attribute value = getValue(*field, chosen);
+    if (value == attribute.getValue())
+      continue;
+    auto parts = dyn_cast<ArrayAttr>(attribute.getValue());
+    auto own = dyn_cast_if_present<ArrayAttr>(value);
+    if (!parts || !own || parts.size() != own.size())
+      return (name + " = " + getFieldValueText(attribute.getValue())).str();
+    // Parts are constraints field by field, too.
+    for (auto [index, part] : llvm::enumerate(parts))
+      if (std::string different =
+              findDifference(getPartKernel(kernel), cast<DictionaryAttr>(part),
+                             cast<DictionaryAttr>(own[index]));
+          !different.empty())
+        return different + " in " + name.drop_back().str() + " " +
+               std::to_string(index);
+  }
+  return "";
+}
+
 std::string kron::findContradiction(GPUPlanAttr given, GPUPlanAttr chosen) {
   if (!given)
     return "";
-  for (NamedAttribute attribute : given.getFields()) {
-    StringRef name = attribute.getName();
-    const PlanField *field = findPlanField(chosen.getKernel(), name);
-    if (!field || field->role == Role::Constraint)
-      continue;
-    Attribute value = chosen.getFields().get(name);
-    if (!value && field->kind == Kind::Integer)
-      value = Builder(given.getContext()).getI64IntegerAttr(field->byDefault);
-    if (!value && field->kind == Kind::List)
-      value = DenseI64ArrayAttr::get(given.getContext(), {});
-    if (value != attribute.getValue())
-      return ("no " + stringifyGPUKernel(chosen.getKernel()) + " plan has " +
-              name + " = " + getFieldValueText(attribute.getValue()))
-          .str();
-  }
-  return "";
+  std::string different =
+      findDifference(chosen.getKernel(), given.getFields(), chosen.getFields());
+  if (different.empty())
+    return "";
+  return "no " + stringifyGPUKernel(chosen.getKernel()).str() + " plan has " +
+         different;
 }

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "TilePairRules.h"
 #include "TileShared.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -34,18 +35,18 @@ LogicalResult PlaceOp::verify() {
   for (int64_t size : box)
     if (size < 1)
       return emitOpError("expects positive sizes, but got ") << size;
-  for (int64_t size : box.drop_back(2))
+  for (int64_t size : box.drop_back(std::min<size_t>(box.size(), 3)))
     if (size != 1)
-      return emitOpError("expects 1 in front of rows and columns, but got ")
+      return emitOpError("expects 1 in front of outputs, rows and columns, but "
+                         "got ")
              << size;
   return success();
 }
 
-/// The operation that says where `place` is; null, with an error, if none does.
-static PlaceOp getPlaceOp(Operation *op, Value place) {
+PlaceOp tile::getPlaceOp(Operation *op, Value place) {
   auto found = place.getDefiningOp<PlaceOp>();
   // load_scalar_c1, keep_rows_c1, pairs_c1, multiply_rows_c1, for_pairs_c2,
-  // store_pairs_c1
+  // for_gradients_c2, weigh_pairs_c1, add_derivatives_c1, store_pairs_c1
   if (!found)
     op->emitOpError("expects a place from tile.place");
   return found;
@@ -76,14 +77,11 @@ LogicalResult LoadScalarOp::verify() {
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// Whether `region` takes `count` values and the hyper-parameters, all of type
-/// `type`, and yields one; else an error. Of which operations it is made, the
-/// lowering tests: passes that know nothing of kernels may replace them.
-static LogicalResult verifyFunction(Operation *op, Region &region,
-                                    unsigned count, TypeRange params,
-                                    Type type) {
+LogicalResult tile::verifyFunction(Operation *op, Region &region,
+                                   unsigned count, TypeRange params,
+                                   Type type) {
   unsigned expected = count + params.size();
-  // pairs_c6, pairs_of_rows_c5, map_c2
+  // pairs_c6, pairs_of_rows_c5, map_c2, add_derivatives_c6
   if (region.getNumArguments() != expected)
     return op->emitOpError("expects its region to take ")
            << expected << " values, but got " << region.getNumArguments();
@@ -101,21 +99,18 @@ static LogicalResult verifyFunction(Operation *op, Region &region,
   return success();
 }
 
-/// Whether `fragment` is one box of rows and columns; else an error.
-static LogicalResult verifyBox(Operation *op, FragmentType fragment) {
+LogicalResult tile::verifyBox(Operation *op, FragmentType fragment) {
   if (fragment.getShape().size() == 3 && fragment.getShape().front() == 1)
     return success();
-  // pairs_c5, for_pairs_c4, store_pairs_c2
+  // pairs_c5, for_pairs_c4, weigh_pairs_c3, add_derivatives_c5
   return op->emitOpError("expects one box of rows and columns, but got ")
          << fragment;
 }
 
-/// Whether `lanes` can be next to each other, as threads have `fragment`; else
-/// an error.
-static LogicalResult verifyLanes(Operation *op, int64_t lanes,
-                                 FragmentType fragment) {
+LogicalResult tile::verifyLanes(Operation *op, int64_t lanes,
+                                FragmentType fragment) {
   int64_t threads = getThreads(op);
-  // pairs_c4, keep_rows_c4
+  // pairs_c4, keep_rows_c4, weigh_pairs_c4, add_derivatives_c4
   if (!llvm::isPowerOf2_64(lanes) || lanes > 32 || threads % lanes != 0)
     return op->emitOpError("expects lanes to be a power of two up to 32 that "
                            "divides the ")
@@ -129,14 +124,18 @@ static LogicalResult verifyLanes(Operation *op, int64_t lanes,
   return success();
 }
 
-/// Whether the threads have `rows` x `columns` of the box of `place`, where 0
-/// is any; else an error.
-static LogicalResult verifySizes(Operation *op, PlaceOp place, int64_t rows,
-                                 int64_t columns) {
+int64_t tile::getOutputs(PlaceOp place) {
+  ArrayRef<int64_t> box = place.getBox();
+  return box.size() > 2 ? box[box.size() - 3] : 1;
+}
+
+LogicalResult tile::verifySizes(Operation *op, PlaceOp place, int64_t rows,
+                                int64_t columns) {
   ArrayRef<int64_t> box = place.getBox().take_back(2);
   if (rows == box[0] && (!columns || columns == box[1]))
     return success();
-  // pairs_c5, for_pairs_c5, store_pairs_c2
+  // pairs_c5, for_pairs_c5, for_gradients_c4, weigh_pairs_c3,
+  // add_derivatives_c5, store_pairs_c2
   return op->emitOpError("expects the threads to have the box of the place, ")
          << box[0] << " x " << box[1] << ", but got " << rows << " x "
          << (columns ? columns : box[1]);
@@ -171,13 +170,18 @@ static LogicalResult verifyRing(PairsOp op, RingType ring, ViewType view) {
   return success();
 }
 
-/// Whether `block` is that of the loop that `op` is in; else an error.
-static LogicalResult verifyBlock(Operation *op, Value block) {
+/// Whether `block` is that of the loop that `op` is in, and `place` of one
+/// matrix; else an error.
+static LogicalResult verifyBlock(Operation *op, PlaceOp place, Value block) {
   auto loop = dyn_cast<ForPairsOp>(op->getParentOp());
   // pairs_c1, multiply_rows_c1, pairs_of_rows_c1
   if (block ? !loop || block != loop.getBlockNumber() : bool(loop))
     return op->emitOpError(
         "expects the block of a tile.for_pairs in one, and none elsewhere");
+  if (getOutputs(place) != 1)
+    return op->emitOpError(
+               "expects one position in front of the rows, but got ")
+           << getOutputs(place);
   return success();
 }
 
@@ -206,7 +210,9 @@ static LogicalResult verifyRings(Operation *op, Value left, Value right) {
 
 LogicalResult PairsOp::verify() {
   PlaceOp place = getPlaceOp(*this, getPlace());
-  if (!place || failed(verifyBlock(*this, getBlock())))
+  auto gradients = dyn_cast<ForGradientsOp>((*this)->getParentOp());
+  bool isOfGradients = gradients && getBlock() == gradients.getBlockNumber();
+  if (!place || (!isOfGradients && failed(verifyBlock(*this, place, getBlock()))))
     return failure();
   ViewType lhs = getLhs().getType(), rhs = getRhs().getType();
   int64_t most = place.getView().getType().getRank();
@@ -320,7 +326,7 @@ static LogicalResult verifyRingOfColumns(PairsOfRowsOp op, int64_t sizeK) {
 
 LogicalResult PairsOfRowsOp::verify() {
   PlaceOp place = getPlaceOp(*this, getPlace());
-  if (!place || failed(verifyBlock(*this, getBlock())))
+  if (!place || failed(verifyBlock(*this, place, getBlock())))
     return failure();
   auto loop = cast<ForPairsOp>((*this)->getParentOp());
   // pairs_of_rows_c1
@@ -382,7 +388,7 @@ static LogicalResult verifyRows(MultiplyRowsOp op, ValueRange views,
 
 LogicalResult MultiplyRowsOp::verify() {
   PlaceOp place = getPlaceOp(*this, getPlace());
-  if (!place || failed(verifyBlock(*this, getBlock())))
+  if (!place || failed(verifyBlock(*this, place, getBlock())))
     return failure();
   size_t parts = getLhs().size();
   Type element;
@@ -476,9 +482,13 @@ LogicalResult MapOp::verify() {
 LogicalResult StorePairsOp::verify() {
   PlaceOp place = getPlaceOp(*this, getPlace());
   FragmentType fragment = getSource().getType();
-  if (!place || failed(verifyLanes(*this, getLanes(), fragment)) ||
-      failed(verifyBox(*this, fragment)))
+  if (!place || failed(verifyLanes(*this, getLanes(), fragment)))
     return failure();
+  int64_t outputs = getOutputs(place);
+  // store_pairs_c2
+  if (fragment.getShape().size() != 3 || fragment.getShape().front() != outputs)
+    return emitOpError("expects ")
+           << outputs << " boxes of rows and columns, but got " << fragment;
   ViewType view = getView().getType();
   if (view.getRank() != place.getView().getType().getRank())
     return emitOpError("expects a view of the rank of the place's, ")

@@ -115,7 +115,8 @@ def Kron_GPUKernel
                     I32EnumAttrCase<"Gradient", 10, "gradient">,
                     I32EnumAttrCase<"Cublas", 11, "cublas">,
                     I32EnumAttrCase<"Pairwise", 12, "pairwise">,
-                    I32EnumAttrCase<"Quantize", 13, "quantize">]>;
+                    I32EnumAttrCase<"Quantize", 13, "quantize">,
+                    I32EnumAttrCase<"PairwiseGrad", 14, "pairwise_grad">]>;
 
 def Kron_CPUPlanAttr : AttrDef<Kron_Dialect, "CPUPlan"> {
   let mnemonic = "cpu_plan";
@@ -261,7 +262,8 @@ def Kron_GPUPlanAttr : AttrDef<Kron_Dialect, "GPUPlan"> {
     - `gradient`: the weights' gradient of a sparse factor.
     - `cublas`: a call of cuBLAS, where the process has it.
     - `pairwise`: `kron.pairwise` and `kron.pairwise_apply`, which no other kernel
-      takes; `quantize`: `kron.quantize`, by itself.
+      takes; `pairwise_grad`: `kron.pairwise_grad`, by an operand; `quantize`:
+      `kron.quantize`, by itself.
 
     docs/reference/Plans.md lists the fields of each kernel. Those that several
     have, and that a plan without a kernel may give as constraints:

@@ -200,6 +200,7 @@ def Kron_BiasGradOp : Kron_ComputeOp<"bias_grad", [
        sums stay in f32, as `alpha` and `beta` are; `D` and `Z` may be, too.
     2. `G` has `F` features.
     3. `Z` has the shape of `D`.
+    4. There is no `plan`: sums over the batch are no fused region.
 
     Example:
 

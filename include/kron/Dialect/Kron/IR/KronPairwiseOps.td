@@ -381,7 +381,8 @@ def Kron_PairwiseGradOp
 
     On a CPU first derivatives of sums in f32 and f64 are vector code (`plan`,
     `--convert-pairwise-to-vector`), by operands and by hyper-parameters of the
-    epilogue. All others, and a GPU, run the lowering to linalg, with a remark of
+    epilogue. On a GPU those by operands are a kernel, of all types
+    (`--kron-tile`). All others run the lowering to linalg, with a remark of
     category `kron-fallback`.
 
     Constraints:
@@ -432,7 +433,7 @@ def Kron_PairwiseGradOp
     (ins DefaultValuedAttr<Kron_TransposeAttr, "Transpose::N">:$trans_grad,
          DefaultValuedAttr<Kron_TransposeAttr, "Transpose::N">:$trans_lhs_factor,
          DefaultValuedAttr<Kron_TransposeAttr, "Transpose::N">:$trans_rhs_factor,
-         OptionalAttr<Kron_PairwisePlanAttr>:$plan));
+         OptionalAttr<Kron_PairPlan>:$plan));
   let assemblyFormat = [{
     `by` `(` $by (`,` $param_index^)? `)`
     ($inner^)? (`(` $exponent^ `)`)? (`reduce` `(` $reduction^ `)`)?

@@ -72,6 +72,10 @@ GPUKernel getPartKernel(GPUKernel kernel);
 /// The value of a field as a plan prints it.
 std::string getFieldValueText(Attribute value);
 
+/// Whether `text` has `word`, as "tile = 4", not as a part of another word or
+/// number.
+bool hasWord(StringRef text, StringRef word);
+
 /// Collects the fields of a plan for `kernel`, those at their defaults left
 /// out. Visitors of plan structs call it with every field.
 class PlanWriter {
@@ -134,8 +138,8 @@ SmallVector<GPUPlanAttr> getGPUPlans(Operation *op);
 
 /// The first field that `given`, which may be null, has and `chosen` has
 /// otherwise, as "no KERNEL plan has FIELD = VALUE"; empty if there is none.
-/// Constraints that are no fields of complete plans are not compared, nor is
-/// `regions`.
+/// Fields of parts are compared one by one; constraints that are no fields of
+/// complete plans are not, nor is `regions`.
 std::string findContradiction(GPUPlanAttr given, GPUPlanAttr chosen);
 
 } // namespace mlir::kron

@@ -28,13 +28,14 @@ def Tile_PlaceOp : Tile_Op<"place", [Pure, Tile_NamesResult]> {
   let description = [{
     Tile `tile` of the view, a box of the sizes `box`; boxes are counted along the
     innermost axis first. The last two axes are rows and columns, those in front
-    the batch, or parts of a sum.
+    the batch, or parts of a sum. Of the axis in front of the rows, a tile has
+    several positions if it is one of the outputs of a `tile.for_gradients`.
 
     Constraints:
 
     1. `tile` is that of a `tile.for`.
     2. `box` has a positive size for each axis of the view, at least two, and 1 for
-       those in front of the last two.
+       those in front of the last three.
 
     Example: `%u = tile.place %t of %y by [1, 128, 128] : !tile.view<?x?x?xf32, [?, ?, 1]>`
   }];
@@ -192,8 +193,9 @@ def Tile_PairsOp
 
     Constraints:
 
-    1. The place is from `tile.place`; a block is that of a `tile.for_pairs`, and
-       there is one in that only.
+    1. The place is from `tile.place`, with one position in front of the rows but in
+       a `tile.for_gradients`; a block is that of such a one or of a `tile.for_pairs`,
+       and there is one in these only.
     2. The views have two axes, or more as the batch, but no more than the view of
        the place, and elements of one type.
     3. Rings have two slots or more, of rows x K elements of these; rows lie apart by an
@@ -432,18 +434,191 @@ def Tile_ForPairsOp
   }];
 }
 
+def Tile_ForGradientsOp
+    : Tile_Op<"for_gradients", [SingleBlock, Tile_NamesResult,
+                                Tile_NamesArgument]> {
+  let summary = "adds up gradients of functions of pairs, block by block";
+  let description = [{
+    The columns of a matrix of functions of pairs, which are the rows of `rhs`, are
+    taken by `by` at a time: `blocks` blocks of them, from `blocks` times the part on,
+    of those that exist; the part is the position of the place along the first
+    axis of its view. The body takes the number of a block and the sums so far, all 0
+    at first, and yields the next sums.
+
+    Constraints:
+
+    1. It is in a `tile.for`, and its body takes the number of the block and a
+       fragment of the result's type, and yields such a one.
+    2. The place is from `tile.place`.
+    3. `rhs` has two axes, or more as the batch, fewer than the view of the place.
+    4. The result has rows and columns, and as many boxes as the box of the place has
+       positions in front of the rows.
+
+    Example:
+
+    ```mlir
+    %s = tile.for_gradients %blocks by 64 of %b[%u]
+      : !tile.view<?x?xf32, [?, 1]> -> !tile.fragment<1x8x4xf32> {
+    ^bb0(%n: index, %sums: !tile.fragment<1x8x4xf32>):
+      %w = tile.weigh_pairs [%u, %n] grad(%h : !tile.view<?x?xf32, [?, 1]>) lanes 16
+        -> !tile.fragment<1x8x4xf32>
+      %next = tile.add_derivatives %w to %sums ...
+      tile.yield %next : !tile.fragment<1x8x4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins I64:$blocks, ConfinedAttr<I64Attr, [IntPositive]>:$by,
+                       Tile_View:$rhs, Index:$place);
+  let regions = (region SizedRegion<1>:$region);
+  let results = (outs Tile_Fragment:$sums);
+  let assemblyFormat = [{
+    $blocks `by` $by `of` $rhs `[` $place `]` attr-dict `:` type($rhs) `->` type($sums)
+    $region
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::BlockArgument getBlockNumber() { return getBody()->getArgument(0); }
+    ::mlir::BlockArgument getCarried() { return getBody()->getArgument(1); }
+  }];
+}
+
+def Tile_WeighPairsOp
+    : Tile_Op<"weigh_pairs", [AttrSizedOperandSegments, Tile_NamesResult,
+                              Kron_SingleOperand<1, "the place">,
+                              Kron_SingleOperand<2, "the block">]> {
+  let summary = "multiplies the values of pairs by the gradient of their matrix";
+  let description = [{
+    What a thread has of a block of the matrix, as `tile.pairs` shares it: the product
+    of `pairs`, of the elements of `grad`, a view of rows x columns behind the
+    batch, and of the products of the rows of the `factors`, views of rows and of
+    columns x C behind the batch, added up along C: of those that are there; of the
+    first factor alone, its elements are added up. Of rows and columns that do not exist,
+    it is any value.
+
+    Constraints:
+
+    1. The place is from `tile.place`; the block is that of the `tile.for_gradients`
+       that the operation is in.
+    2. There are up to two factors, and a gradient or factors. Views have two axes, or
+       more as the batch, but no more than the view of the place, and elements whose
+       accumulation type is that of the fragment.
+    3. The result is one box of rows and columns, which all threads together have as
+       those of the place and of a block; pairs are of its type.
+    4. `lanes` are a power of two up to 32 that divides the threads.
+
+    Example:
+
+    ```mlir
+    %w = tile.weigh_pairs %d : !tile.fragment<1x8x4xf32> [%u, %n] grad(%h : !tile.view<?x?xf32, [?, 1]>)
+      factors(%x, %y : !tile.view<?x1xf32, [1, 1]>, !tile.view<?x1xf32, [1, 1]>)
+      lanes 16 -> !tile.fragment<1x8x4xf32>
+    ```
+  }];
+  let arguments = (ins Optional<Tile_Fragment>:$pairs, Index:$place, Index:$block,
+                       Optional<Tile_View>:$grad, Variadic<Tile_View>:$factors,
+                       Tile_Lanes:$lanes);
+  let results = (outs Tile_Fragment:$weighed);
+  let assemblyFormat = [{
+    ($pairs^ `:` type($pairs))? `[` $place `,` $block `]` (`grad` `(` $grad^ `:` type($grad) `)`)?
+    (`factors` `(` $factors^ `:` type($factors) `)`)? `lanes` $lanes attr-dict
+    `->` type($weighed)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_AddDerivativesOp
+    : Tile_Op<"add_derivatives", [
+        IsolatedFromAbove, SingleBlock, AttrSizedOperandSegments,
+        Tile_NamesResult, Kron_SingleOperand<0, "the weights">,
+        Kron_SingleOperand<1, "the sums">,
+        Kron_SingleOperand<2, "the left operand">,
+        Kron_SingleOperand<3, "the right operand">,
+        Kron_SingleOperand<4, "the place">, Kron_SingleOperand<5, "the block">,
+        Kron_SingleOperand<6, "the ring of columns">,
+        Kron_SingleOperand<7, "the ring of weights">,
+        AllTypesMatch<["sums", "next"]>]> {
+  let summary = "adds weighted derivatives of a function of pairs to a gradient";
+  let description = [{
+    The rows and positions of K of the tile at `place`, of `lhs`, a view of rows x K
+    behind the batch, are differentiated by: to the sum of each, the derivative that
+    the region computes of its element, of that of a column at the same position and of
+    the hyper-parameters `params` is added, times the weight of row and column, for all
+    columns of the block, which are rows of `rhs`. With `outputs`, a view of columns x 1
+    behind the batch, the sums have a box for each of as many positions of the axis in
+    front of the columns, and what is added to it is multiplied by the element of its
+    position and the column; the derivative is computed once for all of them.
+
+    Thread i of the CTA has the sums of rows `i / lanes + j * threads / lanes` and of
+    positions `i % lanes + j * lanes` of the tile. Weights, which `weight_lanes` threads
+    next to each other have along the columns, go to shared memory, and so do the
+    positions of the tile of the columns; with `rhs_rows`, neighbouring threads copy
+    these along the rows, else along K. Outputs follow in a third buffer.
+
+    The function waits for the threads of the CTA before and after it writes the rings,
+    which no other operation does.
+
+    Constraints:
+
+    1. The place is from `tile.place`; block and sums are those of the
+       `tile.for_gradients` that the operation is in, and `rhs` is its.
+    2. Views have two axes, or more as the batch, but no more than the view of the
+       place, and elements of one type, whose accumulation type is that of fragments.
+    3. Rings have one slot each, with rows for all columns of a block: of `rhs`, with
+       as many positions as the tile, of multiples of 16 bytes; of weights, with a
+       row's weights for each row of the tile; of outputs, with as many as there are boxes.
+    4. `lanes` and `weight_lanes` are powers of two up to 32 that divide the threads.
+    5. Sums have the rows and columns of the box of the place, and one box without
+       `outputs`; weights have its rows and the columns of a block.
+    6. The region takes two elements and the hyper-parameters, and yields a value: all of the
+       accumulation type. It has operations of `arith` and `math` only.
+
+    Example: the gradient of sums of squares of differences.
+
+    ```mlir
+    %next = tile.add_derivatives %w to %sums of %a, %b[%u, %n] through %columns, %weights
+      lanes 16 weight_lanes 16 : !tile.fragment<1x8x4xf32>, !tile.fragment<1x8x4xf32>,
+        !tile.view<?x?xf32, [?, 1]>, !tile.view<?x?xf32, [?, 1]>,
+        !tile.ring<1 of <64x64xf32>>, !tile.ring<1 of <64x64xf32, #tile.layout<[66, 1]>>> {
+    ^bb0(%x: f32, %y: f32):
+      %difference = arith.subf %x, %y : f32
+      %twice = arith.addf %difference, %difference : f32
+      tile.yield %twice : f32
+    }
+    ```
+  }];
+  let arguments = (ins Tile_Fragment:$weights, Tile_Fragment:$sums, Tile_View:$lhs,
+                       Tile_View:$rhs, Index:$place, Index:$block,
+                       Tile_Ring:$columns, Tile_Ring:$weight_ring,
+                       Optional<Tile_View>:$outputs, Optional<Tile_Ring>:$output_ring,
+                       Variadic<Tile_Scalar>:$params, Tile_Lanes:$lanes,
+                       Tile_Lanes:$weight_lanes, UnitAttr:$rhs_rows);
+  let regions = (region SizedRegion<1>:$derivative);
+  let results = (outs Tile_Fragment:$next);
+  let assemblyFormat = [{
+    $weights `to` $sums `of` $lhs `,` $rhs `[` $place `,` $block `]`
+    `through` $columns `,` $weight_ring
+    (`outputs` `(` $outputs^ `through` $output_ring `:` type($outputs) `,` type($output_ring) `)`)?
+    `lanes` $lanes `weight_lanes` $weight_lanes (`rhs_rows` $rhs_rows^)?
+    (`params` `(` $params^ `:` type($params) `)`)? attr-dict
+    `:` type($weights) `,` type($sums) `,` type($lhs) `,` type($rhs) `,`
+    type($columns) `,` type($weight_ring) $derivative
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_StorePairsOp : Tile_Op<"store_pairs"> {
   let summary = "stores the values that threads have of pairs";
   let description = [{
     Writes a fragment of `tile.pairs`, as rows and columns are shared there, or with
     `sums` one of `tile.for_pairs`, to what exists of the tile of the view at a place,
-    rounded to the view's elements.
+    rounded to the view's elements. Of a fragment of several boxes, each is for a
+    position of the axis in front of the rows.
 
     Constraints:
 
     1. The place is from `tile.place`, and the view has the rank of its view.
-    2. The fragment is one box, which all threads together have as that of the
-       place.
+    2. The fragment has rows and columns that all threads together have as the box of
+       the place, and as many boxes as that has positions in front of the rows.
     3. The view has elements of the fragment's type, or of one whose accumulation
        type that is.
 
