@@ -31,12 +31,13 @@ GPUSplits mlir::kron::getGPUSplits(const GPUMachine &machine) {
   splits.products.fewestRows =
       std::max(scale(splits.products.fewestRows, sms), splits.products.rowUnit);
   RowSplits &rows = splits.rows;
-  for (double *rate :
-       {&rows.inputs16Bit, &rows.results16Bit, &rows.transposed16Bit,
-        &rows.inputsF32, &rows.resultsF32, &rows.transposedF32})
+  for (double *rate : {&rows.inputs16Bit, &rows.results16Bit,
+                       &rows.transposed16Bit, &rows.inputsF32, &rows.resultsF32,
+                       &rows.transposedF32, &rows.direct16Bit, &rows.directF32})
     *rate *= copies;
   rows.multiplyAdds16Bit *= machine.f16Mma / measured.f16Mma;
   rows.multiplyAddsF32 *= machine.tf32Mma / measured.tf32Mma;
+  rows.directMultiplyAdds *= machine.ffma / measured.ffma;
   rows.launchMicroseconds *= launches;
   splits.batch.busyThreads = scale(splits.batch.busyThreads, sms);
   splits.batch.biasBusyThreads = scale(splits.batch.biasBusyThreads, sms);

@@ -53,6 +53,12 @@ def simt(*launches):
     return dict(attributes=[f"plan = #kron.gpu_plan<kernel = simt, threads = 96, launches = [{text}]>"], dynamic=())
 
 
+def direct(extents, fibres, results, lanes=1):
+    """A plan of one launch that loads data directly."""
+    return simt(f"factors = 1, extents = {extents}, fibres = [{fibres}], results = [{results}], ctas_per_sm = 2, "
+                f"direct_store = 1, direct_load = 1, k_lanes = {lanes}")
+
+
 def product(op, name, sizes, rows, **more):
     return shapes._fixed_product(op, name, sizes, rows, OPEN) | more
 
@@ -188,6 +194,15 @@ FIXED = (
         "factors = 2, extents = [6, 8, 8], fibres = [2, 8], results = [2, 5], ctas_per_sm = 1, direct_store = 1"))),
     ("simt", CHIPS, product("kmm", "i32", [(9, 100)], 21, ops=["T"], **SCALED, **simt(
         "factors = 1, extents = [9, 8], fibres = [8], results = [16], ctas_per_sm = 1, direct_store = 1"))),
+    # Data from memory to registers: tiles that cut the results, ends of all axes, lanes that share out K, and more of
+    # these than K has positions; and by hand a factor that does not vary.
+    ("simt", CHIPS, sparse("f32", (3, 7, 9, 5), 13, **direct("[4, 2, 4, 5]", 2, 2, 4))),
+    ("simt", CHIPS, sparse("f64", (2, 6, 11, 3), 10, "batch_last", **SCALED, **direct("[1, 6, 2, 4]", 4, 3))),
+    ("simt", CHIPS, sparse("bf16", (2, 5, 8, 6), 9, **EPILOGUE, **direct("[3, 1, 5, 6]", 3, 5, 8))),
+    ("simt", CHIPS, sparse("c32", (3, 5, 6, 4), 7, op_weights="C", **direct("[4, 3, 3, 2]", 1, 3, 2))),
+    ("simt", CHIPS, sparse("i64", (2, 4, 20, 3), 6, **direct("[2, 2, 4, 3]", 2, 4, 32))),
+    ("simt", CHIPS, product("mkm", "f32", [(9, 12)], 13, **direct("[4, 7]", 2, 3, 4))),
+    ("simt", CHIPS, sparse("f16", (4, 3, 9, 7), 21, "batch_last", **UNREAD, **direct("[2, 2, 7, 8]", 2, 1, 16))),
     ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 4, 5)),
     ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 5, 2, **SCALED)),
     ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 4, 2, **UNREAD)),

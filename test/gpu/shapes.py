@@ -298,6 +298,15 @@ FIXED = (
           ("f16", [(12, 12)] * 2, 77, 96, "factors = 2, extents = [4, 12, 12], ctas_per_sm = 2, factor_bytes = 0"),
           ("c64", [(20, 20), (33, 31)], 50, 256, "factors = 2, extents = [3, 20, 33], ctas_per_sm = 1, "
                                                  "factor_bytes = 8448")]),
+    # Data that go from memory to registers: several fibres, results that tiles cut, and lanes that share out K.
+    *(_fixed_ksmm(name, pattern, rows, layout) | dict(attributes=[
+        f"plan = #kron.gpu_plan<kernel = simt, threads = 128, launches = [{{factors = 1, extents = {extents}, "
+        f"ctas_per_sm = 2, direct_store = 1, direct_load = 1, {fields}}}]>"])
+      for name, pattern, rows, layout, extents, fields in [
+          ("f32", (19, 23, 50, 23), 38, "batch_first", "[8, 1, 12, 23]", "fibres = [4], results = [3], k_lanes = 2"),
+          ("f16", (17, 30, 41, 118), 2, "batch_first", "[2, 1, 8, 30]", "fibres = [2], results = [4]"),
+          ("f64", (58, 4, 100, 6), 20, "batch_last", "[1, 4, 6, 10]", "fibres = [5], results = [2], k_lanes = 16"),
+          ("c64", (5, 7, 9, 3), 31, "batch_first", "[3, 5, 7, 3]", "fibres = [3], results = [7], k_lanes = 4")]),
     # Functions of pairs: 4, 8 and 2 bytes, and where a matrix is small, one, two or many columns of values, of one CTA for
     # each tile of rows or of more.
     pairs.parameters("pairwise", "f32", "abs_diff", (300, 270, 100)),

@@ -27,6 +27,7 @@ TEST(GPUSplits, TheH200HasWhatWasMeasured) {
     EXPECT_EQ(splits.rows.transposedF32, measured.rows.transposedF32);
     EXPECT_EQ(splits.rows.multiplyAdds16Bit, measured.rows.multiplyAdds16Bit);
     EXPECT_EQ(splits.rows.multiplyAddsF32, measured.rows.multiplyAddsF32);
+    EXPECT_EQ(splits.rows.directMultiplyAdds, measured.rows.directMultiplyAdds);
     EXPECT_EQ(splits.rows.launchMicroseconds, measured.rows.launchMicroseconds);
     EXPECT_EQ(splits.batch.busyThreads, measured.batch.busyThreads);
     EXPECT_EQ(splits.batch.biasBusyThreads, measured.batch.biasBusyThreads);
@@ -52,6 +53,7 @@ TEST(GPUSplits, OthersFollowFromMemory) {
   EXPECT_EQ(half.weights.launchBytes16Bit,
             measured.weights.launchBytes16Bit / 2);
   EXPECT_DOUBLE_EQ(half.rows.inputsF32, measured.rows.inputsF32 / 2);
+  EXPECT_DOUBLE_EQ(half.rows.directF32, measured.rows.directF32 / 2);
   EXPECT_DOUBLE_EQ(half.rows.transposed16Bit,
                    measured.rows.transposed16Bit / 2);
   EXPECT_EQ(half.batch.busyThreads, measured.batch.busyThreads);

@@ -140,6 +140,71 @@ TEST_F(GPUPlanners, SimtSharesLoadsWhereThatHelps) {
   EXPECT_GT(large.block, 1);
   // Sums of complex f64 take four registers each.
   EXPECT_LE(4 * large.fibres * large.block, 128);
-  // One that varies from fibre to fibre is not shared.
-  EXPECT_EQ(getStep({"f32", {64, 32, 48}, {1}, {}, {2}}).fibres, 1);
+}
+
+/// Rows of 23 products of 20 x 9.
+static const Example kVarying{"f32", {1000, 20, 23}, {1}, {9}, {2}};
+
+TEST_F(GPUPlanners, SimtLoadsFactorsThatVaryDirectly) {
+  auto getLaunch = [&](const Example &example, StringRef name) {
+    FusedOp fused = build(example);
+    GPUMachine machine = getMachine(name);
+    GPUPlanAttr plan = getPlan(planSimt(fused, machine));
+    expectSamePrinted(plan);
+    EXPECT_TRUE(estimateSimt(fused, plan, machine));
+    return readSimt(fused, plan).launches.front();
+  };
+  for (const char *name : kHopperMachines) {
+    SCOPED_TRACE(name);
+    SimtLaunch launch = getLaunch(kVarying, name);
+    EXPECT_TRUE(launch.directLoad);
+    EXPECT_EQ(launch.across, 0u);
+    EXPECT_EQ(launch.sharedBytes, 0);
+    // Lanes are along the innermost axis, and rows share what they load.
+    EXPECT_GT(launch.extents.front().back(), 1);
+    EXPECT_GT(launch.steps.front().fibres, 1);
+  }
+  // Few results of many products each: lanes share out K.
+  EXPECT_GT(getLaunch({"f64", {2, 3000, 4}, {1}, {3}, {2}}, "h200").lanesK, 1);
+  // Others go through shared memory: what a launch knows alone is not counted.
+  for (const Example &example :
+       {kSquares, Example{"f32", {-1, 20, 23}, {1}, {9}, {2}}}) {
+    FusedOp fused = build(example);
+    GPUMachine machine = getMachine("h200");
+    GPUPlanAttr plan = getPlan(planSimt(fused, machine));
+    EXPECT_FALSE(readSimt(fused, plan).launches.front().directLoad);
+    EXPECT_FALSE(estimateSimt(fused, plan, machine));
+  }
+}
+
+TEST_F(GPUPlanners, SimtReaderRefusesWhatIsNotLoadedDirectly) {
+  auto getReasonOf = [&](StringRef fields) {
+    return getReadReason<readSimtPlan>(
+        kVarying,
+        getPlanText(
+            "simt",
+            ("threads = 64, launches = [{factors = 1, ctas_per_sm = 1, " +
+             fields + "}]")
+                .str()));
+  };
+  std::string direct = "direct_load = 1, direct_store = 1, ";
+  EXPECT_EQ(getReasonOf(direct + "extents = [4, 6, 23], fibres = [2], "
+                                 "results = [3], k_lanes = 4"),
+            "none");
+  EXPECT_EQ(getReasonOf("direct_load = 1, extents = [4, 6, 23]"),
+            "expects direct_load to be of one factor, with direct_store, but "
+            "got 1");
+  EXPECT_EQ(getReasonOf("k_lanes = 2, extents = [4, 20, 23]"),
+            "expects k_lanes to be 1 without direct_load, but got 2");
+  EXPECT_EQ(getReasonOf(direct + "extents = [4, 6, 23], k_lanes = 3"),
+            "expects k_lanes to be a power of two, but got 3");
+  EXPECT_EQ(getReasonOf(direct + "extents = [4, 10, 23]"),
+            "expects extents of axis 1, which has results, to be up to 9, but "
+            "got 10");
+  EXPECT_EQ(getReasonOf(direct + "extents = [4, 6, 23], fibres = [3]"),
+            "expects fibres to divide the 4 positions of axis 0, but got 3");
+  EXPECT_EQ(getReasonOf(direct + "extents = [4, 6, 23], fibres = [5]"),
+            "expects fibres of factor 1 to be in [1, 4], but got 5");
+  EXPECT_EQ(getReasonOf(direct + "extents = [4, 2, 23], results = [3]"),
+            "expects results of factor 1 to be in [1, 2], but got 3");
 }

@@ -84,6 +84,22 @@ struct SimtRates {
   int64_t baseRegisters = 40, fibreRegisters = 4;
 };
 
+/// Launches of `simt` that load data directly: clocks of an SM
+/// (docs/notes/0183).
+struct DirectRates {
+  /// From a thread's loads of some steps of k to their use, with others under
+  /// way.
+  double wait = 700;
+  /// Lines of a load beside the first one.
+  double lineClocks = 0.25;
+  /// A result of each lane of a warp; the start of a tile.
+  double storeClocks = 3, startClocks = 500;
+  /// What loads hide of multiply-adds, or the reverse, with as many warps.
+  double overlap = 0.7, overlapWarps = 16;
+  /// What memory, or the SMs, do not hide of each other.
+  double exposed = 0.5;
+};
+
 /// Parts of an instruction's rate that factors which do not suit a kernel of
 /// whole fibres leave it, and accesses to shared memory. As above.
 struct DenseFactorRates {
@@ -335,6 +351,7 @@ struct GPURates {
   ResourceRates resources;
   DenseRates dense;
   SimtRates simt;
+  DirectRates direct;
   DenseFactorRates denseFactors;
   SparseEstimateRates sparseEstimate;
   CublasRates cublas;

@@ -101,6 +101,10 @@ struct RowSplits {
   double inputs16Bit = 750e3, results16Bit = 250e3, transposed16Bit = 425e3;
   double inputsF32 = 450e3, resultsF32 = 210e3, transposedF32 = 210e3;
   double multiplyAdds16Bit = 165e6, multiplyAddsF32 = 25e6;
+  /// Elements of X and of results per microsecond of kernels that load both
+  /// operands from memory to registers, wherever segments start, and
+  /// multiply-adds of these (docs/notes/0183).
+  double direct16Bit = 1200e3, directF32 = 750e3, directMultiplyAdds = 6e6;
   int64_t tileResults = 64;
   double launchMicroseconds = 10;
   /// How much less the copies have to take, and the fewest rows of a block.

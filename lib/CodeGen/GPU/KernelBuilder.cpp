@@ -517,6 +517,14 @@ static Value emitShuffle(KernelBuilder &kernel, Value value, Value offset,
 }
 
 Value KernelBuilder::shuffleXor(Value value, int64_t mask) {
+  Type type = value.getType();
+  if (type.getIntOrFloatBitWidth() == 64) {
+    SmallVector<Value> words =
+        unpack(bitcast(value, VectorType::get({2}, builder.getI32Type())));
+    for (Value &word : words)
+      word = shuffleXor(word, mask);
+    return bitcast(makeVector(words), type);
+  }
   return emitShuffle(*this, value, materialize(mask, 32), NVVM::ShflKind::bfly);
 }
 

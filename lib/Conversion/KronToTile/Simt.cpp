@@ -14,7 +14,9 @@
 //                           two buffers take turns
 //   buffer -> view          or the last step's results, from registers
 //
-// with a barrier between.
+// with a barrier between. A launch that loads data directly has no buffers: its
+// tiles are boxes of the results, whose elements threads work out one by one,
+// from views of data and factor with these axes and K.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,10 +48,14 @@ public:
 
 private:
   void enterArrays(const GlobalArray &input, const GlobalArray &output);
+  unsigned enterProduct(Value base, ArrayRef<Int> strides, Int strideN,
+                        Int strideK, Type type);
   void enterFactor(const SimtStep &step, ArrayRef<int64_t> after);
   void allocate();
   void prepare();
   void buildTile(Value tile);
+  void buildDirect(Value tile);
+  void storeFibres(Value sums, tile::ForBoxesOp loop, Value tile);
   void buildStep(unsigned index, Value tile);
 
   TileKernel kernel;
@@ -85,7 +91,7 @@ void SimtTiles::enterArrays(const GlobalArray &input,
                                                 : Int(size));
     int64_t extent = launch.extents.front()[axis];
     inputSizes.push_back(launch.contracted[axis] ? Int(extent) : sizes[axis]);
-    if (!launch.contracted[axis])
+    if (launch.directLoad || !launch.contracted[axis])
       arguments.tiles =
           host.mul(arguments.tiles, host.ceilDiv(sizes[axis], extent));
   }
@@ -93,12 +99,30 @@ void SimtTiles::enterArrays(const GlobalArray &input,
     return kernel.enter(kernel.makeView(global.array.base, arraySizes,
                                         global.array.strides, global.element));
   };
-  arguments.input = enter(input, inputSizes);
+  ArrayRef<Int> strides = input.array.strides;
+  if (launch.directLoad)
+    arguments.input =
+        enterProduct(input.array.base, strides, /*strideN=*/0,
+                     strides[launch.steps.front().axis], input.element);
+  else
+    arguments.input = enter(input, inputSizes);
   arguments.init = enter(output, sizes);
   inputBytes = getElementBytes(input.element);
   outputBytes = getElementBytes(output.element);
-  inputOrder = kernel.getOrder(input.array.strides, launch.extents.front());
+  inputOrder = kernel.getOrder(strides, launch.extents.front());
   outputOrder = kernel.getOrder(output.array.strides, launch.extents.back());
+}
+
+/// An operand of a product that varies: the axes of its results, with `strideN`
+/// along that of the step, and K.
+unsigned SimtTiles::enterProduct(Value base, ArrayRef<Int> strides, Int strideN,
+                                 Int strideK, Type type) {
+  SmallVector<Int> all(sizes), own(strides);
+  const SimtStep &step = launch.steps.front();
+  own[step.axis] = strideN;
+  all.push_back(step.sizeK);
+  own.push_back(strideK);
+  return kernel.enter(kernel.makeView(base, all, own, type));
 }
 
 /// The factor of `step`, whose results are tiles of `after`: K x N, or if it
@@ -106,6 +130,14 @@ void SimtTiles::enterArrays(const GlobalArray &input,
 void SimtTiles::enterFactor(const SimtStep &step, ArrayRef<int64_t> after) {
   ModeProductOp product = step.product;
   StepFactor factor = getFusedFactor(kernel.host, fused, product).array;
+  Type type = getElementType(product.getFactor());
+  if (launch.directLoad) {
+    SmallVector<Int> strides(factor.strides);
+    strides.resize(sizes.size(), 0);
+    arguments.factors[product] = enterProduct(
+        factor.base, strides, factor.resultStride, factor.strideK, type);
+    return;
+  }
   SmallVector<Int> factorSizes{step.sizeK, step.sizeN};
   SmallVector<Int> strides{factor.strideK, factor.resultStride};
   if (step.varies) {
@@ -117,8 +149,8 @@ void SimtTiles::enterFactor(const SimtStep &step, ArrayRef<int64_t> after) {
     factorSizes.push_back(step.sizeK);
     strides.push_back(factor.strideK);
   }
-  arguments.factors[product] = kernel.enter(kernel.makeView(
-      factor.base, factorSizes, strides, getElementType(product.getFactor())));
+  arguments.factors[product] =
+      kernel.enter(kernel.makeView(factor.base, factorSizes, strides, type));
 }
 
 //===----------------------------------------------------------------------===//
@@ -181,13 +213,43 @@ void SimtTiles::buildStep(unsigned index, Value tile) {
                              along);
     return;
   }
+  storeFibres(sums, loop, tile);
+}
+
+/// Stores the last step's `sums` from registers.
+void SimtTiles::storeFibres(Value sums, tile::ForBoxesOp loop, Value tile) {
   tile::StoreOp op =
       kernel.store(arguments, sums, loop.getBoxes(), tile, outputBytes);
-  op.setAlong(along);
+  op.setAlong(int64_t(launch.steps.back().axis));
   op.setBox(launch.extents.back());
 }
 
+/// Applies the only factor to what lies in global memory.
+void SimtTiles::buildDirect(Value tile) {
+  const SimtStep &step = launch.steps.front();
+  ModeProductOp product = step.product;
+  auto loop = tile::ForBoxesOp::create(
+      b, loc, getFibres(launch, 0), step.fibres, /*unrolled=*/3,
+      /*excess=*/false, /*repeat=*/false, outputOrder, /*warps=*/0,
+      step.getParts());
+  if (step.fibres > 1)
+    loop.setAcross(*launch.across);
+  loop.setLanes(launch.lanesK);
+  OpBuilder::InsertionGuard guard(b);
+  kernel.beginBody(loop);
+  auto type = tile::FragmentType::get({step.fibres, step.block}, element);
+  bool isComplex = isa<ComplexType>(element);
+  Value sums = tile::MultiplyViewsOp::create(
+      b, loc, type, kernel.getArgument(arguments.input), loop.getBoxes(),
+      factors.front(), tile, step.axis, launch.extents.back(),
+      getDirectUnrolled(launch), isComplex && product.getConjInput(),
+      isComplex && product.getConjFactor());
+  storeFibres(sums, loop, tile);
+}
+
 void SimtTiles::buildTile(Value tile) {
+  if (launch.directLoad)
+    return buildDirect(tile);
   auto copy =
       tile::CopyOp::create(b, loc, kernel.getArgument(arguments.input), tile,
                            /*ahead=*/0, buffers.front(), inputBytes);

@@ -194,8 +194,17 @@ static void placeTurn(Lowering &lowering, ForBoxesOp loop, LoweredTurn &turn) {
   SmallVector<unsigned> walk = getWalk(loop.getOrder(), extents.size());
   ArrayRef<unsigned> order(walk);
   if (loop.getParts()) {
-    for (Int number : turn.numbers)
-      turn.positions.push_back({decodeItem(k, number, extents, order), none});
+    // Those across an axis are a known number of its positions apart.
+    SmallVector<int64_t> apart(extents);
+    std::optional<int64_t> axis = loop.getAxisAcross();
+    if (axis)
+      apart[*axis] /= int64_t(loop.getTogether());
+    for (auto [index, number] : llvm::enumerate(turn.numbers)) {
+      Positions base = decodeItem(k, number, apart, order);
+      if (axis)
+        base[*axis] = k.add(base[*axis], index * apart[*axis]);
+      turn.positions.push_back({base, none});
+    }
     return;
   }
   // If the threads cover whole axes and a divisor of the next one, a thread's
@@ -248,8 +257,8 @@ LoweredTurn &Lowering::placeBoxes(Value boxes, ArrayRef<int64_t> sizes,
 }
 
 Value tile::existsInPart(KernelBuilder &k, const LoweredTurn &turn,
-                         int64_t part, int64_t index, int64_t all) {
-  if (all % part == 0)
+                         int64_t part, int64_t index, Int all) {
+  if (all.isConstant() && all.getConstant() % part == 0)
     return nullptr;
   return k.lessOrNull(k.add(k.mul(turn.part, part), index), all);
 }

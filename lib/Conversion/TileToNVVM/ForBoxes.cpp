@@ -94,22 +94,52 @@ static void placeBoxes(Lowering &lowering, ForBoxesOp op) {
   }
 }
 
-/// A turn of part `part` of fibres `first`, `first + step`, ...
+/// A turn of part `part` of fibres `first`, `first + step`, ..., if it `exists`
+/// (null: it does). Those across an axis have the number of the first one.
 static void lowerParts(Lowering &lowering, ForBoxesOp op, Int first, Int part,
-                       int64_t step) {
+                       int64_t step, Value exists) {
   KernelBuilder &k = lowering.k;
   int64_t count = op.getCount();
   LoweredTurn &turn = lowering.turns[op.getBoxes()];
   turn = LoweredTurn();
   turn.part = part;
   for (int64_t box = 0; box < int64_t(op.getTogether()); ++box) {
-    Int number = k.add(first, box * step);
-    bool mayMiss = (box + 1) * step > count;
-    turn.valid.push_back(mayMiss ? k.lessOrNull(number, count) : Value());
+    Int number = op.getAxisAcross() ? first : k.add(first, box * step);
+    bool mayMiss = !op.getAxisAcross() && (box + 1) * step > count;
+    Value valid = mayMiss ? k.lessOrNull(number, count) : Value();
+    turn.valid.push_back(k.both(exists, valid));
     turn.numbers.push_back(mayMiss ? k.min(number, count - 1) : number);
   }
   placeBoxes(lowering, op);
   lowering.lower(*op.getBody());
+}
+
+/// Turns of parts of fibres, which lanes of a warp may share.
+static void lowerTurnsOfParts(Lowering &lowering, ForBoxesOp op) {
+  KernelBuilder &k = lowering.k;
+  int64_t groups = llvm::divideCeil(op.getCount(), op.getTogether());
+  int64_t lanes = op.getLanes(), apart = 32 / lanes;
+  Int thread = k.threadId();
+  Value isFirst;
+  if (lanes > 1) {
+    thread = k.add(k.mul(k.floorDiv(thread, 32), apart), k.rem(thread, apart));
+    isFirst = k.less(k.laneId(), apart);
+  }
+  forItems(k, lowering.threads / lanes, thread, groups * op.getParts(), 1,
+           [&](ArrayRef<Int> items, ArrayRef<Value> exist) {
+             Int first = items.front(), part = 0;
+             if (op.getParts() > 1) {
+               part = k.floorDiv(first, groups);
+               first = k.rem(first, groups);
+             }
+             // What lanes exchange, all of them have to.
+             if (lanes > 1)
+               return lowerParts(lowering, op, first, part, groups,
+                                 k.both(exist.front(), isFirst));
+             k.ifThen(exist.front(), [&] {
+               lowerParts(lowering, op, first, part, groups, nullptr);
+             });
+           });
 }
 
 void tile::lower(Lowering &lowering, ForBoxesOp op) {
@@ -135,20 +165,8 @@ void tile::lower(Lowering &lowering, ForBoxesOp op) {
     }
     return;
   }
-  if (int64_t parts = op.getParts()) {
-    int64_t groups = llvm::divideCeil(count, together);
-    forItems(k, threads, k.threadId(), groups * parts, 1,
-             [&](ArrayRef<Int> items, ArrayRef<Value> exist) {
-               Int first = items.front(), part = 0;
-               if (parts > 1) {
-                 part = k.floorDiv(first, groups);
-                 first = k.rem(first, groups);
-               }
-               k.ifThen(exist.front(),
-                        [&] { lowerParts(lowering, op, first, part, groups); });
-             });
-    return;
-  }
+  if (op.getParts())
+    return lowerTurnsOfParts(lowering, op);
   if (op.getRepeat()) {
     forItems(k, threads, k.threadId(), count, together,
              [&](ArrayRef<Int> numbers, ArrayRef<Value> valid) {

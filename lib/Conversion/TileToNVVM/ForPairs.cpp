@@ -71,7 +71,6 @@ private:
   void copyAhead(Int block, Int behind);
   void addBlock(Int block, Int behind, Sums &sums);
   void addTerms(ArrayRef<Value> terms, int64_t number, Sums &sums);
-  Value shuffle(Value value, int64_t mask);
   void addLanes(Sums &sums);
 
   Lowering &lowering;
@@ -293,23 +292,12 @@ void PairProducts::addBlock(Int block, Int behind, Sums &sums) {
   }
 }
 
-/// The value of the lane `mask` away.
-Value PairProducts::shuffle(Value value, int64_t mask) {
-  if (!value.getType().isF64())
-    return k.shuffleXor(value, mask);
-  Type words = VectorType::get({2}, k.builder.getI32Type());
-  SmallVector<Value> parts = k.unpack(k.bitcast(value, words));
-  for (Value &part : parts)
-    part = k.shuffleXor(part, mask);
-  return k.bitcast(k.makeVector(parts), value.getType());
-}
-
 /// Reduces what the lanes of a row have.
 void PairProducts::addLanes(Sums &sums) {
   int64_t count = rows * results;
   for (int64_t mask = grid.lanes / 2; mask > 0; mask /= 2)
     for (int64_t number = 0; number < count; ++number) {
-      Value own = sums[number], other = shuffle(own, mask);
+      Value own = sums[number], other = k.shuffleXor(own, mask);
       if (kind == Accumulation::Sum) {
         sums[number] = arith::AddFOp::create(k.builder, k.loc, own, other);
         continue;
@@ -323,7 +311,7 @@ void PairProducts::addLanes(Sums &sums) {
         return arith::MulFOp::create(k.builder, k.loc, part,
                                      exp(sub(largest, finite)));
       };
-      Value otherSum = shuffle(sum, mask);
+      Value otherSum = k.shuffleXor(sum, mask);
       sum = arith::AddFOp::create(k.builder, k.loc, scale(sum, own),
                                   scale(otherSum, other));
     }

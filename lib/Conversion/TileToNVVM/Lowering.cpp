@@ -94,10 +94,10 @@ void Lowering::lower(Block &block) {
               ClearOp, ContractStepOp, ForSegmentsOp, PairChunksOp, ForFibresOp,
               ContractFibresOp, IfAlignedOp, RefillOp, RefilledOp, PrefetchOp,
               tile::QuantizeOp, ForColumnsOp, LoadOp, LoadColumnsOp, DotOp,
-              ContractOp, ExchangeOp, MultiplyOp, StoreOp, PlaceOp,
-              LoadScalarOp, PairsOp, KeepRowsOp, PairsOfRowsOp, MultiplyRowsOp,
-              MapOp, ForPairsOp, ForGradientsOp, WeighPairsOp, AddDerivativesOp,
-              StorePairsOp, ContractBatchOp, QuantizeRowsOp>(
+              ContractOp, ExchangeOp, MultiplyOp, MultiplyViewsOp, StoreOp,
+              PlaceOp, LoadScalarOp, PairsOp, KeepRowsOp, PairsOfRowsOp,
+              MultiplyRowsOp, MapOp, ForPairsOp, ForGradientsOp, WeighPairsOp,
+              AddDerivativesOp, StorePairsOp, ContractBatchOp, QuantizeRowsOp>(
             [&](auto known) { tile::lower(*this, known); })
         .Case([&](LeaveRowsOp rows) { storeStep(*this, rows.getSource()); })
         // What stores rows loads and reduces them, and what stores totals adds

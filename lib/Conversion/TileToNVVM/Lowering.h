@@ -361,6 +361,7 @@ void lower(Lowering &lowering, DotOp op);
 void lower(Lowering &lowering, ContractOp op);
 void lower(Lowering &lowering, ExchangeOp op);
 void lower(Lowering &lowering, MultiplyOp op);
+void lower(Lowering &lowering, MultiplyViewsOp op);
 void lower(Lowering &lowering, StoreOp op);
 void lower(Lowering &lowering, ForBlocksOp op);
 void lower(Lowering &lowering, ForPiecesOp op);
@@ -456,7 +457,7 @@ Value toValue(KernelBuilder &k, const Scalar &scalar);
 /// Whether result `index` of a turn's part of `part` results exists, of `all`
 /// results; null if it does.
 Value existsInPart(KernelBuilder &k, const LoweredTurn &turn, int64_t part,
-                   int64_t index, int64_t all);
+                   int64_t index, Int all);
 /// The slot that is as many buffers behind the one to wait for.
 Int getSlotBehind(Lowering &lowering, const LoweredRing &ring, int64_t buffers);
 /// Slot `slot`, which is less than twice as many as there are `stages`.

@@ -251,11 +251,18 @@ void TileStore::storeBoxes(const LoweredFragment &fragment) {
         continue;
       }
       int64_t along = op.getAlong()->front(), part = fragment.box.front();
-      int64_t all = target.sizes[along];
+      Int all = target.sizes[along], size = view.sizes[along];
+      // Where tiles cut the axis, the last one may have fewer results.
+      bool isCut = !size.isConstant() || size.getConstant() % all.getConstant();
+      if (isCut)
+        all = k.min(k.sub(size, target.starts[along]), all);
       BoxPosition own(box);
       own.base[along] = k.mul(turn.part, part);
-      if (all % part == 0) {
-        storeBoxPart(values, 0, exists, own);
+      // Parts are stored whole where none ends in between.
+      if (target.sizes[along] % part == 0 && size.isConstant() &&
+          size.getConstant() % part == 0) {
+        storeBoxPart(values, 0,
+                     k.both(exists, existsInPart(k, turn, part, 0, all)), own);
         continue;
       }
       for (int64_t result = 0; result < part; ++result)

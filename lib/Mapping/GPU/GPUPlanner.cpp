@@ -171,8 +171,22 @@ static Candidate evaluate(const Planner &planner, FusedOp fused,
           return plan.getKernel() == GPUKernel::Sparse && plan.get("wgmma");
         });
   candidate.time = estimateTime(planner.family, problem, tiling, machine);
+  // Numbers of rows that a launch knows alone are nominal in other ways there.
+  if (planner.kernel == GPUKernel::Sparse && !problem.hasDynamicSize)
+    if (auto seconds = estimateSparseTiles(
+            fused, std::get<SmallVector<GPUPlanAttr>>(candidate.plans).back(),
+            machine);
+        seconds && *seconds > candidate.time.total) {
+      candidate.time.shared += *seconds - candidate.time.total;
+      candidate.time.total = *seconds;
+    }
   if (planner.family == GPUKernel::Mma)
     if (auto time = estimateSmallGroups(fused, problem, machine))
+      candidate.time = *time;
+  if (planner.kernel == GPUKernel::Simt)
+    if (auto time = estimateSimt(
+            fused, std::get<SmallVector<GPUPlanAttr>>(candidate.plans).front(),
+            machine))
       candidate.time = *time;
   // Its steps on whole items are slow where something lies inside them, and it
   // copies items without a gap.

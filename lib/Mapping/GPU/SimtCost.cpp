@@ -21,9 +21,6 @@ using namespace mlir::kron;
 
 /// Fibres, and results, up to which all numbers are tried.
 static constexpr int64_t kMostTried = 8;
-static constexpr double kLanes = 32;
-/// Warp instructions that an SM issues per clock.
-static constexpr double kIssued = 4;
 /// Positions of an axis whose size a launch knows alone.
 static constexpr double kUnknownSize = 4096;
 

@@ -13,6 +13,10 @@
 
 namespace mlir::kron {
 
+inline constexpr double kLanes = 32;
+/// Warp instructions that an SM issues per clock.
+inline constexpr double kIssued = 4;
+
 /// Chooses fibres and results of each step of `launch`, whose tile and CTAs per
 /// SM are known, for CTAs of `threads` threads, and returns the time that the
 /// launch is estimated to take then; nothing if registers do not suffice.

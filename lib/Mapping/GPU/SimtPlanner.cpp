@@ -7,6 +7,7 @@
 
 #include "kron/Mapping/GPU/SimtPlanner.h"
 #include "SimtCost.h"
+#include "SimtDirect.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPUTiles.h"
 #include "kron/Plan/GPU/Reasons.h"
@@ -27,6 +28,8 @@ static GPUPlanAttr writePlan(MLIRContext *context, const SimtPlan &plan) {
     choices.ctasPerSM = launch.ctasPerSM;
     choices.directStore = launch.directStore;
     choices.factorBytes = launch.factorBytes;
+    choices.directLoad = launch.directLoad;
+    choices.lanesK = launch.lanesK;
     // Of all factors, or of none where they are what a plan without them has.
     auto write = [&](auto getValue, auto getDefault) {
       SmallVector<int64_t> values = llvm::map_to_vector(launch.steps, getValue);
@@ -36,9 +39,9 @@ static GPUPlanAttr writePlan(MLIRContext *context, const SimtPlan &plan) {
     };
     choices.fibres = write([](const SimtStep &step) { return step.fibres; },
                            [](const SimtStep &) { return int64_t(1); });
-    choices.results =
-        write([](const SimtStep &step) { return step.block; },
-              [](const SimtStep &step) { return getEqualPart(step.sizeN); });
+    choices.results = write(
+        [](const SimtStep &step) { return step.block; },
+        [](const SimtStep &step) { return getEqualPart(step.tileResults); });
     PlanWriter writer(context, kSimtLaunch);
     SimtChoices::visitFields(writer, choices);
     launches.push_back(writer.getFields());
@@ -60,7 +63,8 @@ struct TimedLaunch {
 class Planner {
 public:
   Planner(FusedOp fused, const GPUMachine &machine, const SimtChain &chain)
-      : machine(machine), chain(chain), given(getGPUPlanAttr(fused)) {}
+      : fused(fused), machine(machine), chain(chain),
+        given(getGPUPlanAttr(fused)) {}
 
   std::variant<SimtPlan, std::string> run();
 
@@ -75,6 +79,7 @@ private:
   std::optional<double> planThreads(SimtPlan &plan) const;
   std::string getReason() const;
 
+  FusedOp fused;
   const GPUMachine &machine;
   const SimtChain &chain;
   GPUPlanAttr given;
@@ -238,9 +243,24 @@ std::variant<SimtPlan, std::string> Planner::run() {
     if (wanted)
       break;
   }
+  if (!getGiven("tile") && !getGiven("columns"))
+    if (auto direct = planDirectLaunch(fused, chain, wanted,
+                                       getGiven("ctas_per_sm"), machine);
+        direct && (!least || direct->second.total < *least))
+      return direct->first;
   if (!least)
     return getReason();
   return best;
+}
+
+std::optional<KernelTime> kron::estimateSimt(FusedOp fused, GPUPlanAttr plan,
+                                             const GPUMachine &machine) {
+  auto found = readSimtPlan(fused, plan);
+  auto *read = std::get_if<SimtPlan>(&found);
+  if (!read || !read->launches.front().directLoad)
+    return std::nullopt;
+  return estimateDirectLaunch(fused, read->launches.front(), read->threads,
+                              machine);
 }
 
 std::variant<SmallVector<GPUPlanAttr>, std::string>

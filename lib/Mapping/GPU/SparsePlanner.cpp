@@ -16,6 +16,7 @@
 #include "kron/Machine/GPURates.h"
 #include "kron/Machine/GPUTiles.h"
 #include "kron/Machine/NominalSizes.h"
+#include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -281,6 +282,25 @@ getCompleteReason(FusedOp fused, GPUPlanAttr given, const GPUMachine &machine) {
   if (std::optional<std::string> reason = getSkinnyMReason(fused, given, plan))
     return reason;
   return getSharedMemoryReason(plan.getSharedBytes(), plan.ctasPerSM, machine);
+}
+
+std::optional<double> kron::estimateSparseTiles(FusedOp fused, GPUPlanAttr plan,
+                                                const GPUMachine &machine) {
+  auto planOrReason = readSparsePlan(fused, plan);
+  auto *read = std::get_if<SparsePlan>(&planOrReason);
+  if (!read || read->usesWgmma)
+    return std::nullopt;
+  SparseCandidate candidate;
+  static_cast<SparsePlan &>(candidate) = *read;
+  candidate.nominalRows = getNominalSize(read->rows);
+  if (ShapedType::isDynamic(read->rows) && read->skinnyM)
+    candidate.nominalRows = read->skinnyM;
+  describeSparseAccesses(fused, candidate);
+  if (!hasNarrowAccesses(candidate))
+    return std::nullopt;
+  SparseConstraints constraints(fused, plan, machine);
+  return GPUResources(machine).getLaunchSeconds() +
+         getNarrowSeconds(candidate, constraints, machine);
 }
 
 std::variant<SmallVector<GPUPlanAttr>, std::string>

@@ -293,10 +293,13 @@ static bool hasRaggedSegments(KsmmOp op, const GPUSplits &splits) {
     return false;
   asTheyLie +=
       results * c / (isF32 ? rates.multiplyAddsF32 : rates.multiplyAdds16Bit);
+  double direct =
+      (inputs + results) / (isF32 ? rates.directF32 : rates.direct16Bit) +
+      results * c / rates.directMultiplyAdds;
   double transposed = (inputs + results) / (isF32 ? rates.transposedF32
                                                   : rates.transposed16Bit) +
                       rates.launchMicroseconds;
-  return asTheyLie > rates.gainFactor * transposed;
+  return std::min(asTheyLie, direct) > rates.gainFactor * transposed;
 }
 
 bool kron::isFasterTransposed(KsmmOp op, const GPUSplits &splits) {

@@ -24,7 +24,9 @@ static constexpr int64_t kMaxTogether = 16;
 /// worked out.
 static constexpr int64_t kMaxTileElements = 1 << 20;
 
-int64_t SimtStep::getParts() const { return llvm::divideCeil(sizeN, block); }
+int64_t SimtStep::getParts() const {
+  return llvm::divideCeil(tileResults, block);
+}
 
 int64_t kron::getEqualPart(int64_t sizeN) {
   for (int64_t block = kMaxBlock; block >= 4; --block)
@@ -111,7 +113,31 @@ std::variant<SimtChain, std::string> kron::describeSimt(FusedOp fused) {
 }
 
 int64_t kron::getFibres(const SimtLaunch &launch, unsigned index) {
-  return getTileElements(launch.extents[index + 1]) / launch.steps[index].sizeN;
+  return getTileElements(launch.extents[index + 1]) /
+         launch.steps[index].tileResults;
+}
+
+int64_t kron::getDirectUnrolled(const SimtLaunch &launch) {
+  const SimtStep &step = launch.steps.front();
+  int64_t registers =
+      (step.fibres + step.block) * llvm::divideCeil(launch.elementBytes, 4);
+  return std::clamp<int64_t>(kDirectRegisters / registers, 1,
+                             2 * kSimtUnrolled);
+}
+
+std::optional<unsigned> kron::findAcross(const SimtLaunch &launch,
+                                         ArrayRef<int64_t> extents) {
+  ModeProductOp product = launch.steps.front().product;
+  std::optional<unsigned> across;
+  for (auto [axis, extent] : llvm::enumerate(extents)) {
+    bool varies = false;
+    for (auto [dim, own] : llvm::enumerate(product.getFactorDims()))
+      varies |= own == int64_t(axis) && getFactorSize(product, dim) != 1;
+    if (!launch.contracted[axis] && !varies &&
+        (!across || extent > extents[*across]))
+      across = axis;
+  }
+  return across;
 }
 
 /// Puts factors into shared memory, in the order of application, as long as
@@ -143,6 +169,7 @@ SimtLaunch kron::describeSimtLaunch(const SimtChain &chain, unsigned first,
     step.axis = product.getAxis();
     step.sizeK = getFactorSize(product, product.getContractedFactorDim());
     step.sizeN = getFactorSize(product, product.getResultingFactorDim());
+    step.tileResults = step.sizeN;
     step.block = getEqualPart(step.sizeN);
     step.varies = isVarying(product);
     launch.contracted.set(step.axis);
@@ -155,9 +182,18 @@ SimtLaunch kron::describeSimtLaunch(const SimtChain &chain, unsigned first,
 // What follows from the choices
 //===----------------------------------------------------------------------===//
 
-/// Sets the extents of all steps, given those of the axes not contracted.
+/// Sets the extents of all steps, given those of the axes not contracted, or of
+/// all axes of the results where data are loaded directly.
 static void setExtents(SimtLaunch &launch, ArrayRef<int64_t> tile) {
   SmallVector<int64_t> extents(tile);
+  if (launch.directLoad) {
+    launch.extents.assign(2, extents);
+    SimtStep &step = launch.steps.front();
+    step.tileResults = extents[step.axis];
+    step.block = getEqualPart(step.tileResults);
+    launch.across = findAcross(launch, extents);
+    return;
+  }
   for (unsigned axis : launch.contracted.set_bits())
     extents[axis] = launch.before[axis];
   launch.extents.assign(1, extents);
@@ -169,6 +205,8 @@ static void setExtents(SimtLaunch &launch, ArrayRef<int64_t> tile) {
 
 /// Works out the bytes of factors and buffers.
 static void placeBuffers(SimtLaunch &launch) {
+  if (launch.directLoad)
+    return;
   int64_t elements[2] = {0, 0};
   for (auto [index, extents] : llvm::enumerate(launch.getBuffers()))
     elements[index % 2] =
@@ -195,15 +233,46 @@ static std::string findWrongExtent(const SimtLaunch &launch,
     return expects("extents to have " + Twine(launch.before.size()) +
                        " numbers, one per axis",
                    choices.extents.size());
-  for (unsigned axis : launch.contracted.set_bits())
-    if (choices.extents[axis] != launch.before[axis])
+  for (unsigned axis : launch.contracted.set_bits()) {
+    int64_t most = launch.steps.front().sizeN;
+    if (choices.directLoad && choices.extents[axis] > most)
+      return expects("extents of axis " + Twine(axis) +
+                         ", which has results, to be up to " + Twine(most),
+                     choices.extents[axis]);
+    if (!choices.directLoad && choices.extents[axis] != launch.before[axis])
       return expects("extents of axis " + Twine(axis) +
                          ", which is contracted, to be " +
                          Twine(launch.before[axis]),
                      choices.extents[axis]);
+  }
   if (choices.ctasPerSM < 1)
     return expects("ctas_per_sm to be positive", choices.ctasPerSM);
   return "";
+}
+
+/// What is wrong with a launch that has data go from memory to registers, or
+/// with lanes of one that has not; an empty string if there is nothing.
+static std::string findWrongLoad(const SimtChoices &choices) {
+  if (!choices.directLoad)
+    return choices.lanesK == 1
+               ? ""
+               : expects("k_lanes to be 1 without direct_load", choices.lanesK);
+  if (choices.factors != 1 || !choices.directStore)
+    return expects("direct_load to be of one factor, with direct_store",
+                   choices.factors);
+  if (!llvm::isPowerOf2_64(choices.lanesK))
+    return expects("k_lanes to be a power of two", choices.lanesK);
+  return "";
+}
+
+/// The most fibres of step `index` that a thread may have.
+static int64_t getMostFibres(const SimtLaunch &launch, unsigned index) {
+  const SimtStep &step = launch.steps[index];
+  if (launch.directLoad)
+    return launch.across
+               ? std::min(launch.extents.front()[*launch.across], kMaxTogether)
+               : 1;
+  return step.varies ? 1 : std::min(getFibres(launch, index), kMaxTogether);
 }
 
 /// Takes what `choices` say of what threads compute together into `launch`,
@@ -221,15 +290,21 @@ static std::string takeBlocks(SimtLaunch &launch, const SimtChoices &choices) {
       step.block = choices.results[index];
     if (!choices.fibres.empty())
       step.fibres = choices.fibres[index];
-    int64_t most = std::min(step.sizeN, kMaxTogether);
+    int64_t most = std::min(step.tileResults, kMaxTogether);
     if (step.block < 1 || step.block > most)
       return expects("results of factor " + Twine(index + 1) +
                          " to be in [1, " + Twine(most) + "]",
                      step.block);
-    most = step.varies ? 1 : std::min(getFibres(launch, index), kMaxTogether);
+    most = getMostFibres(launch, index);
     if (step.fibres < 1 || step.fibres > most)
       return expects("fibres of factor " + Twine(index + 1) + " to be in [1, " +
                          Twine(most) + "]",
+                     step.fibres);
+    if (launch.directLoad && launch.across &&
+        launch.extents.front()[*launch.across] % step.fibres != 0)
+      return expects("fibres to divide the " +
+                         Twine(launch.extents.front()[*launch.across]) +
+                         " positions of axis " + Twine(*launch.across),
                      step.fibres);
   }
   return "";
@@ -257,9 +332,13 @@ std::variant<SimtPlan, std::string> kron::readSimtPlan(FusedOp fused,
                      choices.factors);
     SimtLaunch launch = describeSimtLaunch(
         *chain, first, first + choices.factors, choices.factorBytes);
-    std::string reason = findWrongExtent(launch, choices);
+    std::string reason = findWrongLoad(choices);
+    if (reason.empty())
+      reason = findWrongExtent(launch, choices);
     if (!reason.empty())
       return reason;
+    launch.directLoad = choices.directLoad;
+    launch.lanesK = choices.lanesK;
     setExtents(launch, choices.extents);
     int64_t elements = 0;
     for (ArrayRef<int64_t> extents : launch.extents)

@@ -70,3 +70,26 @@ func.func @columns(%x: memref<300x?xf16, strided<[1, 300]>>, %f: memref<300x300x
   }
   return
 }
+
+// -----
+
+// Verify that a launch that loads data directly has no buffers and no barriers: views of
+// data and factor with the axes of the results and K, and tiles that cut the results.
+// CHECK-LABEL: func.func @views(
+// CHECK:         %[[TILES:.*]] = arith.constant 40 : i64
+// CHECK:         tile.launch @kron_gpu::@views_0 tiles(
+// CHECK-LABEL: gpu.func @views_0(
+// CHECK-SAME:      %[[X:.*]]: !tile.view<38x3x7x5x12xf16, [180, 60, 0, 1, 5]>, %[[Y:.*]]: !tile.view<38x3x7x5xf16, [105, 35, 5, 1]>,
+// CHECK-SAME:      %[[W:.*]]: !tile.view<38x3x7x5x12xf16, [0, 420, 60, 1, 5]>, %[[N:.*]]: i64)
+// CHECK-NEXT:      tile.for %[[T:.*]] to %[[N]] {
+// CHECK-NEXT:        tile.for_boxes %[[U:.*]] of 40 together 2 parts 2 across 0 lanes 4 {
+// CHECK-NEXT:          %[[S:.*]] = tile.multiply_views %[[X]][%[[U]]], %[[W]] tile %[[T]] along 2 box [4, 2, 4, 5] unrolled 16 : {{.*}} -> <2x2xf32>
+// CHECK-NEXT:          tile.store %[[S]][%[[U]]] to %[[Y]][%[[T]]] along [2] box [4, 2, 4, 5] bytes 2
+// CHECK-NEXT:        }
+// CHECK-NEXT:      }
+// CHECK-NEXT:      gpu.return
+func.func @views(%x: memref<38x180xf16>, %w: memref<3x7x12x5xf16>, %y: memref<38x105xf16>) {
+  kron.ksmm ins(%x : memref<38x180xf16>) weights(%w : memref<3x7x12x5xf16>) outs(%y : memref<38x105xf16>)
+    {plan = #kron.gpu_plan<kernel = simt, threads = 64, launches = [{factors = 1, extents = [4, 2, 4, 5], fibres = [2], results = [2], ctas_per_sm = 2, direct_store = 1, direct_load = 1, k_lanes = 4}]>}
+  return
+}

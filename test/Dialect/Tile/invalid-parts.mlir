@@ -11,7 +11,7 @@ gpu.module @kron_gpu {
     tile.barrier
     tile.for %t to %n {
       tile.for_boxes %u of 24 together 2 {
-        // expected-error @+1 {{expects boxes of a tile.for_boxes in parts}}
+        // expected-error @+1 {{expects boxes of a tile.for_boxes in parts, without across and lanes}}
         %s = tile.multiply %a[%u], %p along 1 : !tile.buffer<4x5x6xf32>, !tile.operand<5x8xf32> -> !tile.fragment<2x4xf32>
       }
       tile.barrier
@@ -527,6 +527,216 @@ gpu.module @kron_gpu {
     tile.for_boxes %u of 64 parts 1 {
       // expected-error @+1 {{expects floats for semiring max_plus, but got '!tile.buffer<64x8xi32>'}}
       %s = tile.multiply %a[%u], %f along 1 semiring <max_plus> : !tile.buffer<64x8xi32>, !tile.view<8x8xi32, [8, 1]> -> !tile.fragment<1x8xi32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @multiply_views_c1(%x: !tile.view<?x8x6x5xf32, [30, 0, 1, 6]>, %v: !tile.view<?x8x6x5xf32, [0, 30, 1, 6]>, %h: !tile.view<?x8x6x5xf16, [30, 0, 1, 6]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    tile.for %t to %n {
+      tile.for_boxes %u of 20 together 2 parts 2 across 0 {
+        // expected-error @+1 {{expects boxes of a tile.for_boxes in parts, one for each of 24 fibres}}
+        %s = tile.multiply_views %x[%u], %v tile %t along 1 box [4, 8, 6] : !tile.view<?x8x6x5xf32, [30, 0, 1, 6]>, !tile.view<?x8x6x5xf32, [0, 30, 1, 6]> -> !tile.fragment<2x4xf32>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @multiply_views_c2(%x: !tile.view<?x8x6x5xf32, [30, 0, 1, 6]>, %v: !tile.view<?x8x6x5xf32, [0, 30, 1, 6]>, %h: !tile.view<?x8x6x5xf16, [30, 0, 1, 6]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    tile.for %t to %n {
+      tile.for_boxes %u of 24 together 2 parts 2 across 0 {
+        // expected-error @+1 {{expects along to be an axis of the sizes of a tile, but got 3 and 4, 8, 6}}
+        %s = tile.multiply_views %x[%u], %v tile %t along 3 box [4, 8, 6] : !tile.view<?x8x6x5xf32, [30, 0, 1, 6]>, !tile.view<?x8x6x5xf32, [0, 30, 1, 6]> -> !tile.fragment<2x4xf32>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @multiply_views_c3(%x: !tile.view<?x8x6x5xf32, [30, 0, 1, 6]>, %v: !tile.view<?x8x6x5xf32, [0, 30, 1, 6]>, %h: !tile.view<?x8x6x5xf16, [30, 0, 1, 6]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    tile.for %t to %n {
+      tile.for_boxes %u of 24 together 2 parts 2 across 0 {
+        // expected-error @+1 {{expects sums of 2 fibres, but got '!tile.fragment<3x4xf32>'}}
+        %s = tile.multiply_views %x[%u], %v tile %t along 1 box [4, 8, 6] : !tile.view<?x8x6x5xf32, [30, 0, 1, 6]>, !tile.view<?x8x6x5xf32, [0, 30, 1, 6]> -> !tile.fragment<3x4xf32>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @multiply_views_c4(%x: !tile.view<?x8x6x5xf32, [30, 0, 1, 6]>, %v: !tile.view<?x8x6x5xf32, [0, 30, 1, 6]>, %h: !tile.view<?x8x6x5xf16, [30, 0, 1, 6]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    tile.for %t to %n {
+      tile.for_boxes %u of 24 together 2 parts 2 across 0 {
+        // expected-error @+1 {{expects views with strides of the 3 axes of the box and of a known K, of the same sizes and of elements that 'f64' are sums of, but got '!tile.view<?x8x6x5xf16, [30, 0, 1, 6]>' beside '!tile.view<?x8x6x5xf16, [30, 0, 1, 6]>'}}
+        %s = tile.multiply_views %h[%u], %v tile %t along 1 box [4, 8, 6] : !tile.view<?x8x6x5xf16, [30, 0, 1, 6]>, !tile.view<?x8x6x5xf32, [0, 30, 1, 6]> -> !tile.fragment<2x4xf64>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @multiply_views_c4_axes(%x: !tile.view<?x8x6x5xf32, [30, 0, 1, 6]>, %v: !tile.view<?x8x6x5xf32, [0, 30, 1, 6]>, %h: !tile.view<?x8x6x5xf16, [30, 0, 1, 6]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    tile.for %t to %n {
+      tile.for_boxes %u of 4 together 2 parts 2 across 0 {
+        // expected-error @+1 {{expects views with strides of the 2 axes of the box and of a known K, of the same sizes and of elements that 'f32' are sums of, but got '!tile.view<?x8x6x5xf32, [30, 0, 1, 6]>' beside '!tile.view<?x8x6x5xf32, [30, 0, 1, 6]>'}}
+        %s = tile.multiply_views %x[%u], %v tile %t along 1 box [4, 8] : !tile.view<?x8x6x5xf32, [30, 0, 1, 6]>, !tile.view<?x8x6x5xf32, [0, 30, 1, 6]> -> !tile.fragment<2x4xf32>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @multiply_views_c5(%x: !tile.view<?x8x6x5xf32, [30, 0, 1, 6]>, %v: !tile.view<?x8x6x5xf32, [0, 30, 1, 6]>, %h: !tile.view<?x8x6x5xf16, [30, 0, 1, 6]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    tile.for %t to %n {
+      tile.for_boxes %u of 24 together 2 parts 2 across 0 {
+        // expected-error @+1 {{expects a tile of a tile.for}}
+        %s = tile.multiply_views %x[%u], %v tile %u along 1 box [4, 8, 6] : !tile.view<?x8x6x5xf32, [30, 0, 1, 6]>, !tile.view<?x8x6x5xf32, [0, 30, 1, 6]> -> !tile.fragment<2x4xf32>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @multiply_views_c6(%x: !tile.view<?x8x6x5xf32, [30, 0, 1, 6]>, %v: !tile.view<?x8x6x5xf32, [0, 30, 1, 6]>, %h: !tile.view<?x8x6x5xf16, [30, 0, 1, 6]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    tile.for %t to %n {
+      tile.for_boxes %u of 24 together 2 parts 2 across 2 {
+        // expected-error @+1 {{expects 2 fibres across an axis of 4, 8, 6 that they divide and the factor does not vary on, but got 2}}
+        %s = tile.multiply_views %x[%u], %v tile %t along 1 box [4, 8, 6] : !tile.view<?x8x6x5xf32, [30, 0, 1, 6]>, !tile.view<?x8x6x5xf32, [0, 30, 1, 6]> -> !tile.fragment<2x4xf32>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @multiply_views_c6_none(%x: !tile.view<?x8x6x5xf32, [30, 0, 1, 6]>, %v: !tile.view<?x8x6x5xf32, [0, 30, 1, 6]>, %h: !tile.view<?x8x6x5xf16, [30, 0, 1, 6]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    tile.for %t to %n {
+      tile.for_boxes %u of 24 together 2 parts 2 {
+        // expected-error @+1 {{expects 2 fibres across an axis of 4, 8, 6 that they divide and the factor does not vary on, but got 3}}
+        %s = tile.multiply_views %x[%u], %v tile %t along 1 box [4, 8, 6] : !tile.view<?x8x6x5xf32, [30, 0, 1, 6]>, !tile.view<?x8x6x5xf32, [0, 30, 1, 6]> -> !tile.fragment<2x4xf32>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @multiply_views_c6_divides(%x: !tile.view<?x8x6x5xf32, [30, 0, 1, 6]>, %v: !tile.view<?x8x6x5xf32, [0, 30, 1, 6]>, %h: !tile.view<?x8x6x5xf16, [30, 0, 1, 6]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    tile.for %t to %n {
+      tile.for_boxes %u of 30 together 2 parts 2 across 0 {
+        // expected-error @+1 {{expects 2 fibres across an axis of 5, 8, 6 that they divide and the factor does not vary on, but got 0}}
+        %s = tile.multiply_views %x[%u], %v tile %t along 1 box [5, 8, 6] : !tile.view<?x8x6x5xf32, [30, 0, 1, 6]>, !tile.view<?x8x6x5xf32, [0, 30, 1, 6]> -> !tile.fragment<2x4xf32>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @multiply_views_c7(%x: !tile.view<?x8x6x5xf32, [30, 0, 1, 6]>, %v: !tile.view<?x8x6x5xf32, [0, 30, 1, 6]>, %h: !tile.view<?x8x6x5xf16, [30, 0, 1, 6]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    tile.for %t to %n {
+      tile.for_boxes %u of 24 together 2 parts 2 across 0 {
+        // expected-error @+1 {{expects complex elements to conjugate, but got 'f32'}}
+        %s = tile.multiply_views %x[%u], %v tile %t along 1 box [4, 8, 6] conj_factor : !tile.view<?x8x6x5xf32, [30, 0, 1, 6]>, !tile.view<?x8x6x5xf32, [0, 30, 1, 6]> -> !tile.fragment<2x4xf32>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_boxes_c7(%x: !tile.view<?x8x6x5xf32, [30, 0, 1, 6]>, %v: !tile.view<?x8x6x5xf32, [0, 30, 1, 6]>, %h: !tile.view<?x8x6x5xf16, [30, 0, 1, 6]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    tile.for %t to %n {
+      // expected-error @+1 {{expects across and lanes of boxes in parts only, and lanes to be a power of two up to 32 of whole warps, but got 4}}
+      tile.for_boxes %u of 24 together 2 lanes 4 {
+        
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_boxes_c7_lanes(%x: !tile.view<?x8x6x5xf32, [30, 0, 1, 6]>, %v: !tile.view<?x8x6x5xf32, [0, 30, 1, 6]>, %h: !tile.view<?x8x6x5xf16, [30, 0, 1, 6]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    tile.for %t to %n {
+      // expected-error @+1 {{expects across and lanes of boxes in parts only, and lanes to be a power of two up to 32 of whole warps, but got 3}}
+      tile.for_boxes %u of 24 together 2 parts 2 lanes 3 {
+        
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @multiply_c1_lanes(%f: !tile.view<8x8xf32, [8, 1]>) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %a = tile.alloc : !tile.buffer<64x8xf32>
+    tile.for_boxes %u of 64 parts 1 lanes 2 {
+      // expected-error @+1 {{expects boxes of a tile.for_boxes in parts, without across and lanes}}
+      %s = tile.multiply %a[%u], %f along 1 : !tile.buffer<64x8xf32>, !tile.view<8x8xf32, [8, 1]> -> !tile.fragment<1x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @exchange_c6_across(%x: !tile.view<?x8x6x5xf32, [30, 0, 1, 6]>, %v: !tile.view<?x8x6x5xf32, [0, 30, 1, 6]>, %y: !tile.view<?x8x6xf32, [48, 6, 1]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    tile.for %t to %n {
+      tile.for_boxes %u of 24 together 2 parts 2 across 0 {
+        %s = tile.multiply_views %x[%u], %v tile %t along 1 box [4, 8, 6] : !tile.view<?x8x6x5xf32, [30, 0, 1, 6]>, !tile.view<?x8x6x5xf32, [0, 30, 1, 6]> -> !tile.fragment<2x4xf32>
+        // expected-error @+1 {{expects 2 fibres across another axis of 3, 8, 8 that they divide, but got 0}}
+        tile.store %s[%u] to %y[%t] along [1] box [3, 8, 8] bytes 4 : !tile.fragment<2x4xf32>, !tile.view<?x8x6xf32, [48, 6, 1]>
+      }
     }
     gpu.return
   }

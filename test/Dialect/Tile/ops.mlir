@@ -186,4 +186,20 @@ gpu.module @kron_parts {
     }
     gpu.return
   }
+
+  // CHECK-LABEL: gpu.func @direct(
+  gpu.func @direct(%x: !tile.view<?x7x6x5xf16, [30, 0, 1, 6]>, %v: !tile.view<?x7x6x5xf16, [0, 30, 1, 6]>, %y: !tile.view<?x7x6xf16, [42, 6, 1]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    // CHECK:         tile.for %[[T:.*]] to
+    tile.for %t to %n {
+      // CHECK-NEXT:      tile.for_boxes %[[U:.*]] of 24 together 2 order [1, 0, 2] parts 2 across 0 lanes 4 {
+      tile.for_boxes %u of 24 together 2 order [1, 0, 2] parts 2 across 0 lanes 4 {
+        // CHECK-NEXT:        %[[S:.*]] = tile.multiply_views %{{.*}}[%[[U]]], %{{.*}} tile %[[T]] along 1 box [4, 4, 6] unrolled 2 : <?x7x6x5xf16, [30, 0, 1, 6]>, <?x7x6x5xf16, [0, 30, 1, 6]> -> <2x2xf32>
+        %s = tile.multiply_views %x[%u], %v tile %t along 1 box [4, 4, 6] unrolled 2 : !tile.view<?x7x6x5xf16, [30, 0, 1, 6]>, !tile.view<?x7x6x5xf16, [0, 30, 1, 6]> -> !tile.fragment<2x2xf32>
+        // CHECK-NEXT:        tile.store %[[S]][%[[U]]] to %{{.*}}[%[[T]]] along [1] box [4, 4, 6] bytes 2
+        tile.store %s[%u] to %y[%t] along [1] box [4, 4, 6] bytes 2 : !tile.fragment<2x2xf32>, !tile.view<?x7x6xf16, [42, 6, 1]>
+      }
+    }
+    gpu.return
+  }
 }

@@ -200,7 +200,7 @@ public:
   /// A barrier of `threads` threads; numbers 1 to 15 (0 is `barrier`).
   void namedBarrier(Int number, int64_t threads);
   void syncWarp();
-  /// The value (f32 or i32) of the lane `laneId ^ mask`.
+  /// The value (of 32 or 64 bits) of the lane `laneId ^ mask`.
   Value shuffleXor(Value value, int64_t mask);
   /// The value (f32 or i32) of lane `lane`.
   Value shuffle(Value value, Int lane);

@@ -8,8 +8,7 @@
 #ifndef KRON_MAPPING_GPU_SIMTPLANNER_H
 #define KRON_MAPPING_GPU_SIMTPLANNER_H
 
-#include "kron/Dialect/Kron/IR/KronOps.h"
-#include "kron/Machine/GPUMachine.h"
+#include "kron/Mapping/GPU/CostModel.h"
 #include <string>
 #include <variant>
 
@@ -20,6 +19,11 @@ namespace mlir::kron {
 /// constraints.
 std::variant<SmallVector<GPUPlanAttr>, std::string>
 planSimt(FusedOp fused, const GPUMachine &machine);
+
+/// The time of `fused` by `plan`, which is complete, if that loads data
+/// directly; else nothing.
+std::optional<KernelTime> estimateSimt(FusedOp fused, GPUPlanAttr plan,
+                                       const GPUMachine &machine);
 
 } // namespace mlir::kron
 

@@ -21,6 +21,12 @@ namespace mlir::kron {
 std::variant<SmallVector<GPUPlanAttr>, std::string>
 planSparse(FusedOp fused, const GPUMachine &machine);
 
+/// Seconds of `fused` by `plan`, a complete one of kind sparse whose accesses
+/// are narrow: copies, products and waiting of the SM with the most tiles.
+/// Nothing of others, and of warpgroups, whose tiles are ranked by other terms.
+std::optional<double> estimateSparseTiles(FusedOp fused, GPUPlanAttr plan,
+                                          const GPUMachine &machine);
+
 /// The plan of small groups alone, which other kernels have to stand behind
 /// since it needs arrays that are aligned; or why others are better. The plan
 /// of `fused` has constraints, all of which it has to meet.

@@ -8,7 +8,8 @@
 // What the general kernel does: what its plan says, and what follows from that
 // and the types. A tile takes contracted axes whole and a fixed extent of every
 // other one; it goes through all products between two buffers in shared memory.
-// A fused op whose tile does not fit becomes several kernels.
+// A fused op whose tile does not fit becomes several kernels. One product alone
+// may do without buffers: threads load what they multiply from global memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,6 +27,10 @@ namespace mlir::kron {
 /// Steps of k that are written out.
 inline constexpr int64_t kSimtUnrolled = 8;
 
+/// Registers of a thread for what it has loaded from global memory and not
+/// multiplied yet.
+inline constexpr int64_t kDirectRegisters = 64;
+
 /// What a plan says of one launch.
 struct SimtChoices {
   /// Mode products that it applies.
@@ -38,6 +43,7 @@ struct SimtChoices {
   int64_t ctasPerSM = 1, directStore = 0;
   /// Of factors in shared memory.
   int64_t factorBytes = 0;
+  int64_t directLoad = 0, lanesK = 1;
 
   template <typename Visitor>
   static void visitFields(Visitor &visit, SimtChoices &choices) {
@@ -48,6 +54,8 @@ struct SimtChoices {
     visit("ctas_per_sm", choices.ctasPerSM);
     visit("direct_store", choices.directStore);
     visit("factor_bytes", choices.factorBytes);
+    visit("direct_load", choices.directLoad);
+    visit("k_lanes", choices.lanesK);
   }
 };
 
@@ -64,6 +72,9 @@ struct SimtStep {
   bool isShared = false;
   /// Whether it varies along axes.
   bool varies = false;
+  /// Results of a tile: all of them, but where its data do not go through
+  /// shared memory.
+  int64_t tileResults = 0;
   int64_t getParts() const;
   int64_t getPaddedResults() const { return getParts() * block; }
 };
@@ -81,6 +92,12 @@ struct SimtLaunch {
   SmallVector<SmallVector<int64_t>> extents;
   /// Whether the last step's results go to memory from registers.
   bool directStore = false;
+  /// Whether the data, too, go from memory to registers; tiles are of results
+  /// then. The axis that a thread's fibres are apart on, if the factor is the
+  /// same along one, and lanes that share out K.
+  bool directLoad = false;
+  std::optional<unsigned> across;
+  int64_t lanesK = 1;
   /// The most bytes of factors in shared memory.
   int64_t factorBytes = 0;
   /// Bytes of factors and of both buffers in shared memory.
@@ -90,6 +107,8 @@ struct SimtLaunch {
   /// Tiles of buffers: that before each step, and that after the last one if it
   /// goes through shared memory.
   ArrayRef<SmallVector<int64_t>> getBuffers() const {
+    if (directLoad)
+      return {};
     return ArrayRef(extents).drop_back(directStore ? 1 : 0);
   }
 };
@@ -128,6 +147,16 @@ SimtLaunch describeSimtLaunch(const SimtChain &chain, unsigned first,
 /// Results of a thread where a plan does not say: few enough for registers, and
 /// a divisor if there is one.
 int64_t getEqualPart(int64_t sizeN);
+
+/// Steps of k whose elements a thread of `launch`, which loads data directly,
+/// loads together: those that registers hold.
+int64_t getDirectUnrolled(const SimtLaunch &launch);
+
+/// The axis that fibres of a thread are apart on where data are loaded directly
+/// and tiles have `extents`: of those that the factor does not vary on, the one
+/// with the most positions.
+std::optional<unsigned> findAcross(const SimtLaunch &launch,
+                                   ArrayRef<int64_t> extents);
 
 /// Fibres of a tile that step `index` of `launch` has.
 int64_t getFibres(const SimtLaunch &launch, unsigned index);

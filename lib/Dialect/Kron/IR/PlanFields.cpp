@@ -201,6 +201,13 @@ static constexpr PlanField kFields[] = {
               "arrays are packed"),
     defaulted("direct_store", 0, 1, 0, of(kSimtLaunch),
               "1: the last factor's results go to memory from registers"),
+    defaulted(
+        "direct_load", 0, 1, 0, of(kSimtLaunch),
+        "1: data go from memory to registers, of one factor whose results "
+        "do the opposite; extents are those of results"),
+    defaulted("k_lanes", 1, 32, 1, of(kSimtLaunch),
+              "lanes of a warp that share out K, if data go from memory to "
+              "registers"),
     defaulted("slack", 0, 1, 1, kBatched,
               "1: tiles have room behind them for what threads compute in "
               "excess, if factors are applied to fibres alone"),

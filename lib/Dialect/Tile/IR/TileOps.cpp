@@ -361,6 +361,16 @@ LogicalResult ForBoxesOp::verify() {
     return emitOpError("expects parts of fibres of threads, without excess and "
                        "warps");
   KernelAttr kernel = getKernel(*this);
+  int64_t lanes = getLanes();
+  bool isOfWarps = llvm::isPowerOf2_64(lanes) && lanes <= 32 &&
+                   (!kernel || kernel.getThreads() % 32 == 0);
+  // for_boxes_c7
+  if ((!getParts() && (getAxisAcross() || lanes != 1)) ||
+      (lanes != 1 && !isOfWarps))
+    return emitOpError("expects across and lanes of boxes in parts only, and "
+                       "lanes to be a power of two up to 32 of whole warps, "
+                       "but got ")
+           << lanes;
   if (!warps || !kernel)
     return verifyBody(*this, TypeRange());
   int64_t own = kernel.getThreads() / 32;
@@ -462,7 +472,7 @@ ParseResult ForBoxesOp::parse(OpAsmParser &parser, OperationState &result) {
       return failure();
     result.addAttribute("order", order);
   }
-  for (StringRef name : {"parts", "warps"})
+  for (StringRef name : {"parts", "across", "lanes", "warps"})
     if (succeeded(parser.parseOptionalKeyword(name)) &&
         parseNumber(parser, result, name))
       return failure();
@@ -485,11 +495,15 @@ void ForBoxesOp::print(OpAsmPrinter &printer) {
   }
   if (getParts())
     printer << " parts " << getParts();
+  if (std::optional<int64_t> axis = getAxisAcross())
+    printer << " across " << *axis;
+  if (getLanes() != 1)
+    printer << " lanes " << getLanes();
   if (getWarps())
     printer << " warps " << getWarps();
   printBody(printer, *this,
             {"count", "together", "unrolled", "excess", "repeat", "order",
-             "parts", "warps"});
+             "parts", "across", "lanes", "warps"});
 }
 
 //===----------------------------------------------------------------------===//

@@ -46,6 +46,12 @@ LogicalResult tile::verifyParts(Operation *op, FragmentType fragment,
     return op->emitOpError("expects the parts of all fibres of a tile of ")
            << sizes << " elements along " << along << ", but got "
            << loop.getCount() << " fibres in " << parts << " parts of " << part;
+  std::optional<int64_t> across = loop.getAxisAcross();
+  if (across && (*across >= rank || *across == along.front() ||
+                 sizes[*across] % int64_t(loop.getTogether()) != 0))
+    return op->emitOpError("expects ")
+           << loop.getTogether() << " fibres across another axis of " << sizes
+           << " that they divide, but got " << *across;
   return verifyOrder(op, loop.getOrder(), rank);
 }
 
@@ -87,8 +93,9 @@ LogicalResult MultiplyOp::verify() {
   FragmentType sums = getSums().getType();
   ForBoxesOp loop = getPartsLoop(getBoxes());
   // multiply_c1
-  if (!loop)
-    return emitOpError("expects boxes of a tile.for_boxes in parts");
+  if (!loop || loop.getAxisAcross() || loop.getLanes() != 1)
+    return emitOpError("expects boxes of a tile.for_boxes in parts, without "
+                       "across and lanes");
   int64_t along = getAlong(), rank = source.getShape().size();
   // multiply_c2
   if (along >= rank)
@@ -135,4 +142,78 @@ LogicalResult MultiplyOp::verify() {
            << source.getShape()[along] << " positions and " << results
            << " results for " << source << ", but got " << operand;
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Products of views
+//===----------------------------------------------------------------------===//
+
+void MultiplyViewsOp::getAsmResultNames(OpAsmSetValueNameFn name) {
+  name(getSums(), "sums");
+}
+
+/// Whether a turn's fibres share what they load of the factor; else an error.
+static LogicalResult verifyAcross(MultiplyViewsOp op, ForBoxesOp loop) {
+  int64_t together = loop.getTogether();
+  if (together == 1 && !loop.getAxisAcross())
+    return success();
+  int64_t across = loop.getAxisAcross().value_or(op.getBox().size());
+  // multiply_views_c6
+  if (across >= int64_t(op.getBox().size()) ||
+      across == int64_t(op.getAlong()) || op.getBox()[across] % together != 0 ||
+      op.getFactor().getType().getStrides()[across] != 0)
+    return op.emitOpError("expects ")
+           << together << " fibres across an axis of " << op.getBox()
+           << " that they divide and the factor does not vary on, but got "
+           << across;
+  return success();
+}
+
+/// Whether the views are of the axes of the box and of K; else an error.
+static LogicalResult verifyOperands(MultiplyViewsOp op) {
+  size_t rank = op.getBox().size();
+  Type sum = op.getSums().getType().getElementType();
+  ViewType source = op.getSource().getType();
+  for (ViewType view : {source, op.getFactor().getType()})
+    // multiply_views_c4
+    if (view.isContiguous() || view.getShape().size() != rank + 1 ||
+        view.getShape() != source.getShape() ||
+        ShapedType::isDynamic(view.getShape().back()) ||
+        !areSummedIn(view.getElementType(), sum))
+      return op.emitOpError("expects views with strides of the ")
+             << rank << " axes of the box and of a known K, of the same sizes "
+             << "and of elements that " << sum << " are sums of, but got "
+             << view << " beside " << source;
+  // multiply_views_c7
+  if ((op.getConjSource() || op.getConjFactor()) && !isa<ComplexType>(sum))
+    return op.emitOpError("expects complex elements to conjugate, but got ")
+           << sum;
+  return success();
+}
+
+LogicalResult MultiplyViewsOp::verify() {
+  ForBoxesOp loop = getPartsLoop(getBoxes());
+  FragmentType sums = getSums().getType();
+  // multiply_views_c2
+  if (getAlong() >= getBox().size() || !areTileSizes(getBox()))
+    return emitOpError("expects along to be an axis of the sizes of a tile, "
+                       "but got ")
+           << getAlong() << " and " << getBox();
+  int64_t fibres = llvm::product_of(getBox()) / getBox()[getAlong()];
+  // multiply_views_c1
+  if (!loop || int64_t(loop.getCount()) != fibres)
+    return emitOpError("expects boxes of a tile.for_boxes in parts, one for "
+                       "each of ")
+           << fibres << " fibres";
+  // multiply_views_c3
+  if (sums.getBox().size() != 1 || sums.getAtom() != AtomKind::Fma ||
+      sums.getShape().front() != int64_t(loop.getTogether()))
+    return emitOpError("expects sums of ")
+           << loop.getTogether() << " fibres, but got " << sums;
+  // multiply_views_c5
+  if (!isTile(getTile()))
+    return emitOpError("expects a tile of a tile.for");
+  if (failed(verifyOperands(*this)) || failed(verifyAcross(*this, loop)))
+    return failure();
+  return verifyOrder(*this, loop.getOrder(), getBox().size());
 }

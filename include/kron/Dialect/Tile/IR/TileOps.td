@@ -479,7 +479,11 @@ def Tile_ForBoxesOp
     With `parts`, boxes are fibres of a tile along the axis that a `tile.multiply`
     contracts, and their results are cut into so many parts. A turn of a thread has
     one part of up to `together` fibres, all threads' fibres of one part before
-    those of the next one. The last fibre is repeated as with `repeat`.
+    those of the next one. The last fibre is repeated as with `repeat`. With `across`,
+    the fibres of a turn are apart along that axis, as many positions as the tile has
+    there by `together`. With `lanes`, so many lanes of a warp take the same fibres, for
+    parts of their K: those whose numbers differ by multiples of 32 / `lanes`. All
+    threads go through each turn then, those behind the last fibre on that one.
 
     With `warps`, the boxes are of as many warps, those of the CTA or of both
     CTAs of a cluster: each has as many, one behind the other, and all turns are
@@ -494,6 +498,8 @@ def Tile_ForBoxesOp
     4. Boxes in parts are of threads, and not in excess.
     5. It is in the kernel itself, or in `tile.for`.
     6. There are less than 2^31 boxes.
+    7. `across` and `lanes` are of boxes in parts; `lanes` are a power of two up to 32,
+       of whole warps.
 
     Example: `tile.for_boxes %u of 729 together 7 excess { ... }`
   }];
@@ -504,12 +510,19 @@ def Tile_ForBoxesOp
     UnitAttr:$excess, UnitAttr:$repeat,
     OptionalAttr<DenseI64ArrayAttr>:$order,
     DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$warps,
-    DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$parts);
+    DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$parts,
+    DefaultValuedAttr<ConfinedAttr<I64Attr, [IntMinValue<-1>]>, "-1">:$across,
+    DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">:$lanes);
   let regions = (region SizedRegion<1>:$region);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::BlockArgument getBoxes() { return getBody()->getArgument(0); }
+    /// The axis that fibres of a turn are apart on, if they are on one.
+    std::optional<int64_t> getAxisAcross() {
+      int64_t axis = getAcross();
+      return axis < 0 ? std::nullopt : std::optional(axis);
+    }
     /// Whether all of `threads` threads go through the body once.
     bool isOnce(int64_t threads) {
       return getWarps() == 0 && getParts() == 0 &&
@@ -691,7 +704,8 @@ def Tile_ExchangeOp : Tile_Op<"exchange"> {
        `tile.barrier`.
     5. A `tile.barrier cluster` is behind what the other CTA has read.
     6. Of a loop in parts, the boxes are these along one axis of the buffer, of all
-       its fibres; the last part may reach over the axis' end.
+       its fibres; the last part may reach over the axis' end. What they are across is
+       another axis, whose positions those of a turn divide.
     7. A block is sums of a `tile.contract`.
     8. The buffer has room for whole vectors of a lane's sums of a block, and they lie
        together in it.

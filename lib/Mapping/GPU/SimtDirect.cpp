@@ -1,0 +1,452 @@
+//===- SimtDirect.cpp - Launches that load data directly ------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Where a factor varies along the innermost axis, lanes read what they multiply
+// side by side in memory, and neither data nor factor are worth a way through
+// shared memory. Fibres of a thread share what it loads of the factor, results
+// what it loads of the data. Lanes that share out K make more threads of few
+// results, and longer segments of short axes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SimtDirect.h"
+#include "SimtCost.h"
+#include "kron/Machine/GPURates.h"
+#include "kron/Machine/GPUTiles.h"
+#include "kron/Machine/NominalSizes.h"
+#include "kron/Mapping/GPU/Resources.h"
+#include "kron/Plan/Arrays.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Positions of an axis, and how many elements they are apart.
+struct Span {
+  double extent;
+  int64_t stride;
+};
+
+/// Data or a factor: strides along the axes of the results, 0 along that of the
+/// step, or of the results, and along K.
+struct Operand {
+  SmallVector<int64_t> strides;
+  int64_t strideK = 1, bytes = 1;
+};
+
+} // namespace
+
+/// Segments of `unit` bytes, aligned to as many, that elements at all positions
+/// of `spans` lie in, wherever these start.
+static double countSegments(SmallVector<Span> spans, int64_t bytes,
+                            int64_t unit) {
+  llvm::sort(spans, [](const Span &lhs, const Span &rhs) {
+    return lhs.stride < rhs.stride;
+  });
+  double length = 1, segments = 1;
+  for (const Span &span : spans) {
+    if (span.stride == 0 || span.extent <= 1)
+      continue;
+    if (span.stride <= length || span.stride * bytes < unit)
+      length += double(span.stride) * (span.extent - 1);
+    else
+      segments *= span.extent;
+  }
+  return segments * ((length - 1) * bytes / unit + 1);
+}
+
+/// Strides of `array`; those that are not known are taken for row-major ones.
+static SmallVector<int64_t> getLikelyStrides(Value array,
+                                             ArrayRef<int64_t> permutation) {
+  SmallVector<int64_t> strides = getKnownStrides(array);
+  ArrayRef<int64_t> shape = cast<ShapedType>(array.getType()).getShape();
+  int64_t rowMajor = 1;
+  for (unsigned dim = strides.size(); dim-- > 0;) {
+    if (ShapedType::isDynamic(strides[dim]))
+      strides[dim] = rowMajor;
+    rowMajor *= ShapedType::isDynamic(shape[dim]) ? kNominalRows : shape[dim];
+  }
+  SmallVector<int64_t> permuted(strides);
+  for (auto [axis, dim] : llvm::enumerate(permutation))
+    permuted[axis] = strides[dim];
+  return permuted;
+}
+
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Clocks of a step of k of a warp, steps of a turn, turns of a tile, and warps
+/// of a CTA that have work.
+struct DirectStep {
+  double loaded = 0, multiplied = 0, issued = 0;
+  double count = 0, turns = 0, warps = 0;
+};
+
+class DirectCost {
+public:
+  DirectCost(FusedOp fused, const GPUMachine &machine);
+
+  KernelTime getTime(const SimtLaunch &launch, int64_t threads) const;
+  /// Axes of the results but for that of the step, the innermost one in memory
+  /// first.
+  ArrayRef<unsigned> getWalk() const { return walk; }
+
+private:
+  DirectStep getStep(const SimtLaunch &launch, int64_t threads,
+                     double fibres) const;
+  double getTileClocks(const SimtLaunch &launch, const DirectStep &step,
+                       double ctas) const;
+  double getBusyClocks(const SimtLaunch &launch, const DirectStep &step,
+                       double tiles) const;
+  double countLanes(const SimtLaunch &launch, const Operand &operand,
+                    int64_t unit) const;
+  double countTile(const SimtLaunch &launch, const Operand &operand) const;
+  double getLoadClocks(const SimtLaunch &launch, const Operand &operand) const;
+
+  const GPUMachine &machine;
+  GPUResources resources;
+  const SimtRates &rates;
+  const DirectRates &direct;
+  Operand data, factor;
+  double outputBytes = 1;
+  SmallVector<unsigned> walk;
+  /// Real multiply-adds of a product, and how many an SM does per clock.
+  double products = 1, productsPerClock;
+};
+
+} // namespace
+
+DirectCost::DirectCost(FusedOp fused, const GPUMachine &machine)
+    : machine(machine), resources(machine), rates(getGPURates(machine).simt),
+      direct(getGPURates(machine).direct) {
+  ModeProductOp product = fused.getModeProducts().front();
+  Type element = getAccumulatorType(getElementType(fused.getInit()));
+  if (auto complex = dyn_cast<ComplexType>(element)) {
+    element = complex.getElementType();
+    products = 4;
+  }
+  productsPerClock =
+      rates.issueShare * resources.getMultiplyAddsPerClock(
+                             getScalarMultiplication(element, machine));
+  Value input = fused.getInputs().front();
+  data.strides = getLikelyStrides(
+      input, fused.getInputPermutation().value_or(ArrayRef<int64_t>()));
+  data.bytes = getElementBytes(getElementType(input));
+  std::swap(data.strideK, data.strides[product.getAxis()]);
+  data.strides[product.getAxis()] = 0;
+  Value weights = fused.getOperandOf(product.getFactor());
+  SmallVector<int64_t> ofWeights = getLikelyStrides(weights, {});
+  factor.bytes = getElementBytes(getElementType(weights));
+  factor.strides.assign(data.strides.size(), 0);
+  for (auto [dim, axis] : llvm::enumerate(product.getFactorDims())) {
+    bool isOne = cast<ShapedType>(weights.getType()).getDimSize(dim) == 1;
+    if (int64_t(dim) == int64_t(product.getContractedFactorDim()))
+      factor.strideK = ofWeights[dim];
+    else if (int64_t(dim) == int64_t(product.getResultingFactorDim()))
+      factor.strides[product.getAxis()] = ofWeights[dim];
+    else if (axis >= 0 && !isOne)
+      factor.strides[axis] = ofWeights[dim];
+  }
+  SmallVector<int64_t> results = getLikelyStrides(fused.getInit(), {});
+  outputBytes = double(getElementBytes(getElementType(fused.getInit())));
+  for (unsigned axis = results.size(); axis-- > 0;)
+    if (axis != product.getAxis())
+      walk.push_back(axis);
+  // Of axes as far apart, the innermost one comes first.
+  llvm::sort(walk, [&](unsigned lhs, unsigned rhs) {
+    return std::pair(results[lhs], rhs) < std::pair(results[rhs], lhs);
+  });
+}
+
+/// Segments of `unit` bytes that a load of a warp touches.
+double DirectCost::countLanes(const SimtLaunch &launch, const Operand &operand,
+                              int64_t unit) const {
+  double left = kLanes / double(launch.lanesK);
+  SmallVector<Span> spans{{double(launch.lanesK), operand.strideK}};
+  for (unsigned axis : walk) {
+    double extent = double(launch.extents.front()[axis]);
+    if (launch.across == axis)
+      extent /= double(launch.steps.front().fibres);
+    extent = std::min(extent, left);
+    spans.push_back({extent, operand.strides[axis]});
+    left /= extent;
+  }
+  return countSegments(spans, operand.bytes, unit);
+}
+
+/// Sectors that a tile needs.
+double DirectCost::countTile(const SimtLaunch &launch,
+                             const Operand &operand) const {
+  SmallVector<Span> spans{
+      {double(launch.steps.front().sizeK), operand.strideK}};
+  for (auto [extent, stride] :
+       llvm::zip_equal(launch.extents.front(), operand.strides))
+    spans.push_back({double(extent), stride});
+  return countSegments(spans, operand.bytes, kSectorBytes);
+}
+
+/// Clocks of an SM of a load of a warp: by its lines, or as long as its bytes
+/// take.
+double DirectCost::getLoadClocks(const SimtLaunch &launch,
+                                 const Operand &operand) const {
+  double lines = countLanes(launch, operand, kLineBytes);
+  double sectors = countLanes(launch, operand, kSectorBytes);
+  return std::max({1 + direct.lineClocks * (lines - 1), 1.0,
+                   GPUResources::getSharedClocks(kSectorBytes * sectors)});
+}
+
+/// Of an SM that works on `ctas` tiles at once: warps load some steps of k,
+/// wait for them, and multiply. The more warps, the better one's loads hide
+/// another one's products.
+double DirectCost::getTileClocks(const SimtLaunch &launch,
+                                 const DirectStep &step, double ctas) const {
+  const SimtStep &product = launch.steps.front();
+  double warps = step.warps * ctas;
+  double hidden = direct.overlap * std::min(1.0, warps / direct.overlapWarps);
+  auto [less, more] =
+      std::minmax(step.loaded, std::max(step.multiplied, step.issued));
+  double stored = direct.storeClocks * double(product.fibres * product.block);
+  double blocks = std::ceil(step.count / double(getDirectUnrolled(launch)));
+  return direct.startClocks +
+         step.turns * (blocks * direct.wait + warps * stored +
+                       warps * step.count * (more + less * (1 - hidden)));
+}
+
+/// Of the SM with the most tiles: those that all hold at once, and what is left
+/// over.
+double DirectCost::getBusyClocks(const SimtLaunch &launch,
+                                 const DirectStep &step, double tiles) const {
+  double sms = double(machine.numSMs), ctas = double(launch.ctasPerSM);
+  double full = std::floor(tiles / (sms * ctas));
+  double left = std::ceil((tiles - full * sms * ctas) / sms);
+  double clocks = full * getTileClocks(launch, step, ctas);
+  return left > 0 ? clocks + getTileClocks(launch, step, left) : clocks;
+}
+
+/// A step of k of a warp, and how many of them its turns in a tile have.
+DirectStep DirectCost::getStep(const SimtLaunch &launch, int64_t threads,
+                               double fibres) const {
+  const SimtStep &step = launch.steps.front();
+  double pairs = double(step.fibres) * double(step.block) * products;
+  double loads = double(step.fibres + step.block);
+  bool converts = data.bytes < launch.elementBytes;
+  double lanes = double(launch.lanesK);
+  double items = fibres / double(step.fibres) * double(step.getParts()) * lanes;
+  DirectStep found;
+  found.multiplied = pairs * kLanes / productsPerClock;
+  found.loaded = double(step.fibres) * getLoadClocks(launch, data) +
+                 double(step.block) * getLoadClocks(launch, factor);
+  found.issued = (pairs + loads * (converts ? 2 : 1)) / kIssued;
+  found.turns = std::ceil(items / double(threads));
+  found.warps = std::ceil(std::min(items, double(threads)) / kLanes);
+  found.count = std::ceil(double(step.sizeK) / lanes);
+  return found;
+}
+
+KernelTime DirectCost::getTime(const SimtLaunch &launch,
+                               int64_t threads) const {
+  const SimtStep &step = launch.steps.front();
+  double tiles = 1, inputs = double(step.sizeK), results = 1, weights = inputs;
+  double fibres = 1;
+  for (auto [axis, size] : llvm::enumerate(launch.after)) {
+    double all = double(ShapedType::isDynamic(size) ? kNominalRows : size);
+    double extent = double(launch.extents.front()[axis]);
+    tiles *= std::ceil(all / extent);
+    results *= all;
+    if (axis != step.axis) {
+      inputs *= all;
+      fibres *= extent;
+    }
+    if (factor.strides[axis])
+      weights *= all;
+  }
+  double bytes = inputs * double(data.bytes) + results * outputBytes;
+  KernelTime time;
+  time.floor = machine.getCopySeconds(bytes);
+  time.memory =
+      resources.getMemorySeconds(bytes + weights * double(factor.bytes));
+  DirectStep found = getStep(launch, threads, fibres);
+  // What threads of the same turn share, the first-level cache brings once.
+  double cached =
+      tiles * kSectorBytes *
+      (countTile(launch, factor) + found.turns * countTile(launch, data));
+  double onChip =
+      std::max(resources.getSMSeconds(getBusyClocks(launch, found, tiles)),
+               resources.getCacheSeconds(cached, rates.cacheShare));
+  time.arithmetic = resources.getClockSeconds(inputs * double(step.sizeN) *
+                                              products / productsPerClock);
+  time.shared = std::max(onChip - time.arithmetic, 0.0);
+  time.total = resources.getLaunchSeconds() +
+               getOverlapSeconds(onChip, time.memory, direct.exposed);
+  return time;
+}
+
+KernelTime kron::estimateDirectLaunch(FusedOp fused, const SimtLaunch &launch,
+                                      int64_t threads,
+                                      const GPUMachine &machine) {
+  return DirectCost(fused, machine).getTime(launch, threads);
+}
+
+//===----------------------------------------------------------------------===//
+// Search
+//===----------------------------------------------------------------------===//
+
+/// `size` in equal parts of up to `most`.
+static int64_t getEqualParts(int64_t size, int64_t most) {
+  return llvm::divideCeil(size,
+                          llvm::divideCeil(size, std::max<int64_t>(most, 1)));
+}
+
+namespace {
+
+class DirectSearch {
+public:
+  DirectSearch(FusedOp fused, const SimtChain &chain, int64_t ctasPerSM,
+               const GPUMachine &machine)
+      : machine(machine), tiles(getGPUTiles(machine).simt),
+        cost(fused, machine), wantedCTAs(ctasPerSM),
+        described(describeSimtLaunch(chain, 0, 1, tiles.factorBytes)) {
+    described.directLoad = described.directStore = true;
+    described.across = findAcross(described, described.after);
+  }
+
+  void tryThreads(int64_t threads);
+
+  std::optional<SimtLaunch> best;
+  KernelTime bestTime;
+  int64_t bestThreads = 0;
+
+private:
+  void tryTile(int64_t threads, int64_t lanesK, int64_t fibres, int64_t groups);
+  void tryResults(SimtLaunch launch, int64_t threads, ArrayRef<int64_t> extents,
+                  int64_t positions);
+  bool chooseResident(SimtLaunch &launch, int64_t threads) const;
+
+  const GPUMachine &machine;
+  const SimtTiles &tiles;
+  DirectCost cost;
+  int64_t wantedCTAs;
+  SimtLaunch described;
+};
+
+} // namespace
+
+/// As many CTAs as there are registers for; whether there are any.
+bool DirectSearch::chooseResident(SimtLaunch &launch, int64_t threads) const {
+  const SimtStep &step = launch.steps.front();
+  int64_t words = llvm::divideCeil(launch.elementBytes, 4);
+  int64_t operands = step.fibres + step.block;
+  // Sums, what is loaded, and where from.
+  int64_t registers =
+      getGPURates(machine).simt.baseRegisters + 2 * operands +
+      words * (step.fibres * step.block + operands * getDirectUnrolled(launch));
+  int64_t most =
+      std::min(machine.maxThreadsPerSM / threads, machine.maxCTAsPerSM);
+  for (int64_t ctas = wantedCTAs ? wantedCTAs : most; ctas > 0; --ctas) {
+    launch.ctasPerSM = ctas;
+    if (registers <= machine.getRegistersPerThread(threads, ctas))
+      return true;
+    if (wantedCTAs)
+      break;
+  }
+  return false;
+}
+
+/// Tiles of `positions` fibres, or groups of them, with the results that occupy
+/// all threads.
+void DirectSearch::tryResults(SimtLaunch launch, int64_t threads,
+                              ArrayRef<int64_t> extents, int64_t positions) {
+  SimtStep &step = launch.steps.front();
+  for (int64_t block = 1; block <= std::min(step.sizeN, kSimtUnrolled);
+       ++block) {
+    int64_t parts = getEqualParts(llvm::divideCeil(step.sizeN, block),
+                                  threads / (positions * launch.lanesK));
+    SmallVector<int64_t> tile(extents);
+    tile[step.axis] = std::min(parts * block, step.sizeN);
+    setSimtTile(launch, tile);
+    step.block = block;
+    bool isAlong = step.fibres == 1 || launch.across == described.across;
+    if (!isAlong || !chooseResident(launch, threads))
+      continue;
+    KernelTime time = cost.getTime(launch, threads);
+    if (best && time.total >= bestTime.total)
+      continue;
+    best = launch;
+    bestTime = time;
+    bestThreads = threads;
+  }
+}
+
+/// Tiles of fibres in the order of memory. With `groups`, a thread's `fibres`
+/// are so many groups on their axis; else as many as fit the lanes of a warp.
+void DirectSearch::tryTile(int64_t threads, int64_t lanesK, int64_t fibres,
+                           int64_t groups) {
+  SimtLaunch launch = described;
+  launch.lanesK = lanesK;
+  launch.steps.front().fibres = fibres;
+  SmallVector<int64_t> extents(launch.after.size(), 1);
+  int64_t left = int64_t(kLanes) / lanesK, positions = 1;
+  auto take = [&](unsigned axis, int64_t most, int64_t unit) {
+    int64_t count =
+        getEqualParts(llvm::divideCeil(launch.after[axis], unit), most);
+    extents[axis] = count * unit;
+    positions *= count;
+    left /= count;
+  };
+  if (groups && described.across)
+    take(*described.across, groups, fibres);
+  if (groups > 1)
+    left = int64_t(kLanes) / lanesK;
+  for (unsigned axis : cost.getWalk()) {
+    bool isAcross = described.across == axis;
+    if (left > 0 && !(isAcross && groups))
+      take(axis, left, isAcross ? fibres : 1);
+    else if (isAcross && !groups)
+      take(axis, 1, fibres);
+  }
+  tryResults(launch, threads, extents, positions);
+}
+
+void DirectSearch::tryThreads(int64_t threads) {
+  int64_t rows = described.across ? described.after[*described.across] : 1;
+  int64_t mostLanes = std::min<int64_t>(
+      kLanes, llvm::bit_floor(uint64_t(described.steps.front().sizeK)));
+  for (int64_t lanesK = 1; lanesK <= mostLanes; lanesK *= 2)
+    for (int64_t fibres = 1; fibres <= std::min(rows, kSimtUnrolled); ++fibres)
+      for (int64_t groups : {0, 1, 2, 4})
+        tryTile(threads, lanesK, fibres, groups);
+}
+
+std::optional<std::pair<SimtPlan, KernelTime>>
+kron::planDirectLaunch(FusedOp fused, const SimtChain &chain, int64_t threads,
+                       int64_t ctasPerSM, const GPUMachine &machine) {
+  bool isOpen = llvm::is_contained(chain.shapes.back(), ShapedType::kDynamic);
+  if (chain.products.size() != 1 || isOpen ||
+      !describeSimtLaunch(chain, 0, 1, /*factorBytes=*/0).steps.front().varies)
+    return std::nullopt;
+  const SimtTiles &tiles = getGPUTiles(machine).simt;
+  DirectSearch search(fused, chain, ctasPerSM, machine);
+  for (int64_t tried = tiles.leastThreads; tried <= tiles.mostThreads;
+       tried *= 2)
+    if (!threads || threads == tried)
+      search.tryThreads(tried);
+  if (!search.best)
+    return std::nullopt;
+  SimtPlan plan;
+  plan.threads = search.bestThreads;
+  plan.launches.push_back(*search.best);
+  return std::pair(plan, search.bestTime);
+}
