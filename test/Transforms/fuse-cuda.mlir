@@ -174,3 +174,13 @@ func.func @ordered(%x: memref<4x8x256x64xf32>, %f: memref<8x8xf32>, %g: memref<8
   }
   return
 }
+
+// Verify that an axis is the innermost one of what is estimated where there is none beside it.
+// CHECK-LABEL: func.func @one_axis(
+// CHECK:         kron.fused
+func.func @one_axis(%x: tensor<1x12xf16>, %a: tensor<12x8xf16>, %b: tensor<1x2xf16>) -> tensor<8x2xf16> {
+  %init = tensor.empty() : tensor<8x2xf16>
+  %y = kron.batched ins(T(%x) : tensor<1x12xf16>) factors(C(%a), T(%b) : tensor<12x8xf16>, tensor<1x2xf16>)
+                    outs(%init : tensor<8x2xf16>) -> tensor<8x2xf16>
+  return %y : tensor<8x2xf16>
+}

@@ -125,3 +125,18 @@ func.func @values(%a: memref<100000x64xf32>, %v: memref<100000x1xf32>, %y: memre
   kron.pairwise_apply square_diff accumulate(max) ins(%a, %a : memref<100000x64xf32>, memref<100000x64xf32>) values(%w : memref<100000x16xf32>) outs(%z : memref<100000x16xf32>)
   return
 }
+
+// Blocks of columns that arrive together, with all of their values, leave room
+// for fewer CTAs of an SM.
+// CHECK-LABEL: func.func @wide_values
+// CHECK: ctas_per_sm = 3, {{.*}}keeps_rows = 1
+func.func @wide_values(%x: memref<3x31xf32, strided<[?, 1], offset: ?>>,
+                       %w: memref<?x3xf32, strided<[?, 1], offset: ?>>,
+                       %v: memref<?x?xf32, strided<[?, 1], offset: ?>>,
+                       %y: memref<31x?xf32, strided<[?, 1], offset: ?>>) {
+  kron.pairwise_apply pow_diff(0.5)
+    ins(T(%x), %w : memref<3x31xf32, strided<[?, 1], offset: ?>>, memref<?x3xf32, strided<[?, 1], offset: ?>>)
+    values(T(%v) : memref<?x?xf32, strided<[?, 1], offset: ?>>)
+    outs(%y : memref<31x?xf32, strided<[?, 1], offset: ?>>)
+  return
+}

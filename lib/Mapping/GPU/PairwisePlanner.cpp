@@ -393,6 +393,7 @@ private:
                        int64_t results) const;
   void consider(PairwisePlan plan);
   void considerFunction();
+  int64_t getKeptStep();
   void considerKeptRows();
   void considerProducts();
   void considerProductTiles(PairwisePlan plan);
@@ -494,6 +495,13 @@ void PlanSearch::considerFunction() {
     consider(wide);
 }
 
+/// Positions of K that are copied of columns where rows stay in registers: all.
+int64_t PlanSearch::getKeptStep() {
+  int64_t bytes = static_cast<int64_t>(problem.sizeK) * problem.elementBytes;
+  return take("k_step", llvm::alignTo(bytes, tiles.leastStepBytes) /
+                            problem.elementBytes);
+}
+
 /// Functions of rows that stay in registers: threads have all columns, or share
 /// them where rows are few.
 void PlanSearch::considerKeptRows() {
@@ -507,12 +515,19 @@ void PlanSearch::considerKeptRows() {
   plan.stages = take("stages", tiles.keptStages);
   plan.polynomials = take("polynomials", problem.polynomials);
   auto sizeK = static_cast<int64_t>(problem.sizeK);
+  plan.stepK = getKeptStep();
+  int64_t ctas = plan.ctasPerSM;
+  bool areCTAsFree = take("ctas_per_sm", 0) == 0;
   for (int64_t lanes = tiles.lanes; lanes > 0; lanes /= 4)
     for (int64_t rows = tiles.most; rows >= tiles.keptRows; rows /= 2)
       for (int64_t columns = tiles.most; columns >= tiles.least; columns /= 2)
         for (int64_t results = mostResults; results > 0; results /= 2) {
           plan.lanes = take("column_threads", lanes);
           plan = getTile(plan, rows, columns, results);
+          plan.ctasPerSM = ctas;
+          while (areCTAsFree && plan.ctasPerSM > 1 &&
+                 plan.getSharedBytes() > machine.getSharedBytes(plan.ctasPerSM))
+            --plan.ctasPerSM;
           if (plan.rows * sizeK * words <= tiles.keptWords &&
               countWords(problem, plan) <= tiles.productWords)
             consider(plan);
@@ -624,8 +639,7 @@ void PlanSearch::considerProduct(PairwisePlan plan) {
 void PlanSearch::chooseStep() {
   int64_t rowBytes = static_cast<int64_t>(problem.sizeK) * problem.elementBytes;
   if (best.keepsRows) {
-    best.stepK = take("k_step", llvm::alignTo(rowBytes, tiles.leastStepBytes) /
-                                    problem.elementBytes);
+    best.stepK = getKeptStep();
     return;
   }
   int64_t stepBytes = tiles.stepBytes;

@@ -303,7 +303,7 @@ static void addAxes(const Problem &problem, WgmmaPlan &plan) {
   size_t contiguous = plan.axes.size() - 1;
   if (problem.readsTranspose)
     contiguous = 0;
-  else if (problem.readsColumns)
+  else if (problem.readsColumns && contiguous > 0)
     --contiguous;
   plan.axes[contiguous].isContiguous = true;
 }
