@@ -1,11 +1,10 @@
 """Tables of results/kernels_cpu.json and kernels_cuda.json, which programs.py --set kernels writes, for
 render.py."""
 
-from gpu_tables import markdown, mean, ms_text, share_text, verdict
-from program_tables import TARGETS, best_other, is_measured, ratio_text, where_measured
+from gpu_tables import markdown, ms_text, share_text, verdict
+from program_tables import ratio_text, where_measured
 
-#: {file: target}
-FILES = {"kernels_cpu": "cpu", "kernels_cuda": "cuda"}
+FILES = ("kernels_cpu", "kernels_cuda")
 
 
 def _others(row):
@@ -36,21 +35,3 @@ def table(result):
     return "\n".join([where_measured(result), "",
                       markdown(heads, [_cells(row, has_floor) for row in result["rows"]])]) + "\n"
 
-
-def summary(results):
-    """A line per target and group of cases: how many times as long the best other takes."""
-    if not results:
-        return "(not measured yet)\n"
-    lines = []
-    for target, result in results.items():
-        by_program = {}
-        for row in filter(is_measured, result["rows"]):
-            by_program.setdefault(row["program"], []).append(row)
-        for program, rows in by_program.items():
-            best = [best_other(row) for row in rows]
-            ratios = [record["ratio"] for _, record in best]
-            lines.append([f"{TARGETS[target]}: {program}", str(len(rows)), ratio_text(mean(ratios)),
-                          ratio_text(min(ratios)), ", ".join(dict.fromkeys(name for name, _ in best))])
-    opening = [text for result in results.values() for text in (where_measured(result), "")]
-    return "\n".join([*opening, markdown(["", "cases", "the best other takes, mean", "least", "which it is"],
-                                         lines)]) + "\n"

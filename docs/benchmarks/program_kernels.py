@@ -7,8 +7,9 @@ wanted of kron there.
 """
 
 import functools
-import importlib.util
+import importlib
 import math
+import sys
 
 import numpy as np
 import torch
@@ -84,8 +85,16 @@ def ways_on_rows(functions, rows):
     return {name: functools.partial(make, function) for name, function in functions.items()}
 
 
+@functools.cache
 def has(module):
-    return importlib.util.find_spec(module) is not None
+    """Whether it is there, and can be imported: kermac needs one version of cuda-core."""
+    try:
+        importlib.import_module(module)
+    except Exception as error:  # whatever it raises
+        if not isinstance(error, ModuleNotFoundError) or error.name != module:
+            print(f"program_kernels.py: without {module}: {error}", file=sys.stderr)
+        return False
+    return True
 
 
 def foreign(place, type_name):

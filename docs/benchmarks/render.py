@@ -132,8 +132,6 @@ KINDS = {
        for kind, make in program_tables.PARTS.items()},
     **{kind: lambda path, make=make: make(results(path, host_tables.DEVICES))
        for kind, make in host_tables.PARTS.items()},
-    "kernels-summary": lambda path: kernel_tables.summary(
-        {kernel_tables.FILES[name]: result for name, result in results(path, kernel_tables.FILES).items()}),
     "gpu-summary": lambda path: summary_tables.gpu(results(path, GPU)),
     "cpu-summary": lambda path: summary_tables.cpu(cpus()),
     "accuracy": lambda path: summary_tables.accuracy(results(path, GPU), cpus()),
