@@ -355,6 +355,8 @@ FIXED = (
     pair_gradients.parameters("lhs", "f32", "square_diff", (1000, 900, 333, 1), "uv", epilogue=True, dynamic="MNKC", param="scalar"),
     pair_gradients.parameters("lhs", "f32", "pow_diff(1.3)", (300, 200, 64, 1), "huv", batches=((), (), (), (), (11,), (11,))),
     pair_gradients.parameters("lhs", "f64", "pow_diff(2.7)", (130, 100, 30, 1), "uv", batches=((2, 1), (1,), (), (2, 1), (3,), (2, 3))),
+    *(pair_gradients.parameters("lhs", "f32", "square_diff", (200, 333, 5, 2), "uv", epilogue=True, attributes=[
+        f"plan = #kron.gpu_plan<kernel = pairwise_grad, column_threads = 8, split_ctas = {ctas}>"]) for ctas in (1, 7)),
 )
 
 
