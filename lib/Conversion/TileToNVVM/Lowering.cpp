@@ -36,6 +36,21 @@ Value tile::toValue(KernelBuilder &k, const Scalar &scalar) {
   return scalar.im ? k.makeVector({scalar.re, scalar.im}) : scalar.re;
 }
 
+void tile::setBox(Lowering &lowering, TypedValue<FragmentType> fragment,
+                  ArrayRef<Value> values) {
+  LoweredFragment lowered;
+  lowered.box.assign(fragment.getType().getBox().begin(),
+                     fragment.getType().getBox().end());
+  Boxes boxes;
+  int64_t elements = fragment.getType().getBoxElements();
+  for (; !values.empty(); values = values.drop_front(elements))
+    boxes.emplace_back(values.take_front(elements));
+  lowered.forParts = [boxes](function_ref<void(const Boxes &)> body) {
+    body(boxes);
+  };
+  lowering.fragments[fragment] = lowered;
+}
+
 /// A complex scalar of the host.
 static Scale getComplexScale(ComplexType type, Value hostValue) {
   auto constant = hostValue.getDefiningOp<complex::ConstantOp>();

@@ -454,6 +454,9 @@ std::pair<Int, Int> getFirstResult(Lowering &lowering, Value columns,
 /// two parts.
 Scalar toScalar(KernelBuilder &k, Value value);
 Value toValue(KernelBuilder &k, const Scalar &scalar);
+/// Gives `fragment` its values, one box after the other.
+void setBox(Lowering &lowering, TypedValue<FragmentType> fragment,
+            ArrayRef<Value> values);
 /// Whether result `index` of a turn's part of `part` results exists, of `all`
 /// results; null if it does.
 Value existsInPart(KernelBuilder &k, const LoweredTurn &turn, int64_t part,

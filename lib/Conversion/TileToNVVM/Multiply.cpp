@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "TurnSums.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -23,7 +23,7 @@ public:
                                  {int64_t(op.getAlong())})),
         part(op.getSums().getType().getBoxElements()) {}
 
-  Boxes build();
+  void build();
 
 private:
   void placeFibres();
@@ -43,8 +43,7 @@ private:
   /// Position 0 of each fibre, and what the factor is counted from.
   SmallVector<Value> fibres;
   Value factor;
-  /// Per fibre and result.
-  SmallVector<SmallVector<Scalar>> sums;
+  TurnSums sums;
 };
 
 } // namespace
@@ -140,62 +139,30 @@ void FibreProduct::addStep(Int p) {
   for (Scalar &element : row)
     if (op.getConjFactor())
       element = ops.conjugate(element);
-  for (auto [value, own] : llvm::zip_equal(values, sums))
+  for (auto [value, own] : llvm::zip_equal(values, sums.values))
     for (auto [element, sum] : llvm::zip_equal(row, own))
       sum = add(value, element, sum);
 }
 
-Boxes FibreProduct::build() {
+void FibreProduct::build() {
   placeFibres();
   placeFactor();
   Scalar start = ops.zero();
   if (op.getSemiring() == Semiring::MaxPlus)
     start.re = k.constant(buffer.getElementType(),
                           -std::numeric_limits<double>::infinity());
-  sums.assign(fibres.size(), SmallVector<Scalar>(part, start));
-  auto pack = [&] {
-    SmallVector<Value> values;
-    for (ArrayRef<Scalar> own : sums)
-      for (const Scalar &sum : own) {
-        values.push_back(sum.re);
-        if (sum.im)
-          values.push_back(sum.im);
-      }
-    return values;
-  };
-  auto unpack = [&](ValueRange values) {
-    unsigned next = 0;
-    for (SmallVector<Scalar> &own : sums)
-      for (Scalar &sum : own) {
-        sum.re = values[next++];
-        if (sum.im)
-          sum.im = values[next++];
-      }
-  };
+  sums.values.assign(fibres.size(), SmallVector<Scalar>(part, start));
   int64_t sizeK = buffer.getShape()[op.getAlong()];
   int64_t unrolled = op.getUnrolled(), whole = sizeK / unrolled * unrolled;
-  unpack(k.rolledLoop(0, whole, unrolled, pack(),
-                      [&](Int first, ValueRange carried) {
-                        unpack(carried);
-                        for (int64_t step = 0; step < unrolled; ++step)
-                          addStep(k.add(first, step));
-                        return pack();
-                      }));
+  sums.addInLoop(k, whole, unrolled, [&](Int first) {
+    for (int64_t step = 0; step < unrolled; ++step)
+      addStep(k.add(first, step));
+  });
   for (int64_t p = whole; p < sizeK; ++p)
     addStep(p);
-  return llvm::map_to_vector(sums, [&](ArrayRef<Scalar> own) {
-    return llvm::map_to_vector(
-        own, [&](const Scalar &sum) { return toValue(k, sum); });
-  });
+  sums.assignTo(lowering, op.getSums());
 }
 
 void tile::lower(Lowering &lowering, MultiplyOp op) {
-  Boxes boxes = FibreProduct(lowering, op).build();
-  LoweredFragment fragment;
-  fragment.box.assign(op.getSums().getType().getBox().begin(),
-                      op.getSums().getType().getBox().end());
-  fragment.forParts = [boxes](function_ref<void(const Boxes &)> body) {
-    body(boxes);
-  };
-  lowering.fragments[op.getSums()] = fragment;
+  FibreProduct(lowering, op).build();
 }

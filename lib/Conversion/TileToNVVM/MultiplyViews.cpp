@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "TurnSums.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -19,7 +19,7 @@ class ViewProduct {
 public:
   ViewProduct(Lowering &lowering, MultiplyViewsOp op);
 
-  Boxes build();
+  void build();
 
 private:
   Int getPosition(unsigned axis, Int first) const;
@@ -30,10 +30,9 @@ private:
   void addSteps(Int first, int64_t steps);
   void addLast();
   void multiply(ArrayRef<Scalar> values, ArrayRef<Scalar> row, Value exists);
-  SmallVector<Value> pack() const;
-  void unpack(ValueRange values);
   void addLanes();
 
+  Lowering &lowering;
   KernelBuilder &k;
   MultiplyViewsOp op;
   ForBoxesOp loop;
@@ -47,14 +46,13 @@ private:
 
   /// Position 0 of K of each fibre, and of each result of the factor.
   SmallVector<Value> fibres, results;
-  /// Per fibre and result.
-  SmallVector<SmallVector<Scalar>> sums;
+  TurnSums sums;
 };
 
 } // namespace
 
 ViewProduct::ViewProduct(Lowering &lowering, MultiplyViewsOp op)
-    : k(lowering.k), op(op),
+    : lowering(lowering), k(lowering.k), op(op),
       loop(cast<ForBoxesOp>(op.getBoxes().getParentBlock()->getParentOp())),
       source(lowering.views.at(op.getSource())),
       factor(lowering.views.at(op.getFactor())),
@@ -120,7 +118,7 @@ SmallVector<Scalar> ViewProduct::load(const LoweredView &view,
 /// Adds products of position `exists`, if it does.
 void ViewProduct::multiply(ArrayRef<Scalar> values, ArrayRef<Scalar> row,
                            Value exists) {
-  for (auto [value, own] : llvm::zip_equal(values, sums))
+  for (auto [value, own] : llvm::zip_equal(values, sums.values))
     for (auto [element, sum] : llvm::zip_equal(row, own)) {
       Scalar added = ops.fma(value, element, sum);
       sum = exists ? ops.select(exists, added, sum) : added;
@@ -159,31 +157,10 @@ void ViewProduct::addLast() {
            exists);
 }
 
-SmallVector<Value> ViewProduct::pack() const {
-  SmallVector<Value> values;
-  for (ArrayRef<Scalar> own : sums)
-    for (const Scalar &sum : own) {
-      values.push_back(sum.re);
-      if (sum.im)
-        values.push_back(sum.im);
-    }
-  return values;
-}
-
-void ViewProduct::unpack(ValueRange values) {
-  unsigned next = 0;
-  for (SmallVector<Scalar> &own : sums)
-    for (Scalar &sum : own) {
-      sum.re = values[next++];
-      if (sum.im)
-        sum.im = values[next++];
-    }
-}
-
 /// Adds up what the lanes with the same fibres have.
 void ViewProduct::addLanes() {
   for (int64_t mask = 32 / lanes; mask < 32; mask *= 2)
-    for (SmallVector<Scalar> &own : sums)
+    for (SmallVector<Scalar> &own : sums.values)
       for (Scalar &sum : own) {
         Scalar other{k.shuffleXor(sum.re, mask), nullptr};
         if (sum.im)
@@ -192,7 +169,7 @@ void ViewProduct::addLanes() {
       }
 }
 
-Boxes ViewProduct::build() {
+void ViewProduct::build() {
   for (const BoxPosition &box : turn.positions)
     fibres.push_back(place(source, box));
   placeResults();
@@ -204,33 +181,19 @@ Boxes ViewProduct::build() {
     goToFirst(source, fibre);
   for (Value &result : results)
     goToFirst(factor, result);
-  sums.assign(fibres.size(), SmallVector<Scalar>(part, ops.zero()));
+  sums.values.assign(fibres.size(), SmallVector<Scalar>(part, ops.zero()));
   int64_t steps = sizeK / lanes, unrolled = op.getUnrolled();
   int64_t whole = steps / unrolled * unrolled;
-  unpack(k.rolledLoop(0, whole, unrolled, pack(),
-                      [&](Int first, ValueRange carried) {
-                        unpack(carried);
-                        addSteps(first, unrolled);
-                        return pack();
-                      }));
+  sums.addInLoop(k, whole, unrolled,
+                 [&](Int first) { addSteps(first, unrolled); });
   if (whole < steps)
     addSteps(whole, steps - whole);
   if (sizeK % lanes != 0)
     addLast();
   addLanes();
-  return llvm::map_to_vector(sums, [&](ArrayRef<Scalar> own) {
-    return llvm::map_to_vector(
-        own, [&](const Scalar &sum) { return toValue(k, sum); });
-  });
+  sums.assignTo(lowering, op.getSums());
 }
 
 void tile::lower(Lowering &lowering, MultiplyViewsOp op) {
-  Boxes boxes = ViewProduct(lowering, op).build();
-  LoweredFragment fragment;
-  fragment.box.assign(op.getSums().getType().getBox().begin(),
-                      op.getSums().getType().getBox().end());
-  fragment.forParts = [boxes](function_ref<void(const Boxes &)> body) {
-    body(boxes);
-  };
-  lowering.fragments[op.getSums()] = fragment;
+  ViewProduct(lowering, op).build();
 }

@@ -230,21 +230,6 @@ SmallVector<Value> tile::getParams(Lowering &lowering, ValueRange params) {
       params, [&](Value param) { return lowering.scalars.at(param); });
 }
 
-void tile::setBox(Lowering &lowering, TypedValue<FragmentType> fragment,
-                  ArrayRef<Value> values) {
-  LoweredFragment lowered;
-  lowered.box.assign(fragment.getType().getBox().begin(),
-                     fragment.getType().getBox().end());
-  Boxes boxes;
-  int64_t elements = fragment.getType().getBoxElements();
-  for (; !values.empty(); values = values.drop_front(elements))
-    boxes.emplace_back(values.take_front(elements));
-  lowered.forParts = [boxes](function_ref<void(const Boxes &)> body) {
-    body(boxes);
-  };
-  lowering.fragments[fragment] = lowered;
-}
-
 SmallVector<Value> tile::getBox(Lowering &lowering, Value fragment) {
   SmallVector<Value> values;
   for (ArrayRef<Value> box : lowering.takeAll(lowering.fragments.at(fragment)))

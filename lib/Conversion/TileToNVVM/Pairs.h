@@ -157,9 +157,6 @@ void lowerValueProducts(Lowering &lowering, ForPairsOp op);
 /// `innerRank` last axes.
 Value getBatch(Lowering &lowering, Value view, Value place, size_t innerRank);
 
-/// Gives `fragment` its values, one box after the other.
-void setBox(Lowering &lowering, TypedValue<FragmentType> fragment,
-            ArrayRef<Value> values);
 SmallVector<Value> getBox(Lowering &lowering, Value fragment);
 
 /// e^value: of f32 by the machine's 2^x, so that the rounding of the product
