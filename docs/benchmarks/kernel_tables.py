@@ -9,8 +9,10 @@ FILES = ("kernels_cpu", "kernels_cuda")
 
 def _others(row):
     def text(name, record):
-        if "ratio" not in record:
+        if "problem" in record:
             return f"{name} failed: {record['problem'].splitlines()[0][:60]}"
+        if "ratio" not in record:
+            return f"{name} {ms_text(record['ms'])} (error {record['error']:.1e})"
         return f"{name} {ms_text(record['ms'])} ({ratio_text(record['ratio'])}, error {record['error']:.1e})"
     return "; ".join(text(*item) for item in row["ways"].items() if item[0] != "kron")
 

@@ -14,6 +14,8 @@ TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32,
          "f64": torch.float64, "c32": torch.complex64, "c64": torch.complex128}
 # A block of steps between two synchronisations lasts so long, if it is not a single step.
 BLOCK_SECONDS, MOST_STEPS = 0.02, 64
+# A slow way is timed once only if it takes so many times as long as kron's.
+PATIENT_RATIO = 5
 
 
 @dataclasses.dataclass
@@ -44,7 +46,8 @@ class Case:
     type: str
     setup: Callable
     more: dict = dataclasses.field(default_factory=dict)
-    # Seconds of a step from which on a way is timed once after its first step.
+    # Seconds of a step from which on a way that is far slower than kron's is timed once after
+    # its first step, and the less counts.
     patience: float = math.inf
 
 
@@ -156,11 +159,14 @@ class Measurement:
 
     def _rounds(self):
         """Blocks of steps of all ways in turn; whoever was first is last in the next round."""
-        steps, slow = {}, {}
+        steps, slow, own = {}, {}, None
         for name, way in self.ways.items():
             with way.context():
-                once = self._timed(way.step)[1]
-                if once > self.case.patience:
+                once = min(self._timed(way.step)[1], self.records[name]["first_ms"] / 1e3)
+                if name == "kron":
+                    own = once
+                # A ratio of a few needs turns, however slow both are.
+                elif once > max(self.case.patience, PATIENT_RATIO * (own or 0)):
                     slow[name] = once
                     continue
                 once = min(once, self._timed(way.step)[1])
@@ -190,10 +196,11 @@ class Measurement:
                               ratio_quartiles=quartiles(ratios))
 
         for name, seconds in slow.items():
-            record, own = self.records[name], self.records["kron"].get("ms")
+            record, own_ms = self.records[name], self.records["kron"].get("ms")
             record.update(ms=1e3 * seconds, quartiles_ms=[1e3 * seconds] * 2, rounds=1, steps=1)
-            if name != "kron" and own is not None:
-                record.update(ratio=record["ms"] / own, ratio_quartiles=[record["ms"] / own] * 2)
+            if own_ms is not None:
+                record.update(ratio=record["ms"] / own_ms,
+                              ratio_quartiles=[record["ms"] / own_ms] * 2)
 
     def _phases(self, name):
         """Milliseconds of each part of a step, the device waited for in between."""

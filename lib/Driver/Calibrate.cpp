@@ -230,6 +230,8 @@ llvm::Error kron::calibrate(std::optional<int32_t> number,
     stream << "kept in " << *path << "\n";
   else if (std::string problem = getCacheProblem(); !problem.empty())
     stream << "kept nowhere: " << problem << "\n";
+  else if (isCacheEnabled())
+    stream << "kept nowhere: there is no folder for the user's cache\n";
   else
     stream << "kept nowhere (KRON_CACHE=0)\n";
   return llvm::Error::success();

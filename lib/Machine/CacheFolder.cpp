@@ -29,7 +29,8 @@ std::string mlir::kron::getCacheFolder() {
   if (path.empty()) {
     path = getVariable("XDG_CACHE_HOME");
     if (path.empty()) {
-      if (!llvm::sys::path::home_directory(path))
+      // An empty HOME is none: a folder of the current one is nobody's.
+      if (!llvm::sys::path::home_directory(path) || path.empty())
         return "";
       llvm::sys::path::append(path, ".cache");
     }

@@ -5,11 +5,13 @@
 // RUN: kron-run %s --entry=moved --arg random:64x5:f32 --arg random:64x64:f32 --verify | FileCheck %s
 // RUN: kron-run %s --entry=packed_blocks --arg random:13x320:f16 --arg random:1x7x16x20:f16 --arg random:13x140:f16 --verify | FileCheck %s
 // RUN: kron-run %s --entry=along --arg random:96x19:f64 --arg random:2x27x6x8:f64 --verify | FileCheck %s
+// RUN: kron-run %s --entry=moved_tiles --arg random:2560x64:bf16 --arg random:2x32x32x40:bf16 --verify | FileCheck %s
 
 // Verify that steps are right in forms that no planner chooses for them: panels of one vector and 26
 // rows that 30 rows go through, panels of the input with odd register tiles, lanes over p for 20 rows and
 // lanes over q for three, columns that move outside, blocks of a factor of f16 that are packed in turn, and register
-// tiles that go along three of four positions and then the last one, with fewer rows at the end.
+// tiles that go along three of four positions and then the last one, with fewer rows at the end. Of axes that move, matrix tiles
+// have a factor that is transposed (without these, which a processor may lack, the plan is another one).
 // CHECK: verify {{.*}}: ok
 
 func.func @panels(%x: memref<100x96xf32>, %f: memref<96x96xf32>, %y: memref<100x96xf32>) {
@@ -51,5 +53,11 @@ func.func @packed_blocks(%x: memref<13x320xf16>, %f: memref<1x7x16x20xf16>, %y: 
 func.func @along(%x: memref<96x19xf64>, %f: memref<2x27x6x8xf64>, %y: memref<432x19xf64>) {
   kron.ksmm ins(%x : memref<96x19xf64>) weights(%f : memref<2x27x6x8xf64>) outs(%y : memref<432x19xf64>)
       {layout = #kron.layout<batch_last>, plan = #kron.cpu_plan<whole_axes = [], blocks = 4, steps = [{rows = 4, vectors = 2, along_axis = 3}]>}
+  return
+}
+
+func.func @moved_tiles(%x: memref<2560x64xbf16>, %f: memref<2x32x32x40xbf16>, %y: memref<2560x64xbf16>) {
+  kron.ksmm ins(%x : memref<2560x64xbf16>) weights(%f : memref<2x32x32x40xbf16>) outs(%y : memref<2560x64xbf16>)
+      {layout = #kron.layout<batch_last>, plan = #kron.cpu_plan<moves_innermost = 3>}
   return
 }

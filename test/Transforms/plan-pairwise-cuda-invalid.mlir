@@ -158,10 +158,19 @@ func.func @kept_open(%a: memref<?x?xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf3
 
 // -----
 
+func.func @kept_stages(%a: memref<?x9xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects stages to be even with keeps_rows, but got 3}}
+  kron.pairwise_apply square_diff ins(%a, %a : memref<?x9xf32>, memref<?x9xf32>) values(%v : memref<?x1xf32>) outs(%y : memref<?x1xf32>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 3, k_step = 16, thread_rows = 1, thread_columns = 4, keeps_rows = 1>}
+  return
+}
+
+// -----
+
 func.func @kept_step(%a: memref<?x9xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf32>) {
   // expected-error @+1 {{has no GPU kernel; pairwise: expects k_step to be all of K, 9, with keeps_rows, but got 8}}
   kron.pairwise_apply square_diff ins(%a, %a : memref<?x9xf32>, memref<?x9xf32>) values(%v : memref<?x1xf32>) outs(%y : memref<?x1xf32>)
-    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 3, k_step = 8, thread_rows = 1, thread_columns = 4, keeps_rows = 1>}
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 4, k_step = 8, thread_rows = 1, thread_columns = 4, keeps_rows = 1>}
   return
 }
 
@@ -170,7 +179,7 @@ func.func @kept_step(%a: memref<?x9xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf3
 func.func @kept_registers(%a: memref<?x9xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf32>) {
   // expected-error @+1 {{has no GPU kernel; pairwise: expects thread_rows * K to be at most 64 with keeps_rows, but got 72}}
   kron.pairwise_apply square_diff ins(%a, %a : memref<?x9xf32>, memref<?x9xf32>) values(%v : memref<?x1xf32>) outs(%y : memref<?x1xf32>)
-    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 3, k_step = 16, thread_rows = 8, thread_columns = 4, keeps_rows = 1>}
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 4, k_step = 16, thread_rows = 8, thread_columns = 4, keeps_rows = 1>}
   return
 }
 

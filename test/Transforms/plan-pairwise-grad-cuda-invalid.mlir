@@ -152,3 +152,11 @@ func.func @kind(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %h: memref<?x?xf32>, %
   kron.pairwise_grad by(lhs) abs_diff ins(%a, %b : memref<?x?xf32>, memref<?x?xf32>) grad(%h : memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, threads = 64>}
   return
 }
+
+// -----
+
+func.func @maxima(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %h: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise_grad: gradients of maxima have no kernel}}
+  kron.pairwise_grad by(lhs) abs_diff reduce(max) ins(%a, %b : memref<?x?xf32>, memref<?x?xf32>) grad(%h : memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<threads = 64>}
+  return
+}

@@ -224,7 +224,7 @@ FIXED = (
     ("mma", CHIPS, product("mkm", "f64", [(32, 32)] * 3, 2)),
     ("mma", CHIPS, product("mkm", "f64", [(24, 17), (20, 16)], 9, op_x="T", ops=["T", "N"])),
     ("mma", CHIPS, product("mkm", "bf16", [(12, 12)] * 3, 9)),
-    ("mma", CHIPS, product("mkm", "f16", [(31, 31)] * 2, 9)),
+    ("mma", CHIPS, product("mkm", "f16", [(31, 31)] * 2, 9, attributes=["plan = #kron.gpu_plan<kernel = mma>"])),
     ("mma", CHIPS, product("kmm", "f16", [(16, 16)] * 3, 4, ops=["T"] * 3, **SCALED)),
     ("mma", CHIPS, product("mkm", "f32", [(16, 16)] * 4, 2, **SCALED)),
     ("mma", CHIPS, product("mkm", "f16", [(16, 16)] * 2, 9, **UNREAD)),
@@ -261,7 +261,8 @@ FIXED = (
     ("wgmma", HOPPER, product("kmm", "f32", [(100, 70)], 90, **SCALED, **pieces("k_piece = 32"))),
     ("wgmma", HOPPER, product("kmm", "f32", [(70, 100)], 9, dynamic=(), **UNREAD, **pieces("k_piece = 48, columns = 9"))),
     # Single elements along either side; more CTAs than share the columns evenly; more turns ahead than one.
-    ("wgmma", HOPPER, product("mkm", "f32", [(200, 130)], 150, op_x="T", ops=["T"], **UNREAD)),
+    ("wgmma", HOPPER, product("mkm", "f32", [(200, 130)], 150, op_x="T", ops=["T"],
+                              attributes=["plan = #kron.gpu_plan<kernel = wgmma>"], **UNREAD)),
     ("wgmma", HOPPER, product("mkm", "f32", [(96, 50)], 333, memref_layout="any", **SCALED, **pieces(
         "k_piece = 64, stages = 6, threads = 128", TF32["attributes"][0]))),
     ("wgmma", HOPPER, product("kmm", "f32", [(160, 31)], 66, ops=["T"], **pieces("stages = 5, columns = 8"))),
@@ -410,17 +411,17 @@ FIXED = (
     ("pairwise", CHIPS, pair("f32", "pow_diff(0.7)", (18, 40, 5), fields=f"{SMALL_PAIRS}, polynomials = 16")),
     # Rows in registers: one thread for a row or several, several parts and blocks of columns, and tails of all.
     ("pairwise", CHIPS, pair("f32", "square_diff", (150, 100, 3, 1), epilogue=True,
-                             fields=kept(3, 1, "split_ctas = 2"))),
+                             fields=kept(4, 1, "split_ctas = 2"))),
     ("pairwise", CHIPS, pair("f32", "abs_diff", (20, 100, 5, 3), batches=((2,), (), (2,)), trans="TTT", memref_layout="any",
                              dynamic="LMNC", epilogue=True, param=(2,), fields=kept(2, 8, "value_columns = 2, split_ctas = 9"))),
     ("pairwise", CHIPS, pair("f64", "dot", (40, 33, 2, 2), accumulate="max", fields=kept(4, 4, "value_columns = 2"))),
     ("pairwise", CHIPS, pair("f16", "square_diff", (18, 75, 7, 3), accumulate="logsumexp", special=math.nan,
-                             fields=kept(3, 16, "value_columns = 3, split_ctas = 4"))),
+                             fields=kept(4, 16, "value_columns = 3, split_ctas = 4"))),
     ("pairwise", CHIPS, pair("f32", "square_diff", (300, 150, 3, 2), epilogue=True, fields="")),
     # Blocks that arrive together, with their values, in parts that end within such, of four and of two.
     ("pairwise", CHIPS, pair("f32", "square_diff", (20, 101, 3, 2), epilogue=True,
                              fields=kept(8, 2, "value_columns = 2, split_ctas = 3"))),
-    ("pairwise", CHIPS, pair("f64", "square_diff", (18, 33, 3, 3), dynamic="MNC", fields=kept(5, 2, "split_ctas = 2"))),
+    ("pairwise", CHIPS, pair("f64", "square_diff", (18, 33, 3, 3), dynamic="MNC", fields=kept(6, 2, "split_ctas = 2"))),
     # A whole power beyond those that are written as products, with positions behind K.
     ("pairwise", CHIPS, pair("f32", "pow_diff(9.0)", (18, 40, 5), fields="")),
     # K decides at a launch whether squares are products, and whether rows stay in registers.
@@ -513,7 +514,7 @@ FIXED = (
     ("mma", CHIPS, product("kmm", "bf16", [(7, 7)] * 3, 1, **padded(ops=["T"] * 3))),
     ("batched", CHIPS, product("mkm", "f64", [(3, 4), (5, 7)], 333, **padded())),
     ("sparse", CHIPS, sparse("f16", (3, 17, 9, 5), 45, "batch_last", **padded())),
-    ("sparse", HOPPER, product("mkm", "f16", [(150, 140), (3, 11)], 20, **padded())),
+    ("sparse", HOPPER, product("mkm", "f16", [(130, 150), (60, 50)], 3, **padded())),
     # Factors that stream, of two steps and of as many that rows lie where others were; rows that are innermost; and sizes
     # of which a group's positions end within a piece.
     ("chain", CHIPS, chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 100, "keeps_factor = 0")),

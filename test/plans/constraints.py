@@ -162,12 +162,16 @@ def is_met(plan, variant):
     bodies = [part[1:-1] for part in split(plan.body[1:-1])] if plan.kind == "dispatch" else [plan.body]
     for body in bodies:
         fields = split(body)
+        kernel = dict(field.split(" = ", 1) for field in fields).get("kernel")
         if variant.step is not None:
             steps = [field for field in fields if field.startswith("steps = ")]
             if not steps:
                 continue
             fields = split(split(steps[0].split(" = ", 1)[1][1:-1])[variant.step][1:-1])
-        if dict(field.split(" = ", 1) for field in fields).get(name, variant.default) == value:
+        # Another kernel of a dispatch may not have the field at all.
+        has_field = kernel is None or variant.step is not None or name in FIELDS.get(kernel, {})
+        default = variant.default if has_field else None
+        if dict(field.split(" = ", 1) for field in fields).get(name, default) == value:
             return True
     return False
 
@@ -177,7 +181,7 @@ def names(message, field):
     name, value = field.split(" = ", 1)
     return bool(re.search(rf"\b{name} = {re.escape(value)}(?![\w.])", message)
                 or re.search(rf"\b{name}\b.* to be .*but got {re.escape(value)}(?!\w)", message)
-                or re.search(rf"without .*\b{name}\b", message))
+                or value == "0" and re.search(rf"without .*\b{name}\b", message))
 
 
 def check(run, variants, option):

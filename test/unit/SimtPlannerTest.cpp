@@ -192,8 +192,7 @@ TEST_F(GPUPlanners, SimtReaderRefusesWhatIsNotLoadedDirectly) {
                                  "results = [3], k_lanes = 4"),
             "none");
   EXPECT_EQ(getReasonOf("direct_load = 1, extents = [4, 6, 23]"),
-            "expects direct_load to be of one factor, with direct_store, but "
-            "got 1");
+            "expects direct_store to be 1 with direct_load, but got 0");
   EXPECT_EQ(getReasonOf("k_lanes = 2, extents = [4, 20, 23]"),
             "expects k_lanes to be 1 without direct_load, but got 2");
   EXPECT_EQ(getReasonOf(direct + "extents = [4, 6, 23], k_lanes = 3"),

@@ -110,8 +110,8 @@ struct RowSplits {
   /// How much less the copies have to take, and the fewest rows of a block.
   double gainFactor = 1.2;
   int64_t fewestRaggedRows = 1024;
-  /// The same of a chain on padded copies: most estimates are within a tenth of
-  /// what is measured (docs/notes, 0182).
+  /// The same of a chain on padded copies: estimates of chains on arrays as they
+  /// lie are low by up to two fifths (docs/notes, 0182).
   double paddedGainFactor = 1.1;
 };
 

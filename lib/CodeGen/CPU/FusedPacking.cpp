@@ -62,8 +62,8 @@ void FusedCodeBuilder::packMatrixTiles(unsigned index, StepLayout step,
                                        PlannedStep &planned) {
   if (choices.steps[index].transposesFactor) {
     moveFactorAxes(index);
-    // Only single factors vary, whose axes are those of the op.
-    step.factor = arrays.factors[index].array;
+    // In the order of the step's axes, which may be moved.
+    step.factor = getPlanned(index).factor;
   }
   planned.packed = getAmxFactor(step, planned.factorSizes);
   // Elements of bf16, of which the emitter's hold two.

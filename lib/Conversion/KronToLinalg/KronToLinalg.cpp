@@ -14,6 +14,7 @@
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "kron/Plan/CPU/Support.h"
+#include "kron/Plan/GPU/PairwiseGradPlan.h"
 #include "kron/Plan/GPU/PairwisePlan.h"
 #include "kron/Plan/GPU/QuantizePlan.h"
 #include "kron/Plan/GPU/Support.h"
@@ -124,7 +125,9 @@ struct ConvertKronToLinalgPass
           quantize && epiloguesOnly &&
           keepsQuantize(quantize, target == "cuda"))
         continue;
-      if (failed(verifyHiddenSizes(op)))
+      auto grad = dyn_cast<PairwiseGradOp>(op);
+      if (failed(verifyHiddenSizes(op)) ||
+          (grad && target == "cuda" && failed(verifyGradPlan(grad))))
         return signalPassFailure();
       if (fallbackOnly) {
         std::optional<std::string> reason =

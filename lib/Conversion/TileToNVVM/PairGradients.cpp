@@ -183,12 +183,10 @@ namespace {
 class PairDerivatives : RowCopies {
 public:
   PairDerivatives(Lowering &lowering, AddDerivativesOp op)
-      : RowCopies(
-            lowering, op.getColumns().getType().getBuffer(),
-            lowering.k.truncate(lowering.views.at(op.getRhs()).sizes.back())),
-        op(op), type(op.getSums().getType()),
-        grid(lowering, op.getLanes(), type), outputs(type.getShape()[0]),
-        rows(type.getShape()[1]), positions(type.getShape()[2]),
+      : RowCopies(lowering, op.getRhs(), op.getColumns()), op(op),
+        type(op.getSums().getType()), grid(lowering, op.getLanes(), type),
+        outputs(type.getShape()[0]), rows(type.getShape()[1]),
+        positions(type.getShape()[2]),
         weightPlaces(op.getWeightRing().getType().getBuffer()),
         tileColumns(stepRows(op.getColumns())),
         params(getParams(lowering, op.getParams())) {

@@ -256,10 +256,12 @@ void tile::lower(Lowering &lowering, MapOp op) {
 // Pairs
 //===----------------------------------------------------------------------===//
 
-RowCopies::RowCopies(Lowering &lowering, BufferType buffer, Int sizeK)
-    : lowering(lowering), k(lowering.k), bytes(buffer.getElementBytes()),
-      stepK(buffer.getShape()[1]), width(std::min<int64_t>(16 / bytes, 4)),
-      sizeK(sizeK), usedK(stepK) {
+RowCopies::RowCopies(Lowering &lowering, Value view, TypedValue<RingType> ring)
+    : lowering(lowering), k(lowering.k),
+      bytes(ring.getType().getBuffer().getElementBytes()),
+      stepK(ring.getType().getBuffer().getShape()[1]),
+      width(std::min<int64_t>(16 / bytes, 4)),
+      sizeK(k.truncate(lowering.views.at(view).sizes.back())), usedK(stepK) {
   if (sizeK.isConstant())
     usedK = std::min<int64_t>(
         stepK, llvm::alignTo(sizeK.getConstant(), uint64_t(width)));
@@ -270,10 +272,8 @@ namespace {
 class PairsLowering : RowCopies {
 public:
   PairsLowering(Lowering &lowering, PairsOp op)
-      : RowCopies(
-            lowering, op.getLeft().getType().getBuffer(),
-            lowering.k.truncate(lowering.views.at(op.getLhs()).sizes.back())),
-        op(op), grid(lowering, op.getLanes(), op.getFragment().getType()),
+      : RowCopies(lowering, op.getLhs(), op.getLeft()), op(op),
+        grid(lowering, op.getLanes(), op.getFragment().getType()),
         rows(op.getFragment().getType().getShape()[1]),
         columns(op.getFragment().getType().getShape()[2]),
         stages(op.getLeft().getType().getStages()),

@@ -98,7 +98,8 @@ struct CopiedSide : PairSide {
 /// Copies rows to buffers of a ring, and loads them from there.
 class RowCopies {
 public:
-  RowCopies(Lowering &lowering, BufferType buffer, Int sizeK);
+  /// Of rows of `view`, through `ring`.
+  RowCopies(Lowering &lowering, Value view, TypedValue<RingType> ring);
 
   /// The side of `rows` rows from `firstRow` on; 0: of those of a buffer.
   CopiedSide getSide(Value view, Value place, TypedValue<RingType> ring,

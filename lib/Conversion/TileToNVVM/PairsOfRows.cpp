@@ -70,10 +70,8 @@ namespace {
 class PairsOfRows : RowCopies {
 public:
   PairsOfRows(Lowering &lowering, PairsOfRowsOp op)
-      : RowCopies(
-            lowering, op.getRight().getType().getBuffer(),
-            lowering.k.truncate(lowering.views.at(op.getRhs()).sizes.back())),
-        op(op), grid(lowering, op.getLanes(), op.getFragment().getType()),
+      : RowCopies(lowering, op.getRhs(), op.getRight()), op(op),
+        grid(lowering, op.getLanes(), op.getFragment().getType()),
         tileColumns(op.getRight().getType().getBuffer().getShape()[0]),
         together(countBlocksTogether(op)),
         block(lowering.numbers.at(op.getBlock())) {

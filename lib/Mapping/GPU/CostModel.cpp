@@ -7,8 +7,7 @@
 //
 // How much kernels reach of the rates of a GPU is in kron/Machine/GPURates.h.
 // Counts of accesses are those of hand-written kernels, passes over the tile in
-// shared memory: 8^5 by FFMA 9 to 10 per element, 32^3 by mma.sync 10, by wgmma
-// 14.
+// shared memory: 8^5 by FFMA 9 to 10 per element, 32^3 by mma.sync 10.
 //
 //===----------------------------------------------------------------------===//
 

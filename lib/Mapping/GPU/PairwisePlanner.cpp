@@ -20,6 +20,7 @@
 #include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/DerivedFields.h"
+#include "kron/Plan/GPU/PairwiseGradPlan.h"
 #include "kron/Plan/GPU/PairwisePlan.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Remarks.h"
@@ -56,6 +57,8 @@ struct PairProblem {
   bool hasKnownK = false;
   int64_t accumulations = 1;
   int64_t elementBytes = 0;
+  /// Whether its values are added up.
+  bool addsValues = false;
   /// Matrix products that it can be made of, and its product with values; 0 if
   /// it cannot.
   int64_t products = 0, valueProducts = 0;
@@ -171,6 +174,7 @@ static PairProblem describe(PairOpInterface op, const GPUMachine &machine) {
   }
   problem.outer = 1 + countEpilogue(op, machine);
   problem.elementBytes = getElementBytes(getElementType(op.getInit()));
+  problem.addsValues = addsPairValues(op);
   if (hasMatrixProducts(op))
     problem.products = problem.elementBytes == 4 ? 3 : 1;
   if (auto apply = dyn_cast<PairwiseApplyOp>(op.getOperation())) {
@@ -179,7 +183,7 @@ static PairProblem describe(PairOpInterface op, const GPUMachine &machine) {
         cast<ShapedType>(op.getInit().getType()).isDynamicDim(rank - 1);
     if (apply.getAccumulation() == PairAccumulation::LogSumExp)
       problem.accumulations = 2;
-    if (problem.products && apply.getAccumulation() == PairAccumulation::Sum)
+    if (problem.products && problem.addsValues)
       problem.valueProducts = getValueProducts(problem.elementBytes);
   }
   return problem;
@@ -424,6 +428,7 @@ PairwisePlan PlanSearch::getTile(PairwisePlan plan, int64_t rows,
 
 void PlanSearch::consider(PairwisePlan plan) {
   plan.elementBytes = problem.elementBytes;
+  plan.addsValues = problem.addsValues;
   plan.ctasPerSM = take("ctas_per_sm", std::max<int64_t>(plan.ctasPerSM, 1));
   if (isProduct)
     plan.splitCTAs =
@@ -442,6 +447,7 @@ void PlanSearch::considerFunction() {
                 problem.inner > static_cast<double>(tiles.manyInstructions);
   PairwisePlan plan;
   plan.elementBytes = problem.elementBytes;
+  plan.addsValues = problem.addsValues;
   plan.threads = take("threads", isLong ? tiles.longThreads : tiles.threads);
   int64_t resident = isLong ? tiles.longThreadsPerSM : tiles.threadsPerSM;
   plan.ctasPerSM = resident / plan.threads;
@@ -508,6 +514,7 @@ void PlanSearch::considerKeptRows() {
   int64_t words = problem.elementBytes == 8 ? 2 : 1;
   PairwisePlan plan;
   plan.elementBytes = problem.elementBytes;
+  plan.addsValues = problem.addsValues;
   plan.keepsRows = true;
   plan.threads = take("threads", tiles.threads);
   plan.ctasPerSM = tiles.keptThreadsPerSM / plan.threads;
@@ -588,6 +595,7 @@ void PlanSearch::considerProducts() {
 /// Tiles of threads as `plan` has them.
 void PlanSearch::considerProductTiles(PairwisePlan plan) {
   plan.elementBytes = problem.elementBytes;
+  plan.addsValues = problem.addsValues;
   plan.products = take("products", problem.products);
   int64_t partK = PairwisePlan::kPartBytes / plan.getPackedBytes();
   plan.stepK = take("k_step", partK);
@@ -851,6 +859,9 @@ static void explain(PairOpInterface op, GPUPlanAttr plan,
 
 LogicalResult kron::planForGPU(PairOpInterface op, const GPUMachine &machine) {
   Attribute plan = op->getInherentAttr(kPlanAttrName).value_or(Attribute());
+  if (auto grad = dyn_cast<PairwiseGradOp>(op.getOperation());
+      grad && failed(verifyGradPlan(grad)))
+    return failure();
   if (getPairwiseReason(op) || isa_and_present<DispatchAttr>(plan))
     return success();
   if (auto grad = dyn_cast<PairwiseGradOp>(op.getOperation()))

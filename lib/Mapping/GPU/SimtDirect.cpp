@@ -95,18 +95,26 @@ struct DirectStep {
   double count = 0, turns = 0, warps = 0;
 };
 
+/// Clocks of an SM of a load of a warp.
+struct DirectLoads {
+  double data = 0, factor = 0;
+};
+
 class DirectCost {
 public:
   DirectCost(FusedOp fused, const GPUMachine &machine);
 
-  KernelTime getTime(const SimtLaunch &launch, int64_t threads) const;
+  KernelTime getTime(const SimtLaunch &launch, int64_t threads,
+                     const DirectLoads &loads) const;
+  /// The same for all tiles whose fibres are those of `launch`.
+  DirectLoads getLoads(const SimtLaunch &launch) const;
   /// Axes of the results but for that of the step, the innermost one in memory
   /// first.
   ArrayRef<unsigned> getWalk() const { return walk; }
 
 private:
-  DirectStep getStep(const SimtLaunch &launch, int64_t threads,
-                     double fibres) const;
+  DirectStep getStep(const SimtLaunch &launch, int64_t threads, double fibres,
+                     const DirectLoads &loads) const;
   double getTileClocks(const SimtLaunch &launch, const DirectStep &step,
                        double ctas) const;
   double getBusyClocks(const SimtLaunch &launch, const DirectStep &step,
@@ -238,26 +246,30 @@ double DirectCost::getBusyClocks(const SimtLaunch &launch,
 
 /// A step of k of a warp, and how many of them its turns in a tile have.
 DirectStep DirectCost::getStep(const SimtLaunch &launch, int64_t threads,
-                               double fibres) const {
+                               double fibres, const DirectLoads &loads) const {
   const SimtStep &step = launch.steps.front();
   double pairs = double(step.fibres) * double(step.block) * products;
-  double loads = double(step.fibres + step.block);
+  double loaded = double(step.fibres + step.block);
   bool converts = data.bytes < launch.elementBytes;
   double lanes = double(launch.lanesK);
   double items = fibres / double(step.fibres) * double(step.getParts()) * lanes;
   DirectStep found;
   found.multiplied = pairs * kLanes / productsPerClock;
-  found.loaded = double(step.fibres) * getLoadClocks(launch, data) +
-                 double(step.block) * getLoadClocks(launch, factor);
-  found.issued = (pairs + loads * (converts ? 2 : 1)) / kIssued;
+  found.loaded =
+      double(step.fibres) * loads.data + double(step.block) * loads.factor;
+  found.issued = (pairs + loaded * (converts ? 2 : 1)) / kIssued;
   found.turns = std::ceil(items / double(threads));
   found.warps = std::ceil(std::min(items, double(threads)) / kLanes);
   found.count = std::ceil(double(step.sizeK) / lanes);
   return found;
 }
 
-KernelTime DirectCost::getTime(const SimtLaunch &launch,
-                               int64_t threads) const {
+DirectLoads DirectCost::getLoads(const SimtLaunch &launch) const {
+  return {getLoadClocks(launch, data), getLoadClocks(launch, factor)};
+}
+
+KernelTime DirectCost::getTime(const SimtLaunch &launch, int64_t threads,
+                               const DirectLoads &loads) const {
   const SimtStep &step = launch.steps.front();
   double tiles = 1, inputs = double(step.sizeK), results = 1, weights = inputs;
   double fibres = 1;
@@ -278,7 +290,7 @@ KernelTime DirectCost::getTime(const SimtLaunch &launch,
   time.floor = machine.getCopySeconds(bytes);
   time.memory =
       resources.getMemorySeconds(bytes + weights * double(factor.bytes));
-  DirectStep found = getStep(launch, threads, fibres);
+  DirectStep found = getStep(launch, threads, fibres, loads);
   // What threads of the same turn share, the first-level cache brings once.
   double cached =
       tiles * kSectorBytes *
@@ -297,7 +309,8 @@ KernelTime DirectCost::getTime(const SimtLaunch &launch,
 KernelTime kron::estimateDirectLaunch(FusedOp fused, const SimtLaunch &launch,
                                       int64_t threads,
                                       const GPUMachine &machine) {
-  return DirectCost(fused, machine).getTime(launch, threads);
+  DirectCost cost(fused, machine);
+  return cost.getTime(launch, threads, cost.getLoads(launch));
 }
 
 //===----------------------------------------------------------------------===//
@@ -370,6 +383,7 @@ bool DirectSearch::chooseResident(SimtLaunch &launch, int64_t threads) const {
 void DirectSearch::tryResults(SimtLaunch launch, int64_t threads,
                               ArrayRef<int64_t> extents, int64_t positions) {
   SimtStep &step = launch.steps.front();
+  std::optional<DirectLoads> loads;
   for (int64_t block = 1; block <= std::min(step.sizeN, kSimtUnrolled);
        ++block) {
     int64_t parts = getEqualParts(llvm::divideCeil(step.sizeN, block),
@@ -381,7 +395,9 @@ void DirectSearch::tryResults(SimtLaunch launch, int64_t threads,
     bool isAlong = step.fibres == 1 || launch.across == described.across;
     if (!isAlong || !chooseResident(launch, threads))
       continue;
-    KernelTime time = cost.getTime(launch, threads);
+    if (!loads)
+      loads = cost.getLoads(launch);
+    KernelTime time = cost.getTime(launch, threads, *loads);
     if (best && time.total >= bestTime.total)
       continue;
     best = launch;

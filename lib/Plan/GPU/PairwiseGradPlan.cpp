@@ -21,7 +21,8 @@ static PairProgram getEpilogueDerivative(PairwiseGradOp op) {
   return PairProgram::getEpilogue(op).getDerivative(0);
 }
 
-std::optional<std::string> kron::getPairwiseGradReason(PairwiseGradOp op) {
+/// Why no gradient like `op` has a kernel, whatever its arrays are.
+static std::optional<std::string> getKindReason(PairwiseGradOp op) {
   if (op.getBy() == PairOperand::Param)
     return "gradients by hyper-parameters have no kernel";
   if (!op.getDirections().empty())
@@ -32,6 +33,20 @@ std::optional<std::string> kron::getPairwiseGradReason(PairwiseGradOp op) {
   if (PairProgram::getInner(op).getDerivative(side).isZero(0) ||
       getEpilogueDerivative(op).isZero(0))
     return "the gradient is 0 whatever the arrays hold";
+  return std::nullopt;
+}
+
+LogicalResult kron::verifyGradPlan(PairwiseGradOp op) {
+  if (!isa_and_present<GPUPlanAttr, DispatchAttr>(op.getPlanAttr()))
+    return success();
+  if (std::optional<std::string> reason = getKindReason(op))
+    return op.emitOpError("has no GPU kernel; pairwise_grad: ") << *reason;
+  return success();
+}
+
+std::optional<std::string> kron::getPairwiseGradReason(PairwiseGradOp op) {
+  if (std::optional<std::string> reason = getKindReason(op))
+    return reason;
   return getPairsReason(op);
 }
 

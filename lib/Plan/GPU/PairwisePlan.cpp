@@ -132,6 +132,9 @@ static std::optional<std::string> getKeptRowsReason(PairOpInterface op,
       return std::string("expects a K that is known, or max_k and a function "
                          "that zeros do not change, with keeps_rows");
   }
+  // Half of the ring arrives while threads have the other half.
+  if (plan.stages % 2)
+    return expects("stages to be even with keeps_rows", plan.stages);
   if (plan.stepK < sizeK)
     return expects("k_step to be all of K, " + Twine(sizeK) +
                        ", with keeps_rows",
@@ -237,6 +240,11 @@ std::optional<std::string> kron::getFieldsReason(PairOpInterface op,
   return getInstructionsReason(op, given, machine);
 }
 
+bool kron::addsPairValues(PairOpInterface op) {
+  auto apply = dyn_cast<PairwiseApplyOp>(op.getOperation());
+  return apply && apply.getAccumulation() == PairAccumulation::Sum;
+}
+
 std::variant<PairwisePlan, std::string>
 kron::readPairwisePlan(PairOpInterface op, GPUPlanAttr attr,
                        const GPUMachine &machine) {
@@ -249,6 +257,7 @@ kron::readPairwisePlan(PairOpInterface op, GPUPlanAttr attr,
     return *reason;
   PairwisePlan plan;
   plan.elementBytes = getElementBytes(getElementType(op.getInit()));
+  plan.addsValues = addsPairValues(op);
   PlanReader reader(attr);
   PairwiseChoices::visitFields(reader, plan);
   if (std::optional<std::string> reason = getReason(op, plan, machine))

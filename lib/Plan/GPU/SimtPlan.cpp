@@ -257,9 +257,11 @@ static std::string findWrongLoad(const SimtChoices &choices) {
     return choices.lanesK == 1
                ? ""
                : expects("k_lanes to be 1 without direct_load", choices.lanesK);
-  if (choices.factors != 1 || !choices.directStore)
-    return expects("direct_load to be of one factor, with direct_store",
-                   choices.factors);
+  if (choices.factors != 1)
+    return expects("direct_load to be of one factor", choices.factors);
+  if (!choices.directStore)
+    return expects("direct_store to be 1 with direct_load",
+                   choices.directStore);
   if (!llvm::isPowerOf2_64(choices.lanesK))
     return expects("k_lanes to be a power of two", choices.lanesK);
   return "";
@@ -344,8 +346,8 @@ std::variant<SimtPlan, std::string> kron::readSimtPlan(FusedOp fused,
     for (ArrayRef<int64_t> extents : launch.extents)
       elements = std::max(elements, getTileElements(extents));
     if (elements > kMaxTileElements)
-      return expects("extents of tiles that fit shared memory, " +
-                         Twine(kMaxTileElements) + " elements at most",
+      return expects("extents of tiles of " + Twine(kMaxTileElements) +
+                         " elements at most",
                      elements);
     reason = takeBlocks(launch, choices);
     if (!reason.empty())

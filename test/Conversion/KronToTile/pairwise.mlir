@@ -200,7 +200,7 @@ func.func @short_k(%a: memref<?x49xf32>, %y: memref<?x?xf32>) {
 
 // Verify rows that stay in registers, without a ring for them.
 // CHECK-LABEL: gpu.func @kept_rows_0(
-// CHECK:         %[[L:.*]] = tile.alloc : !tile.ring<3 of <8x8xf32, #tile.layout<[12, 1]>>>
+// CHECK:         %[[L:.*]] = tile.alloc : !tile.ring<4 of <8x8xf32, #tile.layout<[12, 1]>>>
 // CHECK-NOT:     tile.alloc
 // CHECK:         %[[U:.*]] = tile.place %{{.*}} of %{{.*}} by [1, 32, 1]
 // CHECK-NEXT:    %[[R:.*]] = tile.keep_rows %{{.*}}[%[[U]]] lanes 2 : <?x3xf32, [?, ?]> -> <1x1x3xf32>
@@ -212,7 +212,7 @@ func.func @kept_rows(%a: memref<?x3xf32, strided<[?, ?]>>, %v: memref<?x1xf32>, 
     ^bb0(%s: f32):
       %r = math.exp %s : f32
       kron.pairwise_yield %r : f32
-    } {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 3, k_step = 8, thread_rows = 1, thread_columns = 4, column_threads = 2, keeps_rows = 1>}
+    } {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 4, k_step = 8, thread_rows = 1, thread_columns = 4, column_threads = 2, keeps_rows = 1>}
   return
 }
 

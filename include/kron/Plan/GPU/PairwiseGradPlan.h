@@ -81,6 +81,10 @@ struct PairwiseGradPlan : PairwiseGradChoices {
   }
 };
 
+/// Refuses a plan of a gradient that has no kernel whatever its arrays are. Those
+/// without elements take linalg with any plan.
+LogicalResult verifyGradPlan(PairwiseGradOp op);
+
 /// Why `op` has no kernel on a GPU, or nothing if it has.
 std::optional<std::string> getPairwiseGradReason(PairwiseGradOp op);
 

@@ -68,6 +68,8 @@ struct PairwiseChoices {
 
 struct PairwisePlan : PairwiseChoices {
   int64_t elementBytes = 0;
+  /// Whether products with values are added up.
+  bool addsValues = false;
 
   /// Rows and columns of a tile.
   int64_t getTileRows() const { return rows * (threads / lanes); }
@@ -103,7 +105,8 @@ struct PairwisePlan : PairwiseChoices {
   /// Of values that multiply-adds take, at most: those of blocks that are
   /// computed, and of as many that arrive.
   int64_t getCopiedValueBytes() const {
-    if (valueProducts || elementBytes < 4 || (!products && !keepsRows))
+    if (!addsValues || valueProducts || elementBytes < 4 ||
+        (!products && !keepsRows))
       return 0;
     return 2 * getBlocksTogether() * getTileColumns() * valueColumns *
            elementBytes;
@@ -167,6 +170,9 @@ int64_t getValueProducts(int64_t elementBytes);
 std::optional<std::string> getFieldsReason(PairOpInterface op,
                                            GPUPlanAttr given,
                                            const GPUMachine &machine);
+
+/// Whether `op` adds up products with values.
+bool addsPairValues(PairOpInterface op);
 
 /// What `plan`, which is complete, says of `op`; or why that is no plan for it
 /// on `machine`.

@@ -145,7 +145,7 @@ static constexpr PlanField kFields[] = {
              "global and shared memory"),
     defaulted("stages", 0, 8, 0, kPairwiseGrad,
               "pipeline stages: steps along K in flight while values of pairs "
-              "are reduced; 0: derivatives need none of these"),
+              "are reduced, 2 at least; 0: derivatives need none of these"),
     constraint("stages", 0, kMost, kAuto | kFfma | kDmma | kChain,
                "pipeline stages: tiles, or pieces of one, in flight between "
                "global and shared memory"),

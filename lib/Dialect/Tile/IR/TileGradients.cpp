@@ -43,14 +43,9 @@ LogicalResult ForGradientsOp::verify() {
   if (!yield || yield.getValues().getTypes() != TypeRange(type))
     return emitOpError("expects its body to yield ") << type;
   PlaceOp place = getPlaceOp(*this, getPlace());
-  if (!place)
+  if (!place ||
+      failed(verifyPassingBy(*this, place, getRhs().getType(), "a view")))
     return failure();
-  int64_t rank = getRhs().getType().getRank();
-  int64_t most = place.getView().getType().getRank() - 1;
-  // for_gradients_c3
-  if (rank < 2 || rank > most)
-    return emitOpError("expects a view of 2 to ")
-           << most << " axes, but got " << getRhs().getType();
   // for_gradients_c4
   if (type.getShape().size() != 3 ||
       type.getShape().front() != getOutputs(place) ||

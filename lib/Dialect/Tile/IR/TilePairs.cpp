@@ -212,7 +212,8 @@ LogicalResult PairsOp::verify() {
   PlaceOp place = getPlaceOp(*this, getPlace());
   auto gradients = dyn_cast<ForGradientsOp>((*this)->getParentOp());
   bool isOfGradients = gradients && getBlock() == gradients.getBlockNumber();
-  if (!place || (!isOfGradients && failed(verifyBlock(*this, place, getBlock()))))
+  if (!place ||
+      (!isOfGradients && failed(verifyBlock(*this, place, getBlock()))))
     return failure();
   ViewType lhs = getLhs().getType(), rhs = getRhs().getType();
   int64_t most = place.getView().getType().getRank();
@@ -549,6 +550,16 @@ static LogicalResult verifyPackedValues(ForPairsOp op, FragmentType fragment) {
   return success();
 }
 
+LogicalResult tile::verifyPassingBy(Operation *op, PlaceOp place, ViewType view,
+                                    StringRef what) {
+  int64_t most = place.getView().getType().getRank() - 1;
+  // for_pairs_c3, for_gradients_c3
+  if (view.getRank() < 2 || view.getRank() > most)
+    return op->emitOpError("expects ")
+           << what << " of 2 to " << most << " axes, but got " << view;
+  return success();
+}
+
 LogicalResult ForPairsOp::verify() {
   // for_pairs_c1
   if (!isa<ForOp>((*this)->getParentOp()))
@@ -557,14 +568,9 @@ LogicalResult ForPairsOp::verify() {
   if (body.getNumArguments() != 1 || !body.getArgument(0).getType().isIndex())
     return emitOpError("expects a body that takes the number of a block");
   PlaceOp place = getPlaceOp(*this, getPlace());
-  if (!place)
+  if (!place ||
+      failed(verifyPassingBy(*this, place, getValues().getType(), "values")))
     return failure();
-  int64_t rank = getValues().getType().getRank();
-  int64_t most = place.getView().getType().getRank() - 1;
-  // for_pairs_c3
-  if (rank < 2 || rank > most)
-    return emitOpError("expects values of 2 to ")
-           << most << " axes, but got " << getValues().getType();
   auto yield = cast<tile::YieldOp>(body.getTerminator());
   FragmentType fragment;
   if (yield.getValues().size() == 1)
