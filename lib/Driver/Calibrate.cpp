@@ -13,10 +13,12 @@
 #include "kron/Target/Output.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
+#include <cerrno>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -43,14 +45,22 @@ static constexpr double kLeastShare = 0.95;
 /// Rounds up to what copies take.
 static size_t getShare(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
+/// "copy was", or "copy, l2copy and ffma were".
+static std::string getSubject(ArrayRef<StringRef> kinds) {
+  if (kinds.size() == 1)
+    return (kinds.front() + " was").str();
+  return llvm::join(kinds.drop_back(), ", ") +
+         (" and " + kinds.back() + " were").str();
+}
+
 llvm::Error kron::checkMeasured(const Calibration &calibration) {
   if (!calibration.rates.empty())
     return llvm::Error::success();
   if (calibration.contended.empty())
     return createStringError("there was no time to measure any rate");
   return createStringError("other programs ran while " +
-                           llvm::join(calibration.contended, ", ") +
-                           " was measured: no rate counts");
+                           getSubject(calibration.contended) +
+                           " measured: no rate counts");
 }
 
 llvm::Expected<Calibration> kron::measureProcessor(const Deadline &deadline,
@@ -112,8 +122,9 @@ static void warnOfContention(const Calibration &calibration, StringRef machine,
                              llvm::raw_ostream &warnings) {
   if (!calibration.contended.empty())
     warnings << machine << ": other programs ran while "
-             << llvm::join(calibration.contended, ", ")
-             << " was measured, which is not kept\n";
+             << getSubject(calibration.contended) << " measured, and "
+             << (calibration.contended.size() == 1 ? "is" : "are")
+             << " not kept\n";
 }
 
 /// Makes the folder of `path`, for this user alone.
@@ -121,6 +132,18 @@ static std::error_code createFolderOf(StringRef path) {
   return llvm::sys::fs::create_directories(llvm::sys::path::parent_path(path),
                                            /*IgnoreExisting=*/true,
                                            llvm::sys::fs::owner_all);
+}
+
+/// Whether `lock`, of file `path`, is held; if not since the file cannot be
+/// used, `warnings` says so. One that another process has still is no fault.
+static bool isHeld(const LockedFile &lock, StringRef path, StringRef machine,
+                   llvm::raw_ostream &warnings) {
+  if (lock.descriptor >= 0)
+    return true;
+  if (int reason = errno; reason != EWOULDBLOCK)
+    warnings << machine << " is not calibrated: cannot lock '" << path
+             << "': " << llvm::sys::StrError(reason) << "\n";
+  return false;
 }
 
 void kron::calibrateAtFirstUse(
@@ -131,8 +154,9 @@ void kron::calibrateAtFirstUse(
       !mayCalibrateAtFirstUse() || createFolderOf(path))
     return;
   // One at a time: others would take its processors, and need not measure then.
-  LockedFile lock(path + ".lock", kMostLockSeconds);
-  if (lock.descriptor < 0)
+  std::string lockPath = path + ".lock";
+  LockedFile lock(lockPath, kMostLockSeconds);
+  if (!isHeld(lock, lockPath, "this processor", warnings))
     return;
   takeKeptRates(processor);
   if (processor.rates.areCalibrated)
@@ -296,8 +320,9 @@ llvm::Expected<std::string> kron::getGPUName(int32_t number,
   if (createFolderOf(path))
     return measureUnknownGPU(number, key, warnings);
   // One at a time: each would take from what the others measure.
-  LockedFile lock(path + ".lock", kMostGPULockSeconds);
-  if (lock.descriptor < 0)
+  std::string lockPath = path + ".lock";
+  LockedFile lock(lockPath, kMostGPULockSeconds);
+  if (!isHeld(lock, lockPath, "GPU " + std::to_string(number), warnings))
     return key.machine;
   if (auto name = findKeptName(key, path, llvm::nulls()))
     return *name;

@@ -43,7 +43,7 @@ constexpr TypeInfo typeInfos[] = {
     {"f80", 16, 16},        {"complex<f80>", 32, 16},
     {"i8", 1, 1},           {"f8E4M3FN", 1, 1},
     {"f8E5M2", 1, 1}};
-static_assert(sizeof(typeInfos) / sizeof(*typeInfos) == KRON_F8E5M2 + 1,
+static_assert(sizeof(typeInfos) / sizeof(*typeInfos) == KRON_NUM_TYPES,
               "one entry per KronType");
 
 } // namespace
@@ -51,7 +51,7 @@ static_assert(sizeof(typeInfos) / sizeof(*typeInfos) == KRON_F8E5M2 + 1,
 static const TypeInfo *getTypeInfo(KronType type) {
   // Anything can stand in an enum that a C program fills.
   auto index = static_cast<uint32_t>(type);
-  return index <= KRON_F8E5M2 ? &typeInfos[index] : nullptr;
+  return index < KRON_NUM_TYPES ? &typeInfos[index] : nullptr;
 }
 
 namespace {

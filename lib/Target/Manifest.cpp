@@ -50,7 +50,7 @@ StringRef kron::getTypeName(KronType type) {
       "f32", "f64",          "f16",          "bf16", "i32",
       "i64", "complex<f32>", "complex<f64>", "f80",  "complex<f80>",
       "i8",  "f8E4M3FN",     "f8E5M2"};
-  static_assert(std::size(names) == KRON_F8E5M2 + 1, "one name per KronType");
+  static_assert(std::size(names) == KRON_NUM_TYPES, "one name per KronType");
   return names[type];
 }
 

@@ -120,8 +120,6 @@ struct Flag {
   }
 };
 
-constexpr int kNumTypes = KRON_F8E5M2 + 1;
-
 /// What registerTensors was given; never destroyed, since that could be after
 /// the interpreter's end.
 struct TensorLibrary {
@@ -133,7 +131,7 @@ struct TensorLibrary {
 
   PyObject *type = nullptr, *classes = nullptr, *types = nullptr;
   /// dtypes by KronType; null where there is none.
-  PyObject *dtypes[kNumTypes] = {};
+  PyObject *dtypes[KRON_NUM_TYPES] = {};
   PyObject *empty = nullptr, *emptyOnCpu = nullptr, *emptyOnCuda = nullptr;
   PyObject *fromDLPack = nullptr;
   PyObject *isAutocastOn = nullptr, *autocastType = nullptr;
@@ -142,7 +140,7 @@ struct TensorLibrary {
   std::vector<Flag> flags;
   Member requiresGrad, isLeaf, isConj, isNeg, isCuda, isCpu, dtype;
   /// By KronType: the method that casts to it. Most have none.
-  std::optional<Member> casts[kNumTypes];
+  std::optional<Member> casts[KRON_NUM_TYPES];
 };
 
 } // namespace

@@ -285,7 +285,7 @@ def test_calibrate(tmp_path):
     result = run_calibrate(tmp_path, "cpu")
     if result.returncode:
         # On a busy machine, which says so.
-        assert "other programs ran while copy, l2copy, ffma was measured" in result.stderr
+        assert "other programs ran while copy, l2copy and ffma were measured" in result.stderr
         return
     for text in ("copy of memory", "L2 cache", "multiply-adds in f32, one thread", "kept in "):
         assert text in result.stdout

@@ -446,3 +446,30 @@ func.func @whole_of_strides(%x: memref<100x2x64x6xf32, strided<[801, 384, 6, 1]>
   }
   return
 }
+
+// -----
+
+// What no SM holds is refused by itself, in a launch whose data go to registers, and among the threads of a CTA that are given.
+func.func @simt_launch(%x: memref<8x9xf32>, %f: memref<9x12xf32>, %y: memref<8x12xf32>) {
+  // expected-error @below {{simt: expects ctas_per_sm to be at most 16, but got 17}}
+  kron.fused ins(%x, %f : memref<8x9xf32>, memref<9x12xf32>) outs(%y : memref<8x12xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = simt, threads = 128, launches = [{factors = 1, extents = [4, 7], fibres = [2], results = [3], ctas_per_sm = 17, direct_store = 1, direct_load = 1}]>} {
+  ^bb0(%t: tensor<8x9xf32>, %a: tensor<9x12xf32>, %o: tensor<8x12xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<8x9xf32>) factor(%a [p, q] : tensor<9x12xf32>) outs(%o : tensor<8x12xf32>) -> tensor<8x12xf32>
+    kron.yield %1 : tensor<8x12xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @simt_threads(%x: memref<8x9xf32>, %f: memref<9x12xf32>, %y: memref<8x12xf32>) {
+  // expected-error @below {{simt: expects ctas_per_sm to be at most 2, but got 3}}
+  kron.fused ins(%x, %f : memref<8x9xf32>, memref<9x12xf32>) outs(%y : memref<8x12xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = simt, threads = 1024, ctas_per_sm = 3>} {
+  ^bb0(%t: tensor<8x9xf32>, %a: tensor<9x12xf32>, %o: tensor<8x12xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<8x9xf32>) factor(%a [p, q] : tensor<9x12xf32>) outs(%o : tensor<8x12xf32>) -> tensor<8x12xf32>
+    kron.yield %1 : tensor<8x12xf32>
+  }
+  return
+}

@@ -217,6 +217,8 @@ FIXED = (
     _fixed_product("mkm", "f32", [(16, 16)] * 4, 3, OPEN),
     _fixed_product("mkm", "f64", [(32, 32)] * 3, 3, OPEN),
     _fixed_product("mkm", "f64", [(8, 8)] * 5, 5, OPEN),
+    # Tiles of such factors that one CTA has.
+    _fixed_product("mkm", "f64", [(8, 8)] * 4, 300, OPEN),
     _fixed_product("mkm", "f32", [(16, 16), (16, 16), (16, 16), (8, 8)], 5, OPEN),
     # Many small factors, whose tiles have no room behind them.
     _fixed_product("mkm", "f32", [(2, 1), (2, 2), (3, 3), (2, 3), (3, 1), (3, 1), (3, 2), (2, 3), (3, 2), (1, 2),

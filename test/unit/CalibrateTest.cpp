@@ -155,8 +155,9 @@ TEST_F(FirstUse, IsMeasuredOnceAndKept) {
 TEST_F(FirstUse, WhatOtherProgramsTookPartOfIsSaidAndNotKept) {
   isContended = true;
   EXPECT_TRUE(use().rates.areCalibrated);
-  EXPECT_EQ(warnings, "this processor: other programs ran while l2copy, ffma "
-                      "was measured, which is not kept\n");
+  EXPECT_EQ(warnings,
+            "this processor: other programs ran while l2copy and ffma "
+            "were measured, and are not kept\n");
   auto kept = readCalibration(folder + "/machines/cpu-unheard-of-1.json");
   ASSERT_TRUE(bool(kept)) << llvm::toString(kept.takeError());
   EXPECT_EQ(kept->rates.size(), 1u);
@@ -183,6 +184,15 @@ TEST_F(FirstUse, FoldersThatOthersCanWriteToAreNotUsed) {
   EXPECT_EQ(getCacheProblem(), "");
   EXPECT_TRUE(use().rates.areCalibrated);
   EXPECT_EQ(numMeasured, 1);
+}
+
+TEST_F(FirstUse, FilesThatCannotBeLockedAreSaid) {
+  std::string lock = folder + "/machines/cpu-unheard-of-1.json.lock";
+  ASSERT_FALSE(llvm::sys::fs::create_directories(lock));
+  EXPECT_FALSE(use().rates.areCalibrated);
+  EXPECT_EQ(numMeasured, 0);
+  EXPECT_EQ(warnings, "this processor is not calibrated: cannot lock '" + lock +
+                          "': Is a directory\n");
 }
 
 TEST_F(FirstUse, TheDefaultFolderIsMadePrivate) {
@@ -318,9 +328,26 @@ TEST_F(Calibrate, RatesOfABusyGPUAreNotKept) {
   std::string name = getName();
   EXPECT_EQ(name.find(":dfma="), std::string::npos) << name;
   EXPECT_NE(name.find(":ffma=60:"), std::string::npos) << name;
-  EXPECT_NE(warnings.find("GPU 0: other programs ran while dfma was measured"),
+  EXPECT_NE(warnings.find("GPU 0: other programs ran while dfma was measured, "
+                          "and is not kept\n"),
             std::string::npos)
       << warnings;
+}
+
+TEST_F(Calibrate, GPUsWhoseFileCannotBeLockedAreNotMeasured) {
+  getName();
+  std::string lock = getFile() + ".lock";
+  ASSERT_FALSE(llvm::sys::fs::remove(getFile()));
+  // A folder cannot be written to.
+  ASSERT_FALSE(llvm::sys::fs::remove(lock));
+  ASSERT_FALSE(llvm::sys::fs::create_directory(lock));
+  fakeCuda().milliseconds = [](const FakeLaunch &launch) -> double {
+    ADD_FAILURE() << launch.kernel;
+    return 1;
+  };
+  EXPECT_EQ(getName(), "sm_90a:sms=132:clock=1980:copy=4228:l2=60");
+  EXPECT_EQ(warnings, "GPU 0 is not calibrated: cannot lock '" + lock +
+                          "': Is a directory\n");
 }
 
 TEST_F(Calibrate, UnknownGPUsAreMeasuredByOneProcessAtATime) {
@@ -401,8 +428,8 @@ TEST(CalibrateProcessor, RatesOfABusyProcessorDoNotCount) {
   auto calibration =
       measureProcessor(Deadline(), 1 << 16, []() -> double { return 0; });
   EXPECT_EQ(llvm::toString(calibration.takeError()),
-            "other programs ran while copy, l2copy, ffma was measured: no rate "
-            "counts");
+            "other programs ran while copy, l2copy and ffma were measured: no "
+            "rate counts");
 }
 
 TEST(RateKernels, PtxasTakesThemForEveryArchitecture) {

@@ -86,6 +86,9 @@ typedef KRON_ENUM(KronType) {
   KRON_F8E5M2 = 12    /**< 5 bits of exponent, 2 of mantissa */
 } KronType;
 
+/** How many element types there are. */
+#define KRON_NUM_TYPES (KRON_F8E5M2 + 1)
+
 /** Largest rank of an array. */
 #define KRON_MAX_RANK 32
 

@@ -140,6 +140,8 @@ bool Planner::chooseTile(SimtLaunch &launch, int64_t elements) const {
 void Planner::chooseResident(const SimtLaunch &launch, int64_t threads,
                              std::optional<TimedLaunch> &best) const {
   int64_t wanted = getGiven("ctas_per_sm");
+  if (getCtasReason(wanted, threads, machine))
+    return;
   int64_t most =
       std::min({machine.sharedBytesPerSM /
                     (launch.sharedBytes + machine.reservedSharedBytesPerCTA),
@@ -211,6 +213,8 @@ std::optional<double> Planner::planThreads(SimtPlan &plan) const {
 std::string Planner::getReason() const {
   int64_t threads = getGiven("threads"), ctas = getGiven("ctas_per_sm");
   threads = threads ? threads : tiles.leastThreads;
+  if (auto reason = getCtasReason(ctas, threads, machine))
+    return *reason;
   for (unsigned number = 0; number < chain.products.size(); ++number) {
     SimtLaunch launch =
         describeSimtLaunch(chain, number, number + 1, tiles.factorBytes);
@@ -280,10 +284,13 @@ kron::planSimt(FusedOp fused, const GPUMachine &machine) {
   auto *plan = std::get_if<SimtPlan>(&found);
   if (!plan)
     return std::get<std::string>(found);
-  for (const SimtLaunch &launch : plan->launches)
+  for (const SimtLaunch &launch : plan->launches) {
     if (auto reason = getSharedMemoryReason(launch.sharedBytes,
                                             /*ctasPerSM=*/1, machine))
       return *reason;
+    if (auto reason = getCtasReason(launch.ctasPerSM, plan->threads, machine))
+      return *reason;
+  }
   // A list that is given stays as it is written.
   if (given && given.has("launches"))
     return SmallVector<GPUPlanAttr>{given};

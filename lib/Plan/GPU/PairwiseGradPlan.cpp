@@ -99,10 +99,8 @@ std::optional<std::string> kron::getGradFieldsReason(PairwiseGradOp op,
 static std::optional<std::string> getReason(const PairwiseGradPlan &plan,
                                             const GPUMachine &machine) {
   constexpr int64_t kWarp = 32, kChunkBytes = 16;
-  int64_t mostCTAs = machine.maxThreadsPerSM / plan.threads;
-  if (plan.ctasPerSM > mostCTAs)
-    return expects("ctas_per_sm to be at most " + Twine(mostCTAs),
-                   plan.ctasPerSM);
+  if (auto reason = getCtasReason(plan.ctasPerSM, plan.threads, machine))
+    return reason;
   for (auto [name, lanes] : {std::pair("column_threads", plan.lanes),
                              std::pair("k_threads", plan.threadsK)})
     if (!llvm::isPowerOf2_64(lanes) || lanes > kWarp)

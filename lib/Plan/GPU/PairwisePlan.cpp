@@ -165,10 +165,8 @@ static std::optional<std::string> getReason(PairOpInterface op,
   if (plan.polynomials && !hasPowers(op))
     return expects("polynomials to be 0 without roots or powers in f32",
                    plan.polynomials);
-  int64_t mostCTAs = machine.maxThreadsPerSM / plan.threads;
-  if (plan.ctasPerSM > mostCTAs)
-    return expects("ctas_per_sm to be at most " + Twine(mostCTAs),
-                   plan.ctasPerSM);
+  if (auto reason = getCtasReason(plan.ctasPerSM, plan.threads, machine))
+    return reason;
   if (plan.stages < 2 || plan.stages > 8)
     return expects("stages to be in [2, 8]", plan.stages);
   if (!llvm::isPowerOf2_64(plan.lanes) || plan.lanes > 32)

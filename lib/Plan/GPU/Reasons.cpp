@@ -39,6 +39,15 @@ kron::getSharedMemoryReason(int64_t bytes, int64_t ctasPerSM,
   return reason;
 }
 
+std::optional<std::string> kron::getCtasReason(int64_t ctasPerSM,
+                                               int64_t threads,
+                                               const GPUMachine &machine) {
+  int64_t most = machine.maxThreadsPerSM / threads;
+  if (ctasPerSM <= most)
+    return std::nullopt;
+  return expects("ctas_per_sm to be at most " + Twine(most), ctasPerSM);
+}
+
 std::optional<std::string> kron::getBareReason(FusedOp fused) {
   for (ModeProductOp product : fused.getModeProducts())
     if (!cast<ShapedType>(product.getFactor().getType()).hasStaticShape())

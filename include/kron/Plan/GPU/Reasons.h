@@ -28,6 +28,11 @@ std::optional<std::string> getSharedMemoryReason(int64_t bytes,
                                                  int64_t ctasPerSM,
                                                  const GPUMachine &machine);
 
+/// Why an SM of `machine` does not hold `ctasPerSM` CTAs of `threads` threads,
+/// or nothing if it does.
+std::optional<std::string> getCtasReason(int64_t ctasPerSM, int64_t threads,
+                                         const GPUMachine &machine);
+
 /// Why no kernel of dense factors of known sizes that stores products as they
 /// are takes `fused`, or nothing: empty arrays, factors of unknown sizes, an
 /// epilogue, or axes that are regrouped.
