@@ -134,6 +134,76 @@ def test_equal_rows_have_no_distance(p):
     check(p, np.float32, result, x, x)
 
 
+def near_and_far(rng, shape, dtype):
+    """Rows of which some are near to each other, equal, constant or powers of two, far from the origin."""
+    x = rng.standard_normal(shape)
+    x[rng.random(shape[0]) < 0.1] = x[0] * (1 + 1e-3)
+    x[rng.random(shape[0]) < 0.1] = x[-1]
+    x[rng.random(shape[0]) < 0.1] = rng.standard_normal()
+    x[rng.random(shape[0]) < 0.1] = 2.0**rng.integers(-3, 3)
+    # Squares of 1100 larger differences are too large for f16.
+    return (x + rng.choice([0, 1, 3 if dtype == np.float16 else 30])).astype(dtype)
+
+
+@pytest.mark.parametrize("trans", [("N", "N"), ("T", "N"), ("N", "T")])
+@pytest.mark.parametrize("dtype", NAMES)
+def test_squares_made_of_products(dtype, trans):
+    """Long rows, where squares that are not exact are computed as such."""
+    rng = np.random.default_rng()
+    function = compiled("square_diff", dtype, trans=trans)
+    for m, n, k in ((1, 1, 56), (9, 49, 64), (1100, 30, 56), (65, 130, 513), (33, 100, 1100),
+                    *rng.integers([1, 1, 56], [600, 200, 300], (6, 3))):
+        for a, b in ((rng.standard_normal((m, k)).astype(dtype), rng.standard_normal((n, k)).astype(dtype)),
+                     (near_and_far(rng, (m, k), dtype), near_and_far(rng, (n, k), dtype))):
+            given = [laid_out(array, letter, 0) for array, letter in zip((a, b), trans)]
+            check(2, dtype, function(*given, np.full((m, n), np.nan, dtype)), a, b)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_of_rows_of_one_array(dtype):
+    """Rows that are equal have no distance, nor is a square of long rows negative."""
+    rng = np.random.default_rng()
+    function = compiled("square_diff", dtype)
+    for offset, spread in ((0, 1), (1e4, 1e-2), (1, 1e-3)):
+        x = (offset + spread * rng.standard_normal((150, 100))).astype(dtype)
+        result = function(x, x, np.full((150, 150), np.nan, dtype))
+        assert np.all(np.diag(result) == 0) and np.all(result >= 0)
+        check(2, dtype, result, x, x)
+
+
+def test_products_of_rows_that_are_not_finite():
+    """NaN and infinities stay in their rows and columns, and so do rows whose squared lengths are too large."""
+    rng = np.random.default_rng()
+    a, b = (rng.standard_normal((60, 80)).astype(np.float32) for _ in range(2))
+    clean = compiled("square_diff", np.float32)(a, b, np.zeros((60, 60), np.float32))
+    for row, value in ((0, np.nan), (17, np.inf), (59, -np.inf)):
+        x = a.copy()
+        x[row, 5] = value
+        result = compiled("square_diff", np.float32)(x, b, np.zeros((60, 60), np.float32))
+        others = np.arange(60) != row
+        assert np.all(np.isnan(result[row]) if np.isnan(value) else np.isposinf(result[row]))
+        check(2, np.float32, result[others], a[others], b)
+    np.testing.assert_array_equal(np.isfinite(clean), True)
+    # Differences are small, and squares of elements infinite.
+    x = (1e25 + 1e18 * rng.standard_normal((20, 80))).astype(np.float32)
+    check(2, np.float32, compiled("square_diff", np.float32)(x, x, np.zeros((20, 20), np.float32)), x, x)
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_do_not_change_squares(threads):
+    rng = np.random.default_rng()
+    x = near_and_far(rng, (700, 90), np.float32)
+    function, y = compiled("square_diff", np.float32), np.zeros((700, 700), np.float32)
+    before = kron.get_num_threads()
+    try:
+        kron.set_num_threads(1)
+        single = function(x, x, y).copy()
+        kron.set_num_threads(threads)
+        np.testing.assert_array_equal(function(x, x, y), single)
+    finally:
+        kron.set_num_threads(before)
+
+
 def test_gaussian_kernel():
     rng = np.random.default_rng()
     tail = ("epilogue { ^bb0(%v: f32, %q: f32): %s = arith.mulf %v, %q : f32 %n = arith.negf %s : f32 "

@@ -1,6 +1,14 @@
 // RUN: kron-run %s --entry=distance --arg=random:100x37:f32:1 --arg=random:75x37:f32:2 --verify | FileCheck %s
 // RUN: kron-run %s --entry=distance --arg=random:100x37:f32:1 --arg=random:75x37:f32:2 --verify --vector-bits=256 | FileCheck %s
 // RUN: kron-run %s --entry=distance --arg=random:100x37:f32:1 --arg=random:75x37:f32:2 --verify --vector-bits=128 | FileCheck %s
+// RUN: kron-run %s --entry=distance --arg=random:100x137:f32:1 --arg=random:75x137:f32:2 --verify | FileCheck %s
+// RUN: kron-run %s --entry=distance --arg=random:100x137:f32:1 --arg=random:75x137:f32:2 --verify --vector-bits=256 | FileCheck %s
+// RUN: kron-run %s --entry=distance --arg=random:100x137:f32:1 --arg=random:75x137:f32:2 --verify --vector-bits=128 | FileCheck %s
+// RUN: kron-run %s --entry=distance --arg=random:100x137:f32:1 --arg=random:75x137:f32:2 --verify --threads=3 | FileCheck %s
+// RUN: kron-run %s --entry=distance --arg=random:25x1100:f32:1 --arg=random:600x1100:f32:2 --verify | FileCheck %s
+// RUN: kron-run %s --entry=distance --arg=random:25x1100:f32:1 --arg=random:600x1100:f32:2 --verify --vector-bits=256 | FileCheck %s
+// RUN: kron-run %s --entry=distance --arg=random:25x1100:f32:1 --arg=random:600x1100:f32:2 --verify --vector-bits=128 | FileCheck %s
+// RUN: kron-run %s --entry=distance --arg=random:25x1100:f32:1 --arg=random:600x1100:f32:2 --verify --threads=3 | FileCheck %s
 // RUN: kron-run %s --entry=power --arg=random:3000x5:f64:1 --arg=random:5x9:f64:2 --verify --threads=3 | FileCheck %s
 // RUN: kron-run %s --entry=power --arg=random:3000x5:f64:1 --arg=random:5x9:f64:2 --verify --vector-bits=256 | FileCheck %s
 // RUN: kron-run %s --entry=power --arg=random:3000x5:f64:1 --arg=random:5x9:f64:2 --verify --vector-bits=128 | FileCheck %s

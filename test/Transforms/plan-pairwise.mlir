@@ -143,6 +143,36 @@ func.func @derivatives(%a: memref<?x?xf32>, %h: memref<?x?xf32>, %y: memref<?x?x
   return
 }
 
+// Verify that sums of squares of long rows are made of products, with few positions of K at a time, half of the second-level
+// cache for rows of A, and larger register tiles of 256 bits, and neither maxima, derivatives, nor what is given otherwise.
+// CHECK-LABEL: func @squares(
+// CHECK: rows = 8, vectors = 3, row_block = 256, k_block = 512, product_k = 56>
+// CHECK: rows = 8, vectors = 3, row_block = 128, k_block = 512, product_k = 56>
+// CHECK: k_block = 1360, product_k = -1>
+// CHECK: k_block = 512, product_k = 56>
+// CHECK: k_block = 512, lane_columns = 1, n_tiles = 8, column_block = 1, product_k = 56>
+// CHECK: k_block = 1360, product_k = -1>
+// CHECK: row_block = 1024, k_block = 64, product_k = 100>
+// CHECK: k_block = 1360>
+// CHECK: n_tiles = 8, column_block = 256>
+// NARROW-LABEL: func @squares(
+// NARROW: rows = 6, vectors = 2, row_block = 258, k_block = 512, product_k = 56>
+func.func @squares(%a: memref<?x?xf32>, %y: memref<?x?xf32>, %c: memref<?x?xf64>, %z: memref<?x?xf64>, %d: memref<?x55xf32>,
+                   %e: memref<?x56xf32>, %v: memref<?x1xf32>) {
+  kron.pairwise square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+  kron.pairwise square_diff ins(%c, %c : memref<?x?xf64>, memref<?x?xf64>) outs(%z : memref<?x?xf64>)
+  kron.pairwise square_diff ins(%d, %d : memref<?x55xf32>, memref<?x55xf32>) outs(%y : memref<?x?xf32>)
+  kron.pairwise square_diff ins(%e, %e : memref<?x56xf32>, memref<?x56xf32>) outs(%y : memref<?x?xf32>)
+  kron.pairwise_apply square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) values(%v : memref<?x1xf32>) outs(%v : memref<?x1xf32>)
+  kron.pairwise square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+      {plan = #kron.pairwise_plan<product_k = -1>}
+  kron.pairwise square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+      {plan = #kron.pairwise_plan<k_block = 64, product_k = 100>}
+  kron.pairwise square_diff reduce(max) ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+  kron.pairwise_grad by(lhs) square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) grad(%y : memref<?x?xf32>) outs(%a : memref<?x?xf32>)
+  return
+}
+
 // Verify that what the code generator does not take has no plan.
 // CHECK-LABEL: func @f80(
 // CHECK-NOT: plan

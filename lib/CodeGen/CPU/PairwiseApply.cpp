@@ -46,6 +46,10 @@ private:
   void emitResults(Emitter &emitter, const PairwiseBlock &block,
                    const Tile &tile, ArrayRef<Value> sums) override;
 
+  /// Whether rows of A are packed when the strip at `column` is computed.
+  Value isPacked(Emitter &emitter, Int column) {
+    return plan.hasProducts() ? emitter.less(0, column) : Value();
+  }
   /// Sets all sums of `count` vectors to their start.
   void fillSums(Emitter &emitter, Int count);
 
@@ -240,7 +244,7 @@ void ApplyBuilder::emitFew(Emitter &emitter, const PairwiseBlock &block,
   emitter.forLoop(0, block.columns, width, [&](Int first) {
     PairwiseBlock strip = getStrip(emitter, block, first);
     packPanel(emitter, strip.values, strip.columns, columns, panel);
-    emitSlices(emitter, strip, sizeK, nullptr);
+    emitStrip(emitter, strip, sizeK, isPacked(emitter, first));
   });
   storeFew(emitter, block);
 }
@@ -308,7 +312,8 @@ void ApplyBuilder::emitMany(Emitter &emitter, const PairwiseBlock &block,
     moveColumns(emitter, part, first);
     emitter.forLoop(0, count, width, [&](Int column) {
       pairs = emitter.offsetPointer(matrix, column);
-      emitSlices(emitter, getStrip(emitter, part, column), sizeK, nullptr);
+      emitStrip(emitter, getStrip(emitter, part, column), sizeK,
+                isPacked(emitter, emitter.add(first, column)));
     });
     emitProducts(emitter, part, count);
   });

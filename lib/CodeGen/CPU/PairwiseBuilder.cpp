@@ -49,6 +49,8 @@ void PairwiseBuilder::planScratch() {
   bool converts = getElementType(op.getLhs()) != accumulator;
   int64_t convertedRows = llvm::alignTo(plan.getRows(), lanes);
   scratchElements = convertedOffset + (converts ? convertedRows * packedK : 0);
+  if (plan.hasProducts())
+    planProducts();
 }
 
 //===----------------------------------------------------------------------===//
@@ -160,8 +162,9 @@ PairwiseArrays PairwiseBuilder::collectArrays(Emitter &emitter) {
 //===----------------------------------------------------------------------===//
 
 Int PairwiseBuilder::getExtent(Emitter &emitter, Int size, Int first,
-                               int64_t most) {
-  if (size.isConstant() && size.getConstant() % most == 0)
+                               Int most) {
+  if (size.isConstant() && most.isConstant() &&
+      size.getConstant() % most.getConstant() == 0)
     return most;
   return emitter.min(most, emitter.sub(size, first));
 }
@@ -195,7 +198,7 @@ void PairwiseBuilder::moveColumns(Emitter &emitter, PairwiseMatrices &matrices,
 PairwiseBlock PairwiseBuilder::getBatch(Emitter &emitter,
                                         const PairwiseArrays &arrays,
                                         Int batch) {
-  PairwiseBlock block{arrays, arrays.sizeM, arrays.sizeN, {}};
+  PairwiseBlock block{arrays, arrays.sizeM, arrays.sizeN, {}, arrays.sizeM, {}};
   for (const PairwiseParameter &param : arrays.params)
     block.params.push_back(param.value);
   auto move = [&](Value &base, Int position, Int stride, Type element) {
@@ -215,6 +218,7 @@ PairwiseBlock PairwiseBuilder::getBatch(Emitter &emitter,
   for (auto [value, param] : llvm::zip(block.params, arrays.params))
     if (param.batch)
       value = emitter.loadScalar(value);
+  block.firstRows = block.lhs;
   return block;
 }
 
@@ -242,30 +246,62 @@ PairwiseBlock PairwiseBuilder::getStrip(Emitter &emitter,
   return strip;
 }
 
-void PairwiseBuilder::emitSlices(Emitter &emitter, const PairwiseBlock &block,
-                                 Int sizeK, Value isPacked) {
-  if (hasSlices) {
-    // One at least: an empty sum is a result, too.
-    Int slices = emitter.max(emitter.ceilDiv(sizeK, sliceK), 1);
-    Int last = emitter.sub(slices, 1);
-    emitter.forLoop(0, slices, 1, [&](Int number) {
-      Int start = emitter.mul(number, sliceK);
-      PairwiseSlice slice{start, emitter.min(sliceK, emitter.sub(sizeK, start)),
-                          emitter.equal(number, 0),
-                          emitter.equal(number, last)};
+void PairwiseBuilder::packSlice(Emitter &emitter, const PairwiseBlock &block,
+                                const PairwiseSlice &slice, Value isPacked) {
+  auto pack = [&] {
+    if (slice.form == PairwiseForm::Products)
+      packRows(emitter, block, slice);
+    else
       packColumns(emitter, block, slice);
-      emitColumns(emitter, block, slice);
-    });
-    return;
-  }
-  PairwiseSlice slice{0, sizeK, nullptr, nullptr};
-  if (!isPacked) {
-    packColumns(emitter, block, slice);
-  } else {
+  };
+  if (isPacked)
     emitChoice(
-        emitter, isPacked, [] {}, [&] { packColumns(emitter, block, slice); });
+        emitter, isPacked, [] {}, pack);
+  else
+    pack();
+  if (slice.form == PairwiseForm::Products)
+    packColumns(emitter, block, slice);
+}
+
+void PairwiseBuilder::emitSlices(Emitter &emitter, const PairwiseBlock &block,
+                                 Int sizeK, PairwiseForm form, Value isPacked) {
+  if (!hasSlices) {
+    PairwiseSlice slice{form, 0, sizeK, nullptr, nullptr};
+    packSlice(emitter, block, slice, isPacked);
+    return emitColumns(emitter, block, slice);
   }
-  emitColumns(emitter, block, slice);
+  // One at least: an empty sum is a result, too.
+  Int slices = emitter.max(emitter.ceilDiv(sizeK, sliceK), 1);
+  Int last = emitter.sub(slices, 1);
+  // What is packed is still there if it is all of K.
+  if (isPacked)
+    isPacked =
+        arith::AndIOp::create(builder, loc, isPacked, emitter.equal(slices, 1));
+  emitter.forLoop(0, slices, 1, [&](Int number) {
+    Int start = emitter.mul(number, sliceK);
+    PairwiseSlice slice{form, start,
+                        emitter.min(sliceK, emitter.sub(sizeK, start)),
+                        emitter.equal(number, 0), emitter.equal(number, last)};
+    packSlice(emitter, block, slice, isPacked);
+    emitColumns(emitter, block, slice);
+  });
+}
+
+void PairwiseBuilder::emitStrip(Emitter &emitter, const PairwiseBlock &strip,
+                                Int sizeK, Value isPacked) {
+  if (!plan.hasProducts())
+    return emitSlices(emitter, strip, sizeK, PairwiseForm::Function, isPacked);
+  auto byFunction = [&] {
+    emitSlices(emitter, strip, sizeK, PairwiseForm::Function, nullptr);
+  };
+  auto byProducts = [&] { emitProducts(emitter, strip, sizeK, isPacked); };
+  if (!sizeK.isConstant())
+    return emitChoice(emitter, emitter.less(sizeK, plan.getProductK()),
+                      byFunction, byProducts);
+  if (sizeK.getConstant() < plan.getProductK())
+    byFunction();
+  else
+    byProducts();
 }
 
 //===----------------------------------------------------------------------===//

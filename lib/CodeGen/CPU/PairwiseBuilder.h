@@ -29,6 +29,11 @@
 // tile, are tiles of one row; the last columns, if they fit one vector, tiles
 // of one vector.
 //
+// Where squares of differences are made of products, rows of a block of A are
+// packed as well, and both sides are less the mean of some rows of A. Register
+// tiles whose squares come out too small to be exact are computed by the
+// function when those of a strip are done.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef KRON_LIB_CODEGEN_CPU_PAIRWISEBUILDER_H
@@ -88,12 +93,26 @@ struct PairwiseArrays : PairwiseMatrices {
 /// where the block does.
 struct PairwiseBlock : PairwiseMatrices {
   Int rows, columns;
+  /// All of A at this position of the batch, and how many rows that has.
+  PairwiseMatrix firstRows;
+  Int sizeM;
   /// One value each.
   SmallVector<Value> params;
 };
 
+/// How values of pairs are computed.
+enum class PairwiseForm {
+  /// By the function.
+  Function,
+  /// Squares by products; register tiles where these are not exact are marked.
+  Products,
+  /// By the function, in the register tiles that are marked.
+  Marked
+};
+
 /// Positions of K that are packed: `count` from `start` on.
 struct PairwiseSlice {
+  PairwiseForm form;
   Int start, count;
   /// Whether there are slices before and behind it; null: there is no other.
   Value isFirst, isLast;
@@ -149,7 +168,7 @@ protected:
   static void moveColumns(Emitter &emitter, PairwiseMatrices &matrices,
                           Int first);
   /// What has `size` positions, from `first` on: at most `most`.
-  static Int getExtent(Emitter &emitter, Int size, Int first, int64_t most);
+  static Int getExtent(Emitter &emitter, Int size, Int first, Int most);
   /// All values of position `batch` of the batch.
   PairwiseBlock getBatch(Emitter &emitter, const PairwiseArrays &arrays,
                          Int batch);
@@ -161,9 +180,11 @@ protected:
   /// `first`.
   PairwiseBlock getStrip(Emitter &emitter, const PairwiseBlock &block,
                          Int first);
-  /// `isPacked`: whether B is packed already; null: it is not.
-  void emitSlices(Emitter &emitter, const PairwiseBlock &block, Int sizeK,
-                  Value isPacked);
+  /// The values of pairs `strip`. `isPacked`: whether what strips next to it
+  /// share is packed already: B, or where there are products, A; null: it is
+  /// not.
+  void emitStrip(Emitter &emitter, const PairwiseBlock &strip, Int sizeK,
+                 Value isPacked);
 
   //===--------------------------------------------------------------------===//
   // Copies (PairwisePacking.cpp)
@@ -171,8 +192,10 @@ protected:
 
   /// Packs `columns` rows of `matrix`, a width at most, with `count` positions
   /// of the other axis: as [position][stride], which is the width if it is 0.
+  /// `centre`: a row that is taken off; null: none.
   void packPanel(Emitter &emitter, const PairwiseMatrix &matrix, Int columns,
-                 Int count, Value to, int64_t stride = 0);
+                 Int count, Value to, int64_t stride = 0,
+                 Value centre = nullptr);
 
   //===--------------------------------------------------------------------===//
   // Register tiles (PairwiseTile.cpp)
@@ -232,16 +255,63 @@ private:
   /// The grain of the parallel loop over parts of `fmas` multiply-adds.
   Int getGrain(Emitter &emitter, Int fmas);
 
+  void emitSlices(Emitter &emitter, const PairwiseBlock &block, Int sizeK,
+                  PairwiseForm form, Value isPacked);
+  void packSlice(Emitter &emitter, const PairwiseBlock &block,
+                 const PairwiseSlice &slice, Value isPacked);
+
   void packContiguous(Emitter &emitter, const PairwiseMatrix &matrix,
-                      Int columns, Int count, Value panel, int64_t stride);
+                      Int columns, Int count, Value panel, int64_t stride,
+                      Value centre);
   void packTransposed(Emitter &emitter, const PairwiseMatrix &matrix,
-                      Int columns, Int count, Value panel, int64_t stride);
+                      Int columns, Int count, Value panel, int64_t stride,
+                      Value centre);
   /// Packs the columns of `block` at the start of the scratch.
   void packColumns(Emitter &emitter, const PairwiseBlock &block,
                    const PairwiseSlice &slice);
+  /// Copies `count` positions of a row, less those of `centre` if that is not
+  /// null.
+  void copyRow(Emitter &emitter, const PairwiseMatrix &from, Int count,
+               Value to, Value centre);
   /// `rows` rows of A from `from` on in the type of sums.
   PairwiseMatrix convertRows(Emitter &emitter, const PairwiseMatrix &lhs,
                              const PairwiseSlice &slice, int64_t rows);
+
+  //===--------------------------------------------------------------------===//
+  // Squares made of products (PairwiseProducts.cpp)
+  //===--------------------------------------------------------------------===//
+
+  void planProducts();
+  /// Squares by products, and those of marked tiles by the function.
+  void emitProducts(Emitter &emitter, const PairwiseBlock &block, Int sizeK,
+                    Value isPacked);
+  /// What is near all rows, in the scratch.
+  void packCentre(Emitter &emitter, const PairwiseBlock &block,
+                  const PairwiseSlice &slice);
+  void packRows(Emitter &emitter, const PairwiseBlock &block,
+                const PairwiseSlice &slice);
+  /// A as `packRows` leaves it.
+  int64_t getRowStride() const;
+  PairwiseMatrix getPackedRows(Emitter &emitter, const PairwiseMatrix &lhs);
+  /// `start` in the first slice, else what the one before has left.
+  Value loadKept(const PairwiseSlice &slice, Value start,
+                 function_ref<Value()> load);
+  /// Adds the squared length of a packed row to that at `norm`.
+  void addNorm(Emitter &emitter, Value row, const PairwiseSlice &slice,
+               Value norm);
+  /// Adds the squared lengths of `vectors` vectors of rows, packed as
+  /// [position][stride] in `panel`, to those at `norms`.
+  void addNorms(Emitter &emitter, Value panel, int64_t stride, int64_t vectors,
+                const PairwiseSlice &slice, Value norms);
+  /// What is done with products that are complete.
+  void emitSquares(Emitter &emitter, const PairwiseBlock &block, Int sizeK,
+                   const Tile &tile, ArrayRef<Value> products);
+  /// Of the register tile that starts at `row`; behind the last one, of the
+  /// strip.
+  Value getMark(Emitter &emitter, Int row);
+  void setMark(Value mark, bool isSet);
+  /// Calls `body` where a mark is set.
+  void ifMarked(Value mark, function_ref<void()> body);
 
   void emitColumns(Emitter &emitter, const PairwiseBlock &block,
                    const PairwiseSlice &slice);
@@ -278,7 +348,16 @@ private:
   /// In the scratch: the packed part of B lies at its start, then that of its
   /// direction.
   int64_t alongOffset = 0, sumsOffset = 0, convertedOffset = 0;
+  /// Where there are products: the row that is taken off, rows of A and their
+  /// squared lengths, those of columns, and marks of register tiles.
+  int64_t centreOffset = 0, rowsOffset = 0, rowNormsOffset = 0,
+          columnNormsOffset = 0, marksOffset = 0;
 };
+
+/// Calls `body(first, mask)` for vectors of `count` elements; the mask is that
+/// of the last one if it is not whole, else null.
+void forVectors(Emitter &emitter, Int count, int64_t lanes,
+                function_ref<void(Int, Value)> body);
 
 /// Calls `emitThen` where `condition` holds, else `emitElse`.
 void emitChoice(Emitter &emitter, Value condition,

@@ -7,7 +7,8 @@
 //
 // kron.pairwise and its derivative along directions, whose blocks are stored
 // where they are complete. Blocks are numbered down the columns, so that a
-// thread packs a column once.
+// thread packs a column once, or where squares are made of products along the
+// rows, so that it packs rows of A once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,6 +27,7 @@ public:
       : PairwiseBuilder(builder, symbols, op, plan) {}
 
 private:
+  void addArrays(Emitter &emitter, PairwiseArrays &arrays) override;
   Int countParts(Emitter &emitter, const PairwiseArrays &arrays) override;
   Int countFmas(Emitter &emitter, const PairwiseArrays &arrays) override;
   void emitPart(Emitter &emitter, const PairwiseArrays &arrays, Int number,
@@ -35,40 +37,53 @@ private:
 };
 } // namespace
 
+void MatrixBuilder::addArrays(Emitter &emitter, PairwiseArrays &arrays) {
+  arrays.blockRows = plan.getRowBlock();
+  if (plan.hasProducts())
+    arrays.blockRows =
+        getBlockRows(emitter, arrays.sizeM,
+                     emitter.mul(countBatch(emitter, arrays),
+                                 emitter.ceilDiv(arrays.sizeN, width)));
+}
+
 Int MatrixBuilder::countParts(Emitter &emitter, const PairwiseArrays &arrays) {
-  Int blocks = emitter.mul(emitter.ceilDiv(arrays.sizeM, plan.getRowBlock()),
+  Int blocks = emitter.mul(emitter.ceilDiv(arrays.sizeM, arrays.blockRows),
                            emitter.ceilDiv(arrays.sizeN, width));
   return emitter.mul(blocks, countBatch(emitter, arrays));
 }
 
 Int MatrixBuilder::countFmas(Emitter &emitter, const PairwiseArrays &arrays) {
-  Int pairs = emitter.mul(emitter.min(plan.getRowBlock(), arrays.sizeM),
+  Int pairs = emitter.mul(emitter.min(arrays.blockRows, arrays.sizeM),
                           emitter.min(width, arrays.sizeN));
   return emitter.mul(pairs, arrays.sizeK);
 }
 
 void MatrixBuilder::emitPart(Emitter &emitter, const PairwiseArrays &arrays,
                              Int number, Value begin) {
-  Int rowBlocks = emitter.ceilDiv(arrays.sizeM, plan.getRowBlock());
-  Int columns = emitter.ceilDiv(arrays.sizeN, width);
-  Int rowBlock = emitter.rem(number, rowBlocks);
-  Int rest = emitter.floorDiv(number, rowBlocks);
-  Int firstRow = emitter.mul(rowBlock, plan.getRowBlock());
-  Int firstColumn = emitter.mul(emitter.rem(rest, columns), width);
-  PairwiseBlock block =
-      getBatch(emitter, arrays, emitter.floorDiv(rest, columns));
-  block.rows = getExtent(emitter, arrays.sizeM, firstRow, plan.getRowBlock());
+  // Neighbouring parts share what is packed: A or B.
+  bool isAcross = plan.hasProducts();
+  Int rowBlocks = emitter.ceilDiv(arrays.sizeM, arrays.blockRows);
+  Int strips = emitter.ceilDiv(arrays.sizeN, width);
+  Int most = isAcross ? strips : rowBlocks;
+  Int inside = emitter.rem(number, most);
+  Int rest = emitter.floorDiv(number, most);
+  Int outside = emitter.rem(rest, isAcross ? rowBlocks : strips);
+  Int firstRow = emitter.mul(isAcross ? outside : inside, arrays.blockRows);
+  Int firstColumn = emitter.mul(isAcross ? inside : outside, width);
+  PairwiseBlock block = getBatch(
+      emitter, arrays, emitter.floorDiv(rest, isAcross ? rowBlocks : strips));
+  block.rows = getExtent(emitter, arrays.sizeM, firstRow, arrays.blockRows);
   block.columns = getExtent(emitter, arrays.sizeN, firstColumn, width);
   moveRows(emitter, block, firstRow);
   moveColumns(emitter, block, firstColumn);
   moveMatrix(emitter, block.init, 0, firstColumn);
   Value isPacked;
-  if (!rowBlock.is(0)) {
-    Value isBelow = emitter.less(0, rowBlock);
+  if (!inside.is(0)) {
+    Value isBehind = emitter.less(0, inside);
     Value isLater = emitter.less(Int(begin), number);
-    isPacked = arith::AndIOp::create(builder, loc, isBelow, isLater);
+    isPacked = arith::AndIOp::create(builder, loc, isBehind, isLater);
   }
-  emitSlices(emitter, block, arrays.sizeK, isPacked);
+  emitStrip(emitter, block, arrays.sizeK, isPacked);
 }
 
 void MatrixBuilder::emitResults(Emitter &emitter, const PairwiseBlock &block,

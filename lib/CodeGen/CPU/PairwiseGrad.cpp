@@ -277,7 +277,7 @@ void GradBuilder::emitBlock(Emitter &emitter, const PairwiseArrays &arrays,
       PairwiseBlock strip = getStrip(emitter, part, column);
       emitGradients(emitter, strip, arrays.sizeC);
       if (readsReduced)
-        emitSlices(emitter, strip, arrays.sizeK, nullptr);
+        emitStrip(emitter, strip, arrays.sizeK, nullptr);
     });
     pairs = all;
     if (!isByParam())

@@ -17,10 +17,8 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Calls `body(first, mask)` for vectors of `count` elements; the mask is that
-/// of the last one if it is not whole, else null.
-static void forVectors(Emitter &emitter, Int count, int64_t lanes,
-                       function_ref<void(Int, Value)> body) {
+void kron::forVectors(Emitter &emitter, Int count, int64_t lanes,
+                      function_ref<void(Int, Value)> body) {
   Int whole = emitter.mul(emitter.floorDiv(count, lanes), lanes);
   emitter.forLoop(0, whole, lanes, [&](Int first) { body(first, nullptr); });
   if (whole == count)
@@ -38,16 +36,24 @@ static void forVectors(Emitter &emitter, Int count, int64_t lanes,
 /// Columns lie next to each other.
 void PairwiseBuilder::packContiguous(Emitter &emitter,
                                      const PairwiseMatrix &matrix, Int columns,
-                                     Int count, Value panel, int64_t stride) {
+                                     Int count, Value panel, int64_t stride,
+                                     Value centre) {
   VectorType type = emitter.getVectorType(lanes);
   Type stored = matrix.element;
   emitter.forLoop(0, count, 1, [&](Int position) {
+    Value common;
+    if (centre)
+      common = broadcastScalar(
+          emitter, type,
+          emitter.loadScalar(emitter.offsetPointer(centre, position)));
     Value row = emitter.offsetPointer(
         matrix.base, emitter.mul(position, matrix.inner), stored);
     Value to = emitter.offsetPointer(panel, emitter.mul(position, stride));
     forVectors(emitter, columns, lanes, [&](Int first, Value mask) {
       Value vector = emitter.loadVector(
           type, emitter.offsetPointer(row, first, stored), mask, stored);
+      if (centre)
+        vector = arith::SubFOp::create(builder, loc, vector, common);
       emitter.storeVector(vector, emitter.offsetPointer(to, first), nullptr);
     });
   });
@@ -57,7 +63,8 @@ void PairwiseBuilder::packContiguous(Emitter &emitter,
 /// lanes are transposed in registers. Columns behind the last one repeat it.
 void PairwiseBuilder::packTransposed(Emitter &emitter,
                                      const PairwiseMatrix &matrix, Int columns,
-                                     Int count, Value panel, int64_t stride) {
+                                     Int count, Value panel, int64_t stride,
+                                     Value centre) {
   VectorType type = emitter.getVectorType(lanes);
   Type stored = matrix.element;
   Int last = emitter.sub(columns, 1);
@@ -74,6 +81,13 @@ void PairwiseBuilder::packTransposed(Emitter &emitter,
       for (Value row : rows)
         square.push_back(emitter.loadVector(
             type, emitter.offsetPointer(row, first, stored), mask, stored));
+      if (centre) {
+        // Zeros behind the last position, as in the rows.
+        Value common = emitter.loadVector(
+            type, emitter.offsetPointer(centre, first), nullptr);
+        for (Value &row : square)
+          row = arith::SubFOp::create(builder, loc, row, common);
+      }
       transposeSquare(emitter, square, /*unit=*/1);
       for (auto [index, vector] : llvm::enumerate(square)) {
         Int position = emitter.add(first, index);
@@ -87,19 +101,23 @@ void PairwiseBuilder::packTransposed(Emitter &emitter,
 
 void PairwiseBuilder::packPanel(Emitter &emitter, const PairwiseMatrix &matrix,
                                 Int columns, Int count, Value to,
-                                int64_t stride) {
+                                int64_t stride, Value centre) {
   stride = stride ? stride : width;
   if (matrix.inner.is(1))
-    return packTransposed(emitter, matrix, columns, count, to, stride);
+    return packTransposed(emitter, matrix, columns, count, to, stride, centre);
   if (matrix.row.is(1))
-    return packContiguous(emitter, matrix, columns, count, to, stride);
+    return packContiguous(emitter, matrix, columns, count, to, stride, centre);
   emitter.forLoop(0, count, 1, [&](Int position) {
     emitter.forLoop(0, columns, 1, [&](Int column) {
       PairwiseMatrix from = matrix;
       moveMatrix(emitter, from, column, position);
       Int offset = emitter.add(emitter.mul(position, stride), column);
-      emitter.storeScalar(emitter.loadScalar(from.base, matrix.element),
-                          emitter.offsetPointer(to, offset));
+      Value element = emitter.loadScalar(from.base, matrix.element);
+      if (centre)
+        element = arith::SubFOp::create(
+            builder, loc, element,
+            emitter.loadScalar(emitter.offsetPointer(centre, position)));
+      emitter.storeScalar(element, emitter.offsetPointer(to, offset));
     });
   });
 }
@@ -108,6 +126,12 @@ void PairwiseBuilder::packColumns(Emitter &emitter, const PairwiseBlock &block,
                                   const PairwiseSlice &slice) {
   PairwiseMatrix rhs = block.rhs;
   moveMatrix(emitter, rhs, 0, slice.start);
+  if (slice.form == PairwiseForm::Products) {
+    packPanel(emitter, rhs, block.columns, slice.count, scratch, width,
+              emitter.offsetPointer(scratch, centreOffset));
+    return addNorms(emitter, scratch, width, plan.getVectors(), slice,
+                    emitter.offsetPointer(scratch, columnNormsOffset));
+  }
   packPanel(emitter, rhs, block.columns, slice.count, scratch);
   if (!hasDirections())
     return;
@@ -120,6 +144,35 @@ void PairwiseBuilder::packColumns(Emitter &emitter, const PairwiseBlock &block,
 //===----------------------------------------------------------------------===//
 // A
 //===----------------------------------------------------------------------===//
+
+void PairwiseBuilder::copyRow(Emitter &emitter, const PairwiseMatrix &from,
+                              Int count, Value to, Value centre) {
+  VectorType type = emitter.getVectorType(lanes);
+  auto takeOff = [&](Value value, Value common) -> Value {
+    return arith::SubFOp::create(builder, loc, value, common);
+  };
+  if (from.inner.is(1))
+    return forVectors(emitter, count, lanes, [&](Int first, Value mask) {
+      Value value = emitter.loadVector(
+          type, emitter.offsetPointer(from.base, first, from.element), mask,
+          from.element);
+      if (centre)
+        value = takeOff(
+            value, emitter.loadVector(
+                       type, emitter.offsetPointer(centre, first), nullptr));
+      emitter.storeVector(value, emitter.offsetPointer(to, first), nullptr);
+    });
+  emitter.forLoop(0, count, 1, [&](Int k) {
+    Value value = emitter.loadScalar(
+        emitter.offsetPointer(from.base, emitter.mul(k, from.inner),
+                              from.element),
+        from.element);
+    if (centre)
+      value =
+          takeOff(value, emitter.loadScalar(emitter.offsetPointer(centre, k)));
+    emitter.storeScalar(value, emitter.offsetPointer(to, k));
+  });
+}
 
 PairwiseMatrix PairwiseBuilder::convertRows(Emitter &emitter,
                                             const PairwiseMatrix &lhs,
@@ -148,24 +201,10 @@ PairwiseMatrix PairwiseBuilder::convertRows(Emitter &emitter,
   converted.row = packedK;
   converted.inner = 1;
   for (int64_t row = 0; row < rows; ++row) {
-    Value from =
-        emitter.offsetPointer(lhs.base, emitter.mul(row, lhs.row), lhs.element);
-    Value to = emitter.offsetPointer(converted.base, row * packedK);
-    if (lhs.inner.is(1)) {
-      forVectors(emitter, slice.count, lanes, [&](Int first, Value mask) {
-        Value vector = emitter.loadVector(
-            type, emitter.offsetPointer(from, first, lhs.element), mask,
-            lhs.element);
-        emitter.storeVector(vector, emitter.offsetPointer(to, first), nullptr);
-      });
-      continue;
-    }
-    emitter.forLoop(0, slice.count, 1, [&](Int k) {
-      Value value = emitter.loadScalar(
-          emitter.offsetPointer(from, emitter.mul(k, lhs.inner), lhs.element),
-          lhs.element);
-      emitter.storeScalar(value, emitter.offsetPointer(to, k));
-    });
+    PairwiseMatrix from = lhs;
+    moveMatrix(emitter, from, row);
+    copyRow(emitter, from, slice.count,
+            emitter.offsetPointer(converted.base, row * packedK), nullptr);
   }
   return converted;
 }

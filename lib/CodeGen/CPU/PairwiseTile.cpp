@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Squares of differences are computed as such: that takes about 1.3 times a
-// product, equal rows have a distance of 0, and no norms are needed
-// (docs/notes/0111-pairs-on-a-cpu.md).
+// Squares of differences are computed as such where rows are short, or too near
+// to each other for PairwiseProducts.cpp: equal rows have a distance of 0
+// (docs/notes/0029-squares-made-of-products-on-a-cpu.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -242,8 +242,8 @@ PairwiseBuilder::emitReducedValues(Emitter &emitter, const PairwiseBlock &block,
   if (slice.isFirst)
     for (auto [index, sum] : llvm::enumerate(sums)) {
       Value kept = getKeptSum(emitter, tile, static_cast<int64_t>(index));
-      sum = arith::SelectOp::create(builder, loc, slice.isFirst, start,
-                                    emitter.loadVector(type, kept, nullptr));
+      sum = loadKept(slice, start,
+                     [&] { return emitter.loadVector(type, kept, nullptr); });
     }
   SmallVector<Value> params;
   // The derivative of a function with a name has parameters, which it does not
@@ -255,9 +255,12 @@ PairwiseBuilder::emitReducedValues(Emitter &emitter, const PairwiseBlock &block,
                         [&](Int position, MutableArrayRef<Value> next) {
                           emitStepAlong(emitter, tile, position, next, params);
                         });
+  bool multiplies = slice.form == PairwiseForm::Products;
   return emitSums(emitter, scratch, slice.count, tile, std::move(sums),
                   [&](Value lhs, Value rhs, Value sum) {
-                    return emitReduced(emitter, lhs, rhs, sum, params);
+                    return multiplies
+                               ? emitMultiplyAdd(emitter, lhs, rhs, sum)
+                               : emitReduced(emitter, lhs, rhs, sum, params);
                   });
 }
 
@@ -307,16 +310,21 @@ Value PairwiseBuilder::loadRow(Emitter &emitter, const PairwiseMatrix &matrix,
 void PairwiseBuilder::emitTile(Emitter &emitter, const PairwiseBlock &block,
                                const PairwiseSlice &slice, Tile tile) {
   SmallVector<Value> sums = emitReducedValues(emitter, block, slice, tile);
+  auto emitComplete = [&] {
+    if (slice.form == PairwiseForm::Products)
+      emitSquares(emitter, block, emitter.add(slice.start, slice.count), tile,
+                  sums);
+    else
+      emitResults(emitter, block, tile, sums);
+  };
   if (!slice.isLast)
-    return emitResults(emitter, block, tile, sums);
-  emitChoice(
-      emitter, slice.isLast, [&] { emitResults(emitter, block, tile, sums); },
-      [&] {
-        for (auto [index, sum] : llvm::enumerate(sums)) {
-          Value kept = getKeptSum(emitter, tile, static_cast<int64_t>(index));
-          emitter.storeVector(sum, kept, nullptr);
-        }
-      });
+    return emitComplete();
+  emitChoice(emitter, slice.isLast, emitComplete, [&] {
+    for (auto [index, sum] : llvm::enumerate(sums)) {
+      Value kept = getKeptSum(emitter, tile, static_cast<int64_t>(index));
+      emitter.storeVector(sum, kept, nullptr);
+    }
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -353,16 +361,25 @@ void PairwiseBuilder::emitRows(Emitter &emitter, const PairwiseBlock &block,
       masks.push_back(emitter.firstLanes(
           lanes, emitter.sub(block.columns, vector * lanes)));
   PairwiseMatrix lhs = block.lhs, along = block.lhsAlong;
-  moveMatrix(emitter, lhs, 0, slice.start);
+  if (slice.form == PairwiseForm::Products)
+    lhs = getPackedRows(emitter, lhs);
+  else
+    moveMatrix(emitter, lhs, 0, slice.start);
   moveMatrix(emitter, along, 0, slice.start);
   forRowTiles(emitter, block.rows, [&](Int row, int64_t rows) {
-    PairwiseMatrix first = lhs, firstAlong = along;
-    moveMatrix(emitter, first, row);
-    moveMatrix(emitter, firstAlong, row);
-    if (first.element != accumulator)
-      first = convertRows(emitter, first, slice, rows);
-    emitTile(emitter, block, slice,
-             {rows, vectors, row, masks, first, firstAlong});
+    auto emitRow = [&] {
+      PairwiseMatrix first = lhs, firstAlong = along;
+      moveMatrix(emitter, first, row);
+      moveMatrix(emitter, firstAlong, row);
+      if (first.element != accumulator)
+        first = convertRows(emitter, first, slice, rows);
+      emitTile(emitter, block, slice,
+               {rows, vectors, row, masks, first, firstAlong});
+    };
+    if (slice.form == PairwiseForm::Marked)
+      ifMarked(getMark(emitter, row), emitRow);
+    else
+      emitRow();
   });
 }
 

@@ -13,6 +13,7 @@
 
 #include "kron/CodeGen/CPU/PairwiseEmitter.h"
 #include "kron/Conversion/Passes.h"
+#include "kron/Plan/CPU/PairProducts.h"
 #include "kron/Plan/CPU/Support.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -31,7 +32,8 @@ using namespace mlir::kron;
 static bool isComplete(PairOpInterface op, PairwisePlanAttr plan) {
   bool isApply = isa<PairwiseApplyOp>(op.getOperation());
   bool needsScratch = isApply || isa<PairwiseGradOp>(op.getOperation());
-  return plan.isComplete() && (plan.hasScratch() || !needsScratch) &&
+  return plan.isComplete() && (plan.getProductK() || !hasSquareProducts(op)) &&
+         (plan.hasScratch() || !needsScratch) &&
          (plan.getLaneColumns() || !isApply);
 }
 
@@ -51,6 +53,10 @@ static LogicalResult checkPairwiseOp(PairOpInterface op) {
       error << "; found " << plan;
     return error;
   }
+  if (plan.getProductK() && !hasSquareProducts(op))
+    return op->emitOpError("expects no product_k where there are no squares of "
+                           "differences, but got ")
+           << plan;
   if (!op->getParentOfType<func::FuncOp>())
     return op->emitOpError("expects to be inside a func.func");
   return success();

@@ -21,6 +21,7 @@
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Dialect/Kron/Utils/PairScalars.h"
 #include "kron/Machine/CPURates.h"
+#include "kron/Plan/CPU/PairProducts.h"
 #include "kron/Plan/CPU/Support.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -46,16 +47,23 @@ static bool isShort(PairOpInterface op) {
 }
 
 /// Rows and vectors of a register tile.
-static std::pair<int64_t, int64_t> chooseTile(PairOpInterface op,
-                                              int64_t vectorBits) {
+static std::pair<int64_t, int64_t>
+chooseTile(PairOpInterface op, int64_t vectorBits, bool hasProducts) {
   bool isWide = vectorBits == 512;
   const CPURates &rates = kCPURates;
   if (!isShort(op))
     return isWide ? std::pair(rates.longPairRows, rates.longPairVectors)
                   : std::pair(rates.narrowLongPairRows,
                               rates.narrowLongPairVectors);
+  if (hasProducts && !isWide)
+    return {rates.narrowProductRows, rates.narrowPairVectors};
   return isWide ? std::pair(rates.pairRows, rates.pairVectors)
                 : std::pair(rates.narrowPairRows, rates.narrowPairVectors);
+}
+
+/// The size of a dimension of `array`, which is open or known.
+static int64_t getSize(Value array, unsigned dim) {
+  return cast<ShapedType>(array.getType()).getDimSize(dim);
 }
 
 namespace {
@@ -70,6 +78,15 @@ static int64_t choose(int64_t given, int64_t chosen) {
   return given ? given : chosen;
 }
 
+/// The field `product_k` of the plan of `op`, 0 if it has none.
+static int64_t chooseProductK(PairOpInterface op, int64_t given) {
+  if (given || !hasSquareProducts(op))
+    return given;
+  int64_t sizeK = getSize(op.getLhs(), op.getReducedDim(0));
+  int64_t least = getLeastProductK();
+  return ShapedType::isDynamic(sizeK) || sizeK >= least ? least : -1;
+}
+
 /// `given` with the fields that kron.pairwise has.
 static PairwisePlanAttr planTiles(PairOpInterface op, PairwisePlanAttr given,
                                   const CPUPlannerOptions &options,
@@ -77,7 +94,8 @@ static PairwisePlanAttr planTiles(PairOpInterface op, PairwisePlanAttr given,
   int64_t bits = choose(given.getVectorBits(), options.vectorBits);
   int64_t elementBits = op.getAccumulatorType().getIntOrFloatBitWidth();
   int64_t lanes = bits / elementBits;
-  auto [rows, vectors] = chooseTile(op, bits);
+  int64_t productK = chooseProductK(op, given.getProductK());
+  auto [rows, vectors] = chooseTile(op, bits, productK > 0);
   // Derivatives along directions are in registers beside the values.
   if (!op.getDirections().empty())
     rows = std::max<int64_t>(1, rows / 2);
@@ -96,22 +114,21 @@ static PairwisePlanAttr planTiles(PairOpInterface op, PairwisePlanAttr given,
     --rows;
   rows = choose(given.getRows(), rows);
   vectors = choose(given.getVectors(), limit(vectors, sizes.columns, lanes));
+  // A share of the cache for the packed part, whole vectors of it.
+  const CPURates &rates = kCPURates;
+  int64_t bytes = vectors * bits / 8;
+  int64_t positions = options.caches.l2Bytes / rates.pairCacheShare / bytes;
+  int64_t mostPositions =
+      productK > 0 ? rates.pairProductPositions : rates.mostPairPositions;
+  int64_t kBlock =
+      choose(given.getKBlock(), std::clamp<int64_t>(positions / lanes * lanes,
+                                                    lanes, mostPositions));
   int64_t rowBlock =
       choose(given.getRowBlock(), llvm::alignTo(blockRows, rows));
-  // A share of the cache for the packed part, whole vectors of it.
-  int64_t bytes = vectors * bits / 8;
-  int64_t positions = options.caches.l2Bytes / kCPURates.pairCacheShare / bytes;
-  int64_t kBlock = choose(given.getKBlock(),
-                          std::clamp<int64_t>(positions / lanes * lanes, lanes,
-                                              kCPURates.mostPairPositions));
   return PairwisePlanAttr::get(op.getContext(), bits, rows, vectors, rowBlock,
                                kBlock, given.getLaneColumns(),
-                               given.getNTiles(), given.getColumnBlock());
-}
-
-/// The size of a dimension of `array`, which is open or known.
-static int64_t getSize(Value array, unsigned dim) {
-  return cast<ShapedType>(array.getType()).getDimSize(dim);
+                               given.getNTiles(), given.getColumnBlock(),
+                               productK);
 }
 
 /// The rows of the result, and its columns.
@@ -122,8 +139,16 @@ static PairSizes getResultSizes(PairOpInterface op) {
 
 static PairwisePlanAttr planMatrix(PairOpInterface op, PairwisePlanAttr given,
                                    const CPUPlannerOptions &options) {
-  return planTiles(op, given, options, getResultSizes(op),
-                   kCPURates.pairBlockRows);
+  const CPURates &rates = kCPURates;
+  int64_t blockRows = rates.pairBlockRows;
+  if (chooseProductK(op, given.getProductK()) > 0) {
+    // Rows of A that stay in the cache while strips of B pass by.
+    int64_t bytes = op.getAccumulatorType().getIntOrFloatBitWidth() / 8 *
+                    choose(given.getKBlock(), rates.pairProductPositions);
+    blockRows = std::clamp<int64_t>(
+        options.caches.l2Bytes / rates.pairRowsShare / bytes, 1, blockRows * 4);
+  }
+  return planTiles(op, given, options, getResultSizes(op), blockRows);
 }
 
 static PairwisePlanAttr planForCPU(PairwiseApplyOp op, PairwisePlanAttr given,
@@ -155,7 +180,8 @@ static PairwisePlanAttr planForCPU(PairwiseApplyOp op, PairwisePlanAttr given,
   return PairwisePlanAttr::get(
       op.getContext(), plan.getVectorBits(), plan.getRows(), plan.getVectors(),
       plan.getRowBlock(), plan.getKBlock(), laneColumns,
-      choose(given.getNTiles(), rates.pairScratchTiles), columnBlock);
+      choose(given.getNTiles(), rates.pairScratchTiles), columnBlock,
+      plan.getProductK());
 }
 
 static PairwisePlanAttr planForCPU(PairwiseGradOp op, PairwisePlanAttr given,
@@ -180,7 +206,8 @@ static PairwisePlanAttr planForCPU(PairwiseGradOp op, PairwisePlanAttr given,
       plan.getRowBlock(), kBlock, given.getLaneColumns(),
       choose(given.getNTiles(), rates.pairScratchTiles),
       choose(given.getColumnBlock(),
-             std::max(rates.pairColumnBlock, given.getLaneColumns())));
+             std::max(rates.pairColumnBlock, given.getLaneColumns())),
+      plan.getProductK());
 }
 
 void kron::planForCPU(PairOpInterface op, const CPUPlannerOptions &options) {
@@ -190,7 +217,7 @@ void kron::planForCPU(PairOpInterface op, const CPUPlannerOptions &options) {
   auto given = dyn_cast_if_present<PairwisePlanAttr>(
       op->getInherentAttr(name).value_or(Attribute()));
   if (!given)
-    given = PairwisePlanAttr::get(op.getContext(), 0, 0, 0, 0, 0, 0, 0, 0);
+    given = PairwisePlanAttr::get(op.getContext(), 0, 0, 0, 0, 0, 0, 0, 0, 0);
   PairwisePlanAttr plan =
       llvm::TypeSwitch<Operation *, PairwisePlanAttr>(op)
           .Case<PairwiseApplyOp, PairwiseGradOp>(

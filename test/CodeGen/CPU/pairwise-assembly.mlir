@@ -22,6 +22,7 @@
 // CHECK-LABEL: {{^}}.Lfunc_end
 func.func @squares(%a: memref<8x192xf32>, %b: memref<48x192xf32>, %y: memref<8x48xf32>) {
   kron.pairwise square_diff ins(%a, %b : memref<8x192xf32>, memref<48x192xf32>) outs(%y : memref<8x48xf32>)
+      {plan = #kron.pairwise_plan<product_k = -1>}
   return
 }
 

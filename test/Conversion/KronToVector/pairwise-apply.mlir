@@ -31,7 +31,7 @@ func.func @few(%a: memref<?x3xf32>, %b: memref<?x3xf32>, %v: memref<?x1xf32>, %y
       ^bb0(%s: f32):
         %r = math.exp %s : f32
         kron.pairwise_yield %r : f32
-      } {plan = #kron.pairwise_plan<vector_bits = 128, rows = 1, vectors = 2, row_block = 4, k_block = 128, lane_columns = 1, n_tiles = 2, column_block = 1>}
+      } {plan = #kron.pairwise_plan<vector_bits = 128, rows = 1, vectors = 2, row_block = 4, k_block = 128, lane_columns = 1, n_tiles = 2, column_block = 1, product_k = -1>}
   return
 }
 

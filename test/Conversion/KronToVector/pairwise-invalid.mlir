@@ -62,3 +62,22 @@ func.func @plan_of_gradient(%a: memref<4x8xf32>, %h: memref<4x4xf32>, %y: memref
       {plan = #kron.pairwise_plan<vector_bits = 512, rows = 4, vectors = 1, row_block = 4, k_block = 8, n_tiles = 2>}
   return
 }
+
+// -----
+
+// A sum of squares says whether products make it.
+func.func @squares(%a: memref<4x8xf32>, %y: memref<4x4xf32>) {
+  // expected-error @+1 {{expects a complete plan for a CPU: run --kron-plan first; found #kron.pairwise_plan<vector_bits = 512, rows = 4, vectors = 1, row_block = 4, k_block = 8>}}
+  kron.pairwise square_diff ins(%a, %a : memref<4x8xf32>, memref<4x8xf32>) outs(%y : memref<4x4xf32>)
+      {plan = #kron.pairwise_plan<vector_bits = 512, rows = 4, vectors = 1, row_block = 4, k_block = 8>}
+  return
+}
+
+// -----
+
+func.func @no_squares(%a: memref<4x8xf32>, %y: memref<4x4xf32>) {
+  // expected-error @+1 {{expects no product_k where there are no squares of differences, but got #kron.pairwise_plan<vector_bits = 512, rows = 4, vectors = 1, row_block = 4, k_block = 8, product_k = 3>}}
+  kron.pairwise dot ins(%a, %a : memref<4x8xf32>, memref<4x8xf32>) outs(%y : memref<4x4xf32>)
+      {plan = #kron.pairwise_plan<vector_bits = 512, rows = 4, vectors = 1, row_block = 4, k_block = 8, product_k = 3>}
+  return
+}

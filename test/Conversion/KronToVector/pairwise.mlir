@@ -32,7 +32,7 @@
 // CHECK:         return
 func.func @sum(%a: memref<?x100xf32>, %b: memref<?x100xf32>, %y: memref<?x?xf32>) {
   kron.pairwise square_diff ins(%a, %b : memref<?x100xf32>, memref<?x100xf32>) outs(%y : memref<?x?xf32>)
-      {plan = #kron.pairwise_plan<vector_bits = 128, rows = 2, vectors = 2, row_block = 4, k_block = 128>}
+      {plan = #kron.pairwise_plan<vector_bits = 128, rows = 2, vectors = 2, row_block = 4, k_block = 128, product_k = -1>}
   return
 }
 

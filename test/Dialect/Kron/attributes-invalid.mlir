@@ -282,3 +282,8 @@ func.func @pairwise_n_tiles() attributes {s = #kron.pairwise_plan<n_tiles = -1>}
 
 // expected-error @+1 {{expects column_block to be lane_columns at least, but got 4 and 8}}
 func.func @pairwise_column_block() attributes {s = #kron.pairwise_plan<lane_columns = 8, column_block = 4>} { return }
+
+// -----
+
+// expected-error @+1 {{expects product_k to be in [-1, 65536], but got -2}}
+func.func @pairwise_product_k() attributes {s = #kron.pairwise_plan<product_k = -2>} { return }

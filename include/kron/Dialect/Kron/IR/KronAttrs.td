@@ -198,6 +198,12 @@ def Kron_PairwisePlanAttr : AttrDef<Kron_Dialect, "PairwisePlan"> {
     - `k_block`: positions of K that are packed at a time; sums are kept from one
       block to the next.
 
+    A sum of squares of differences, but of derivatives, has one field more:
+
+    - `product_k`: the fewest positions of K from which it is made of products,
+      `|x|^2 + |y|^2 - 2 x.y` of rows less the mean of some, where that is exact
+      enough; -1: never. Rows of A of a block are packed, too, then.
+
     Threads share blocks of `row_block` rows of a `kron.pairwise_apply`, with all of
     N. Its plan says more, and is complete with these fields only:
 
@@ -224,7 +230,8 @@ def Kron_PairwisePlanAttr : AttrDef<Kron_Dialect, "PairwisePlan"> {
     DefaultValuedParameter<"int64_t", "0", "positions of K of a slice">:$k_block,
     DefaultValuedParameter<"int64_t", "0", "columns with lanes along N">:$lane_columns,
     DefaultValuedParameter<"int64_t", "0", "register tiles along N in scratch">:$n_tiles,
-    DefaultValuedParameter<"int64_t", "0", "columns at a time">:$column_block);
+    DefaultValuedParameter<"int64_t", "0", "columns at a time">:$column_block,
+    DefaultValuedParameter<"int64_t", "0", "fewest positions of K of products">:$product_k);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -235,6 +242,8 @@ def Kron_PairwisePlanAttr : AttrDef<Kron_Dialect, "PairwisePlan"> {
              getKBlock();
     }
     bool hasScratch() const { return getNTiles() && getColumnBlock(); }
+    /// Whether squares may be made of products.
+    bool hasProducts() const { return getProductK() > 0; }
   }];
 }
 
