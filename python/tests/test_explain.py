@@ -285,14 +285,16 @@ def test_calibrate(tmp_path):
     result = run_calibrate(tmp_path, "cpu")
     if result.returncode:
         # On a busy machine, which says so.
-        assert "other programs ran while copy, l2copy and ffma were measured" in result.stderr
+        assert re.search("other programs ran while .* (was|were) measured: no rate counts|"
+                         "there was no time to measure any rate", result.stderr)
         return
     for text in ("copy of memory", "L2 cache", "multiply-adds in f32, one thread", "kept in "):
         assert text in result.stdout
     (file,) = (tmp_path / "machines").iterdir()
     content = json.loads(file.read_text())
     assert content["kind"] == "cpu" and content["units"] == 1
-    assert len(content["rates"]) + result.stdout.count("other programs ran") == 3
+    unknown = result.stdout.count("other programs ran") + result.stdout.count("time was over")
+    assert len(content["rates"]) + unknown == 3
     assert all(rate > 0 for rate in content["rates"].values())
     assert (tmp_path / "machines").stat().st_mode & 0o777 == 0o700
 
