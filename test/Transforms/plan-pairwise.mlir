@@ -143,20 +143,20 @@ func.func @derivatives(%a: memref<?x?xf32>, %h: memref<?x?xf32>, %y: memref<?x?x
   return
 }
 
-// Verify that sums of squares of long rows are made of products, with few positions of K at a time, half of the second-level
-// cache for rows of A, and larger register tiles of 256 bits, and neither maxima, derivatives, nor what is given otherwise.
+// Verify that sums of squares of long rows are made of products, with fewer positions of K at a time, and larger register
+// tiles of 256 bits, and neither maxima, derivatives, nor what is given otherwise.
 // CHECK-LABEL: func @squares(
-// CHECK: rows = 8, vectors = 3, row_block = 256, k_block = 512, product_k = 56>
-// CHECK: rows = 8, vectors = 3, row_block = 128, k_block = 512, product_k = 56>
+// CHECK: rows = 8, vectors = 3, row_block = 256, k_block = 1024, product_k = 56>
+// CHECK: rows = 8, vectors = 3, row_block = 256, k_block = 1024, product_k = 56>
 // CHECK: k_block = 1360, product_k = -1>
-// CHECK: k_block = 512, product_k = 56>
-// CHECK: k_block = 512, lane_columns = 1, n_tiles = 8, column_block = 1, product_k = 56>
+// CHECK: k_block = 1024, product_k = 56>
+// CHECK: k_block = 1024, lane_columns = 1, n_tiles = 8, column_block = 1, product_k = 56>
 // CHECK: k_block = 1360, product_k = -1>
-// CHECK: row_block = 1024, k_block = 64, product_k = 100>
+// CHECK: row_block = 256, k_block = 64, product_k = 100>
 // CHECK: k_block = 1360>
 // CHECK: n_tiles = 8, column_block = 256>
 // NARROW-LABEL: func @squares(
-// NARROW: rows = 6, vectors = 2, row_block = 258, k_block = 512, product_k = 56>
+// NARROW: rows = 6, vectors = 2, row_block = 258, k_block = 1024, product_k = 56>
 func.func @squares(%a: memref<?x?xf32>, %y: memref<?x?xf32>, %c: memref<?x?xf64>, %z: memref<?x?xf64>, %d: memref<?x55xf32>,
                    %e: memref<?x56xf32>, %v: memref<?x1xf32>) {
   kron.pairwise square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)

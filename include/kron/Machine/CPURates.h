@@ -90,10 +90,9 @@ struct CPURates {
   int64_t pairBlockRows = 256;
   int64_t pairCacheShare = 4, mostPairPositions = 4096;
   /// Of squares made of products: rows of register tiles with vectors of 256
-  /// bits and fewer, positions of K that are packed at a time, and the part of
-  /// the second-level cache that rows of A have, one of so many.
-  int64_t narrowProductRows = 6;
-  int64_t pairProductPositions = 512, pairRowsShare = 2;
+  /// bits and fewer, and positions of K that are packed at a time, of all rows
+  /// of a block.
+  int64_t narrowProductRows = 6, pairProductPositions = 1024;
   /// Of kron.pairwise_apply: columns up to which sums have lanes along N, for
   /// each lane; rows of a block with more columns, columns at a time, and
   /// register tiles along N whose values are in scratch.

@@ -291,17 +291,9 @@ void PairwiseBuilder::emitStrip(Emitter &emitter, const PairwiseBlock &strip,
                                 Int sizeK, Value isPacked) {
   if (!plan.hasProducts())
     return emitSlices(emitter, strip, sizeK, PairwiseForm::Function, isPacked);
-  auto byFunction = [&] {
-    emitSlices(emitter, strip, sizeK, PairwiseForm::Function, nullptr);
-  };
-  auto byProducts = [&] { emitProducts(emitter, strip, sizeK, isPacked); };
-  if (!sizeK.isConstant())
-    return emitChoice(emitter, emitter.less(sizeK, plan.getProductK()),
-                      byFunction, byProducts);
-  if (sizeK.getConstant() < plan.getProductK())
-    byFunction();
-  else
-    byProducts();
+  if (sizeK.isConstant() && sizeK.getConstant() < plan.getProductK())
+    return emitSlices(emitter, strip, sizeK, PairwiseForm::Function, nullptr);
+  emitProducts(emitter, strip, sizeK, isPacked);
 }
 
 //===----------------------------------------------------------------------===//

@@ -282,7 +282,8 @@ private:
   //===--------------------------------------------------------------------===//
 
   void planProducts();
-  /// Squares by products, and those of marked tiles by the function.
+  /// Squares by products, and those of marked tiles, or of all where K turns out
+  /// to be too small, by the function.
   void emitProducts(Emitter &emitter, const PairwiseBlock &block, Int sizeK,
                     Value isPacked);
   /// What is near all rows, in the scratch.

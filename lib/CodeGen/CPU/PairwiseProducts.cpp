@@ -53,8 +53,22 @@ void PairwiseBuilder::planProducts() {
 void PairwiseBuilder::emitProducts(Emitter &emitter, const PairwiseBlock &block,
                                    Int sizeK, Value isPacked) {
   Value strip = getMark(emitter, plan.getRowBlock());
-  setMark(strip, false);
-  emitSlices(emitter, block, sizeK, PairwiseForm::Products, isPacked);
+  auto multiply = [&] {
+    setMark(strip, false);
+    emitSlices(emitter, block, sizeK, PairwiseForm::Products, isPacked);
+  };
+  if (sizeK.isConstant()) {
+    multiply();
+  } else {
+    // One copy of the function's code serves short rows, too.
+    auto markAll = [&] {
+      setMark(strip, true);
+      emitter.forLoop(0, block.rows, 1,
+                      [&](Int row) { setMark(getMark(emitter, row), true); });
+    };
+    emitChoice(emitter, emitter.less(sizeK, plan.getProductK()), markAll,
+               multiply);
+  }
   ifMarked(strip, [&] {
     emitSlices(emitter, block, sizeK, PairwiseForm::Marked, nullptr);
   });

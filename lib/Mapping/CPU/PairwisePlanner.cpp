@@ -139,16 +139,8 @@ static PairSizes getResultSizes(PairOpInterface op) {
 
 static PairwisePlanAttr planMatrix(PairOpInterface op, PairwisePlanAttr given,
                                    const CPUPlannerOptions &options) {
-  const CPURates &rates = kCPURates;
-  int64_t blockRows = rates.pairBlockRows;
-  if (chooseProductK(op, given.getProductK()) > 0) {
-    // Rows of A that stay in the cache while strips of B pass by.
-    int64_t bytes = op.getAccumulatorType().getIntOrFloatBitWidth() / 8 *
-                    choose(given.getKBlock(), rates.pairProductPositions);
-    blockRows = std::clamp<int64_t>(
-        options.caches.l2Bytes / rates.pairRowsShare / bytes, 1, blockRows * 4);
-  }
-  return planTiles(op, given, options, getResultSizes(op), blockRows);
+  return planTiles(op, given, options, getResultSizes(op),
+                   kCPURates.pairBlockRows);
 }
 
 static PairwisePlanAttr planForCPU(PairwiseApplyOp op, PairwisePlanAttr given,
