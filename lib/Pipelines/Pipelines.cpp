@@ -21,7 +21,6 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
-#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -198,12 +197,9 @@ static void populateVectorization(OpPassManager &pm,
 // In: scf, arith, vector, memref, func, llvm
 // Out: llvm
 static void populateLLVM(OpPassManager &pm) {
-  // 14. Views become offsets, sizes and strides; their affine maps become
-  //     arith.
-  //     Not in GPU kernels, which have neither.
-  OpPassManager &func = pm.nest<func::FuncOp>();
-  func.addPass(memref::createExpandStridedMetadataPass());
-  func.addPass(createLowerAffinePass());
+  // 14. Views become offsets, sizes and strides. Not in GPU kernels, which have
+  //     none.
+  pm.addNestedPass<func::FuncOp>(createKronExpandViews());
   // 15. Structured loops become branches; then everything becomes llvm at once.
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertToLLVMPass());

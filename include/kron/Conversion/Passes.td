@@ -374,6 +374,19 @@ def KronChooseByLayout : Pass<"kron-choose-by-layout", "::mlir::func::FuncOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def KronExpandViews : Pass<"kron-expand-views"> {
+  let summary = "Views become offsets, sizes and strides";
+  let description = [{
+    Does what upstream's `--expand-strided-metadata` and `--lower-affine` do, and
+    rewrites no operations but views, what is asked of their layout, and those of
+    affine. What has no effect is removed.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def KronPoolArrays : Pass<"kron-pool-arrays", "::mlir::ModuleOp"> {
   let summary = "Take memory for arrays from the runtime";
   let description = [{

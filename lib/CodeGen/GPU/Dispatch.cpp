@@ -18,6 +18,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -86,6 +87,66 @@ static void addRequirement(OpBuilder &builder, Location loc,
           : value;
 }
 
+/// Bytes that copies of whole rows move at a time.
+static constexpr int64_t kPackedAlignment = 16;
+
+/// Whether `array` begins at a multiple of `alignment` bytes of an array that
+/// the program allocates, which the runtime aligns to more than any plan asks
+/// for.
+static bool isKnownToBeAligned(Value array, int64_t alignment) {
+  auto type = cast<MemRefType>(array.getType());
+  int64_t offset = type.getStridesAndOffset().second;
+  if (ShapedType::isDynamic(offset) ||
+      offset * getElementBytes(type.getElementType()) % alignment != 0)
+    return false;
+  while (auto view = array.getDefiningOp<ViewLikeOpInterface>()) {
+    // Begins at some byte, of which its type says nothing.
+    if (isa<memref::ViewOp>(view))
+      return false;
+    array = view.getViewSource();
+  }
+  return array.getDefiningOp<memref::AllocOp>();
+}
+
+/// The address of `array`, which is that of `base`, where a launch has to test
+/// that it is a multiple of `alignment` bytes; else 0.
+static Int getTestedAddress(Emitter &host, Value array, Value base,
+                            int64_t alignment) {
+  if (isKnownToBeAligned(array, alignment))
+    return 0;
+  return Int(LLVM::PtrToIntOp::create(host.builder, host.loc,
+                                      host.builder.getI64Type(), base));
+}
+
+namespace {
+/// An array of a fused region, and where it lies.
+struct PlacedArray {
+  Value array;
+  StepArray place;
+};
+} // namespace
+
+/// The arrays of `fused` but its factors.
+static SmallVector<PlacedArray> getPlacedArrays(FusedOp fused,
+                                                const FusedOperands &operands) {
+  SmallVector<PlacedArray> arrays{{fused.getInputs().front(), operands.input},
+                                  {fused.getInit(), operands.init}};
+  if (operands.addend.base) {
+    Value addend = fused.getModeProducts().back().getAddend();
+    arrays.push_back({addend ? fused.getOperandOf(addend) : fused.getInit(),
+                      operands.addend});
+  }
+  if (!operands.epilogue)
+    return arrays;
+  EpilogueOp epilogue = fused.getEpilogue();
+  if (Value bias = epilogue.getBias())
+    arrays.push_back({fused.getOperandOf(bias), operands.epilogue->bias});
+  if (Value residual = epilogue.getResidual())
+    arrays.push_back(
+        {fused.getOperandOf(residual), operands.epilogue->residual});
+  return arrays;
+}
+
 /// Whether the arrays of `fused` are multiples of `alignment` bytes, as an i1;
 /// null if that is known.
 static Value buildAlignmentTest(OpBuilder &builder, FusedOp fused,
@@ -97,19 +158,15 @@ static Value buildAlignmentTest(OpBuilder &builder, FusedOp fused,
   Emitter host(builder, fused.getLoc(), getStorageType(element));
   FusedOperands operands = getFusedOperands(host, fused);
   Int bits = 0;
-  SmallVector<StepArray> arrays{operands.input, operands.init, operands.addend};
-  if (operands.epilogue)
-    arrays.append({operands.epilogue->bias, operands.epilogue->residual});
-  for (const StepArray &array : arrays) {
-    if (!array.base)
-      continue;
-    Value address = LLVM::PtrToIntOp::create(builder, fused.getLoc(),
-                                             builder.getI64Type(), array.base);
-    bits = host.bitOr(bits, Int(address));
-    for (Int stride : array.strides)
+  for (const auto &[array, place] : getPlacedArrays(fused, operands)) {
+    bits =
+        host.bitOr(bits, getTestedAddress(host, array, place.base, alignment));
+    for (Int stride : place.strides)
       if (!stride.isConstant())
         bits = host.bitOr(bits, host.mul(stride, elementBytes));
   }
+  if (bits.is(0))
+    return nullptr;
   return host.equal(host.bitAnd(bits, alignment - 1), 0);
 }
 
@@ -154,7 +211,7 @@ static void require(Emitter &host, Requirement &requirement, Int lhs, Int rhs) {
 
 /// Adds that `array` has no gaps and begins at a multiple of 16 bytes.
 static void requirePacked(Emitter &host, Requirement &requirement,
-                          const StepArray &array, ArrayRef<Int> outerSizes,
+                          const PlacedArray &array, ArrayRef<Int> outerSizes,
                           ArrayRef<int64_t> itemSizes) {
   Int expected = 1;
   int64_t outerRank = outerSizes.size();
@@ -162,12 +219,12 @@ static void requirePacked(Emitter &host, Requirement &requirement,
     Int size =
         axis < outerRank ? outerSizes[axis] : Int(itemSizes[axis - outerRank]);
     if (!size.is(1))
-      require(host, requirement, array.strides[axis], expected);
+      require(host, requirement, array.place.strides[axis], expected);
     expected = host.mul(expected, size);
   }
-  Value address = LLVM::PtrToIntOp::create(
-      host.builder, host.loc, host.builder.getI64Type(), array.base);
-  require(host, requirement, host.bitAnd(Int(address), 15), 0);
+  Int address =
+      getTestedAddress(host, array.array, array.place.base, kPackedAlignment);
+  require(host, requirement, host.bitAnd(address, kPackedAlignment - 1), 0);
 }
 
 /// Adds that the arrays of `fused` are as `plan`, with `packed = 1`, wants
@@ -183,12 +240,12 @@ static void requirePacked(OpBuilder &builder, FusedOp fused, GPUPlanAttr plan,
   FusedOperands operands = getFusedOperands(host, fused);
   ArrayRef<Int> outerSizes =
       ArrayRef(operands.sizes).take_front(complete.firstAxis);
-  requirePacked(host, requirement, operands.input, outerSizes,
+  SmallVector<PlacedArray> arrays = getPlacedArrays(fused, operands);
+  requirePacked(host, requirement, arrays.front(), outerSizes,
                 complete.getInput().sizes);
-  for (const StepArray &array : {operands.init, operands.addend})
-    if (array.base)
-      requirePacked(host, requirement, array, outerSizes,
-                    complete.getOutput().sizes);
+  for (const PlacedArray &array : ArrayRef(arrays).drop_front())
+    requirePacked(host, requirement, array, outerSizes,
+                  complete.getOutput().sizes);
 }
 
 /// Adds that rows of the arrays of `fused`, and its factor, begin at multiples
@@ -203,18 +260,20 @@ static void requireAlignedRows(OpBuilder &builder, FusedOp fused,
   Type element = getElementType(fused.getInit());
   Emitter host(builder, fused.getLoc(), element);
   FusedOperands operands = getFusedOperands(host, fused);
-  Value factor =
-      getFusedFactor(host, fused, fused.getModeProducts().front()).array.base;
+  ModeProductOp product = fused.getModeProducts().front();
   Int bits = 0;
-  for (Value base : {operands.input.base, operands.init.base, factor})
+  for (auto [array, base] :
+       {std::pair(fused.getInputs().front(), operands.input.base),
+        std::pair(fused.getInit(), operands.init.base),
+        std::pair(fused.getOperandOf(product.getFactor()),
+                  getFusedFactor(host, fused, product).array.base)})
     bits =
-        host.bitOr(bits, Int(LLVM::PtrToIntOp::create(
-                             builder, host.loc, builder.getI64Type(), base)));
+        host.bitOr(bits, getTestedAddress(host, array, base, kPackedAlignment));
   for (Int stride :
        {operands.input.strides[rowAxis], operands.init.strides[rowAxis]})
     if (!stride.isConstant())
       bits = host.bitOr(bits, host.mul(stride, getElementBytes(element)));
-  require(host, requirement, host.bitAnd(bits, 15), 0);
+  require(host, requirement, host.bitAnd(bits, kPackedAlignment - 1), 0);
 }
 
 /// What `plan` requires of what is known at launch only.

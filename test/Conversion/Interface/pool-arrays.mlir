@@ -8,11 +8,15 @@
 // CHECK-LABEL: llvm.func @array(
 // CHECK:         %[[P:.*]] = llvm.call @kronRtAllocate(%{{.*}})
 // CHECK:         llvm.call @kronRtFree(%[[P]])
+// CHECK:         %[[FREE:.*]] = llvm.mlir.addressof @kronRtFree
+// CHECK:         llvm.call %[[FREE]](%[[P]])
 llvm.func @malloc(i64) -> !llvm.ptr
 llvm.func @free(!llvm.ptr)
 llvm.func @array(%n: i64) {
   %p = llvm.call @malloc(%n) : (i64) -> !llvm.ptr
   llvm.call @free(%p) : (!llvm.ptr) -> ()
+  %free = llvm.mlir.addressof @free : !llvm.ptr
+  llvm.call %free(%p) : !llvm.ptr, (!llvm.ptr) -> ()
   llvm.return
 }
 
