@@ -168,14 +168,14 @@ func.func @step_budget(%x: memref<64x16xf32>, %f: memref<16x16xf32>, %y: memref<
 
 // -----
 
-// An axis that a single register holds has no segments.
-func.func @segment(%x: memref<40x32x13xf32>, %f: memref<20x32x13xf32>, %y: memref<40x20x13xf32>) {
-  // expected-error @+1 {{'kron.fused' op has a plan that is none for it: step 1 cannot have segment = 1: the innermost axis fills no more than a register}}
-  kron.fused ins(%x, %f : memref<40x32x13xf32>, memref<20x32x13xf32>) outs(%y : memref<40x20x13xf32>)
-      attributes {plan = #kron.cpu_plan<vector_bits = 512, steps = [{segment = 1}]>} {
-  ^bb0(%t: tensor<40x32x13xf32>, %a: tensor<20x32x13xf32>, %o: tensor<40x20x13xf32>):
-    %1 = kron.mode_product axis(1) ins(%t : tensor<40x32x13xf32>) factor(%a [q, p, 2] : tensor<20x32x13xf32>) outs(%o : tensor<40x20x13xf32>) -> tensor<40x20x13xf32>
-    kron.yield %1 : tensor<40x20x13xf32>
+// An axis that fills a register has no segments.
+func.func @segment(%x: memref<40x32x16xf32>, %f: memref<20x32x16xf32>, %y: memref<40x20x16xf32>) {
+  // expected-error @+1 {{'kron.fused' op has a plan that is none for it: step 1 cannot have segment = 1: the innermost axis fills a register, or no more than half of one}}
+  kron.fused ins(%x, %f : memref<40x32x16xf32>, memref<20x32x16xf32>) outs(%y : memref<40x20x16xf32>)
+      attributes {plan = #kron.cpu_plan<vector_bits = 512, steps = [{lanes = 3, segment = 1}]>} {
+  ^bb0(%t: tensor<40x32x16xf32>, %a: tensor<20x32x16xf32>, %o: tensor<40x20x16xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<40x32x16xf32>) factor(%a [q, p, 2] : tensor<20x32x16xf32>) outs(%o : tensor<40x20x16xf32>) -> tensor<40x20x16xf32>
+    kron.yield %1 : tensor<40x20x16xf32>
   }
   return
 }

@@ -18,12 +18,63 @@ func.func @factor_panels(%x: memref<1000x96xf32>, %f: memref<96x96xf32>, %y: mem
 
 // Verify that rows which start within lines are copied to panels.
 // CHECK-LABEL: func.func @input_panels
-// CHECK: #kron.cpu_plan<{{.*}}steps = [{rows = 8, vectors = 2, input_panels = 1}]>
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{rows = 4, vectors = 4, input_panels = 1}]>
 func.func @input_panels(%x: memref<64x300xf32>, %f: memref<64x64xf32>, %y: memref<64x300xf32>) {
   kron.fused ins(%x, %f : memref<64x300xf32>, memref<64x64xf32>) outs(%y : memref<64x300xf32>) {
   ^bb0(%t: tensor<64x300xf32>, %a: tensor<64x64xf32>, %o: tensor<64x300xf32>):
     %1 = kron.mode_product axis(0) ins(%t : tensor<64x300xf32>) factor(%a [p, q] : tensor<64x64xf32>) outs(%o : tensor<64x300xf32>) -> tensor<64x300xf32>
     kron.yield %1 : tensor<64x300xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that register tiles store to few rows of many results at a time if K is small, and to more of them if it is large
+// or if there are few results.
+// CHECK-LABEL: func.func @result_rows
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{rows = 3, vectors = 8}]>
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{rows = 6, vectors = 4, input_panels = 1}]>
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{rows = 10, vectors = 2}]>
+// NARROW-LABEL: func.func @result_rows
+// NARROW: #kron.cpu_plan<{{.*}}steps = [{rows = 3, vectors = 4}]>
+func.func @result_rows(%x: memref<9x512xf32>, %f: memref<9x150xf32>, %y: memref<150x512xf32>,
+                       %x1: memref<200x512xf32>, %f1: memref<200x150xf32>, %f2: memref<9x20xf32>, %y2: memref<20x512xf32>) {
+  kron.fused ins(%x, %f : memref<9x512xf32>, memref<9x150xf32>) outs(%y : memref<150x512xf32>) {
+  ^bb0(%t: tensor<9x512xf32>, %a: tensor<9x150xf32>, %o: tensor<150x512xf32>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<9x512xf32>) factor(%a [p, q] : tensor<9x150xf32>) outs(%o : tensor<150x512xf32>) -> tensor<150x512xf32>
+    kron.yield %1 : tensor<150x512xf32>
+  }
+  kron.fused ins(%x1, %f1 : memref<200x512xf32>, memref<200x150xf32>) outs(%y : memref<150x512xf32>) {
+  ^bb0(%t: tensor<200x512xf32>, %a: tensor<200x150xf32>, %o: tensor<150x512xf32>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<200x512xf32>) factor(%a [p, q] : tensor<200x150xf32>) outs(%o : tensor<150x512xf32>) -> tensor<150x512xf32>
+    kron.yield %1 : tensor<150x512xf32>
+  }
+  kron.fused ins(%x, %f2 : memref<9x512xf32>, memref<9x20xf32>) outs(%y2 : memref<20x512xf32>) {
+  ^bb0(%t: tensor<9x512xf32>, %a: tensor<9x20xf32>, %o: tensor<20x512xf32>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<9x512xf32>) factor(%a [p, q] : tensor<9x20xf32>) outs(%o : tensor<20x512xf32>) -> tensor<20x512xf32>
+    kron.yield %1 : tensor<20x512xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that more than half of a register is long enough for segments, and half of one or all of one is not.
+// CHECK-LABEL: func.func @part_of_a_segment
+// CHECK: #kron.cpu_plan<{{.*}}segment = 1
+// CHECK-NOT: segment =
+func.func @part_of_a_segment(%x: memref<48x60x12xf32>, %f: memref<40x60x12xf32>, %y: memref<48x40x12xf32>,
+                             %x1: memref<48x60x8xf32>, %f1: memref<40x60x8xf32>, %y1: memref<48x40x8xf32>) {
+  kron.fused ins(%x, %f : memref<48x60x12xf32>, memref<40x60x12xf32>) outs(%y : memref<48x40x12xf32>) {
+  ^bb0(%t: tensor<48x60x12xf32>, %a: tensor<40x60x12xf32>, %o: tensor<48x40x12xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<48x60x12xf32>) factor(%a [q, p, 2] : tensor<40x60x12xf32>) outs(%o : tensor<48x40x12xf32>) -> tensor<48x40x12xf32>
+    kron.yield %1 : tensor<48x40x12xf32>
+  }
+  kron.fused ins(%x1, %f1 : memref<48x60x8xf32>, memref<40x60x8xf32>) outs(%y1 : memref<48x40x8xf32>) {
+  ^bb0(%t: tensor<48x60x8xf32>, %a: tensor<40x60x8xf32>, %o: tensor<48x40x8xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<48x60x8xf32>) factor(%a [q, p, 2] : tensor<40x60x8xf32>) outs(%o : tensor<48x40x8xf32>) -> tensor<48x40x8xf32>
+    kron.yield %1 : tensor<48x40x8xf32>
   }
   return
 }

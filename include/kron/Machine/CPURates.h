@@ -211,6 +211,13 @@ struct CPURates {
   /// an element of a factor; and of a vector of results whose line comes late.
   double alongLoadSlots = 3, farLoadSlots = 12, packedElementSlots = 3;
   double lostStoreSlots = 40;
+  /// Issue slots that a register tile takes for each row of results, of more
+  /// than `linesInFlight`, that it stores to, beside those of the stores: a row
+  /// lies in a page of its own, and the line at its end is stored to again only
+  /// when all others were. Such stores delay multiply-adds, of which so many
+  /// more hide each other's latency.
+  double resultRowSlots = 12;
+  int64_t delayedFmas = 2;
   /// Rows of a register tile that has all q, so that X is read only once.
   int64_t leastRowsOfAll = 3, mostRowsOfAll = 6;
   /// Vectors that share a shuffle which repeats a group, and accumulators

@@ -23,14 +23,18 @@ struct BlockCosts {
   int64_t nearVectors;
   /// Issue slots of a load of others.
   double farLoadSlots;
+  /// Issue slots of each step of p that a row takes for its results.
+  double rowSlots;
 
   /// Issue slots of one step of p, a multiply-add or a load each: FMAs, loads,
-  /// or the FMA latency, whichever is most.
+  /// or the FMA latency, whichever is most. Where rows take slots, far loads
+  /// compete with their stores for lines.
   double getBlockCost(int64_t rows, int64_t vectors) const {
     double loads = vectors > nearVectors ? farLoadSlots * vectors : vectors;
+    double stores = rowSlots ? rowSlots * rows + loads - vectors : 0;
     return std::max({double(parts * rows * vectors), parts * rows + loads,
                      double(inFlight)}) +
-           1;
+           1 + stores;
   }
   double getCoverCost(int64_t total, int64_t vectorTotal, int64_t rows,
                       int64_t vectors) const;
@@ -66,8 +70,10 @@ TileShape kron::chooseTileShape(int64_t rows, int64_t vectors,
   int64_t vectorTotal = vectors < 0 ? kMany : std::min(vectors, kMany);
   auto [fixedRows, fixedVectors] = choice.fixed;
 
-  BlockCosts costs{parts, choice.fmasInFlight, vectorTotal,
-                   choice.farLoadSlots};
+  BlockCosts costs{parts, choice.fmasInFlight, vectorTotal, choice.farLoadSlots,
+                   choice.rowSlots};
+  if (choice.rowSlots)
+    costs.inFlight += kCPURates.delayedFmas;
   if (inputVectors)
     costs.nearVectors =
         choice.l1Bytes / 2 / (inputVectors * choice.vectorBits / 8);
@@ -112,6 +118,18 @@ static int64_t choosePanelRows(const StepLayout &step, int64_t group,
   return total < 0 ? rows : std::min(rows, total);
 }
 
+/// Issue slots of each step of p that a register tile takes for a row of
+/// results of a single factor in memory: none if these are so few that a
+/// processor follows all of them, or if the input of wide blocks leaves the
+/// first-level cache, since more blocks of rows would read it anew.
+static double getRowSlots(const StepLayout &step, const TileChoice &choice) {
+  int64_t wideBytes = step.sizeK * getPanelVectors(step) * step.vectorBits / 8;
+  bool isLost = step.given->steps.size() == 1 && step.destination.element &&
+                step.sizeN > kCPURates.linesInFlight &&
+                wideBytes <= choice.l1Bytes / 2;
+  return isLost ? kCPURates.resultRowSlots / step.sizeK : 0;
+}
+
 TileShape kron::chooseInnerShape(const StepLayout &step, const LoopNest &nest,
                                  Int size, const TileChoice &choice,
                                  const StepBudget &budget) {
@@ -119,8 +137,14 @@ TileShape kron::chooseInnerShape(const StepLayout &step, const LoopNest &nest,
   int64_t lanes = chooseLanes(isKnown ? size.getConstant() : INT64_MAX,
                               step.vectorBits, step.elementBytes);
   int64_t used = lanes / nest.group * nest.group;
-  // Wide blocks would leave much of a size that is not known to single vectors.
+  TileChoice own = choice;
+  own.rowSlots = getRowSlots(step, choice);
+  // Wider blocks would leave much of a size that is not known to single
+  // vectors.
   int64_t vectorTotal = getPanelVectors(step);
+  if (own.rowSlots && step.mostInner &&
+      step.mostInner % (2 * vectorTotal * used) == 0)
+    vectorTotal *= 2;
   if (isKnown)
     vectorTotal = llvm::divideCeil(size.getConstant(), used);
   // In place it has all q, so that it has read all of X before it stores, if
@@ -134,7 +158,7 @@ TileShape kron::chooseInnerShape(const StepLayout &step, const LoopNest &nest,
   if (nest.group == getMaxLanes(step) && step.elementParts == 1)
     return {std::min(step.sizeN, choosePanelRows(step, 1, -1, budget)),
             std::min(vectorTotal, getPanelVectors(step))};
-  return chooseTileShape(step.sizeN, vectorTotal, choice, step.elementParts,
+  return chooseTileShape(step.sizeN, vectorTotal, own, step.elementParts,
                          /*inputVectors=*/step.sizeK);
 }
 

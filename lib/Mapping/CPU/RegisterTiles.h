@@ -23,6 +23,8 @@ struct TileChoice {
   TileShape fixed;
   /// Issue slots of a load of what leaves that cache.
   double farLoadSlots = kCPURates.secondLevelLoadSlots;
+  /// Of each step of p, those that a row takes for its results.
+  double rowSlots = 0;
 
   bool isFixed() const { return fixed.rows || fixed.vectors; }
 };

@@ -116,7 +116,7 @@ bool kron::hasLongVaryingAxis(const CPUPlan &plan, FusedOp fused,
   int64_t size = getArrayType(fused.getInit()).getDimSize(innermost);
   const StepGroup &group = plan.groups.front();
   return varies(fused, innermost) && !ShapedType::isDynamic(size) &&
-         size > lanes && paysForSegments(group.sizeK, group.sizeN);
+         canBeSegments(size, lanes) && paysForSegments(group.sizeK, group.sizeN);
 }
 
 /// Whether elements are computed in the type in which they are stored.

@@ -132,7 +132,7 @@ std::string StepVerifier::getBlocksReason(const StepLayout &step,
   std::optional<SegmentShape> shape = getStepSegmentShape(step, nest);
   if (!shape)
     return quote("segment", fields.segment) +
-           ": the innermost axis fills no more than a register";
+           ": the innermost axis fills a register, or no more than half of one";
   if (fields.packedK && !canPackInSegments(nest, *shape))
     return quote("packed_k", fields.packedK) +
            ": no rows share the factor, or it is read in pairs";

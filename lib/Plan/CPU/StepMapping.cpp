@@ -293,11 +293,16 @@ bool kron::canReadPairs(const StepLayout &step, int64_t group) {
          step.elementParts == 1 && step.sizeK * group % 2 == 0;
 }
 
+bool kron::canBeSegments(int64_t size, int64_t lanes) {
+  return size > lanes || (2 * size > lanes && size < lanes);
+}
+
 std::optional<SegmentShape> kron::getSegmentShape(const StepLayout &step,
                                                   Type stored, int64_t size,
                                                   int64_t rows) {
   int64_t lanes = getMaxLanes(step);
-  if (step.elementParts != 1 || step.hasPairs || rows < 1 || size <= lanes)
+  if (step.elementParts != 1 || step.hasPairs || rows < 1 ||
+      !canBeSegments(size, lanes))
     return std::nullopt;
   SegmentShape shape;
   // One row takes as long as reading the factor, of which a few lines at a time

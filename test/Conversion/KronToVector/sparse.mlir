@@ -168,7 +168,7 @@ func.func @long_lanes(%x: memref<256x3072xf32>, %w: memref<1x64x64x48xf32>, %y: 
 
 // Verify batch last: elements of the factor that are broadcast and d = 16 apart are
 // packed (64 * 64 * 16 * 4 bytes, by shuffles), and X, whose rows lie pages apart, is
-// copied to panels of 64 rows and two registers, from which 8 q at a time take it.
+// copied to panels of 64 rows and four registers, from which 4 q at a time take it.
 // CHECK-LABEL: func.func @batch_last
 // CHECK-SAME: kron.shared_bytes = 262144 : i64, kron.thread_bytes = 0 : i64
 // CHECK: call @kronRtWorkspace
@@ -176,7 +176,7 @@ func.func @long_lanes(%x: memref<256x3072xf32>, %w: memref<1x64x64x48xf32>, %y: 
 // CHECK-LABEL: func.func private @batch_last_fused
 // CHECK: %[[PANEL:.*]] = llvm.alloca %{{.*}} x f32 {alignment = 64 : i64}
 // CHECK: scf.for
-// CHECK-COUNT-2: llvm.store %{{.*}} : vector<16xf32>, !llvm.ptr
+// CHECK-COUNT-4: llvm.store %{{.*}} : vector<16xf32>, !llvm.ptr
 // CHECK-NOT: llvm.store {{.*}} : vector
 // CHECK-COUNT-64: vector.fma
 // CHECK-NOT: vector.fma

@@ -140,6 +140,10 @@ struct SegmentShape {
 /// Results of a block of a segment, at most.
 inline constexpr int64_t kMostSegmentResults = 4;
 
+/// Whether `size` positions of t can be segments of vectors of `lanes`: more
+/// than a vector, or a part of one that is too large for a group.
+bool canBeSegments(int64_t size, int64_t lanes);
+
 /// How `size` positions of t can be taken in segments through `rows` rows, but
 /// for the length of a segment; none if they cannot. `stored`: how elements of
 /// the factor lie where they are loaded.
