@@ -134,8 +134,11 @@ struct CPURates {
   /// anywhere and cross cache lines take more, what those of a step take more
   /// whose arrays lie in the second-level cache, and a shuffle beside a
   /// multiply-add; a store of a part of a vector, and what one of a whole
-  /// vector of 256 bits takes more than one of 512 bits does.
+  /// vector of 256 bits takes more than one of 512 bits does. Arrays that crowd
+  /// the second-level cache take `fullCacheSlots` for a vector that comes or
+  /// goes, and loops of a step of its own `ownLoopSlots` for each.
   double unalignedSlots = 0.75, secondLevelSlots = 4, shuffleCost = 0.5;
+  double fullCacheSlots = 6, ownLoopSlots = 0.25;
   double storedPartSlots = 2, narrowStoreSlots = 1;
   /// Of a processor that splits vectors of 512 bits: what fibres of half a
   /// vector take by way of memory, beside two shuffles; what loading elements

@@ -27,12 +27,12 @@ Prefetcher::Prefetcher(Emitter &emitter, const PrefetchStream &stream,
   Value pointer = LLVM::LoadOp::create(builder, emitter.loc,
                                        stream.slot.getType(), stream.slot);
   numStarts = stream.resultOffset ? 2 : 1;
-  auto append = [&](int64_t size) {
+  auto append = [&](int64_t size, int64_t first) {
     size = std::min(size, stream.mostLines * kLineBytes);
     Value result;
     if (stream.resultOffset)
       result = bytes.offsetPointer(pointer, stream.resultOffset);
-    for (int64_t offset = 0; offset < size; offset += kLineBytes) {
+    for (int64_t offset = first; offset < size; offset += kLineBytes) {
       lines.push_back({pointer, offset});
       if (result)
         lines.push_back({result, offset});
@@ -40,7 +40,7 @@ Prefetcher::Prefetcher(Emitter &emitter, const PrefetchStream &stream,
   };
   if (!stream.segmentBytes) {
     auto step = std::max<int64_t>(1, static_cast<int64_t>(std::ceil(share)));
-    append(step);
+    append(step, 0);
     pointer = bytes.offsetPointer(pointer, step);
   } else {
     auto segments = std::max<int64_t>(
@@ -50,8 +50,12 @@ Prefetcher::Prefetcher(Emitter &emitter, const PrefetchStream &stream,
         std::min(segments, std::max<int64_t>(1, stream.mostLines / linesOfOne));
     linesOfSegment = std::min(linesOfOne, stream.mostLines);
     segmentStride = stream.stride;
+    // One that starts within a line ends in one more, which is wanted more than
+    // the first: the tile or slice beside it in memory has been taken before
+    // and has left that in a cache.
+    int64_t first = (stream.segmentBytes - 1) % kLineBytes;
     for (int64_t segment = 0; segment < asked; ++segment) {
-      append(stream.segmentBytes);
+      append(stream.segmentBytes, first);
       pointer = bytes.offsetPointer(pointer, stream.stride);
     }
     pointer = bytes.offsetPointer(pointer,

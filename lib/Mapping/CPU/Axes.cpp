@@ -232,7 +232,8 @@ static bool putsRowsInLanes(const CPUPlan &plan, FusedOp fused,
   if (bytes > kCPURates.mostBytesOfRowsInLanes &&
       (!isMany || 2 * bytes > caches.l2Bytes))
     return false;
-  SmallVector<StepGroup> groups = chooseGroups(fused, lanes, /*isFull=*/true);
+  SmallVector<StepGroup> groups =
+      chooseGroups(fused, lanes, caches, /*isFull=*/true);
   auto [input, others] = getTransposingCosts(groups, lanes);
   if (!plan.transposesInput)
     others += std::exchange(input, 0);
@@ -347,7 +348,8 @@ std::variant<CPUPlan, std::string> kron::chooseAxes(FusedOp fused,
   SmallVector<ModeProductOp> products = fused.getModeProducts();
   auto apart = llvm::map_to_vector(products, startGroup);
   if (!isGiven("steps"))
-    setSteps(isRegroupedChain ? apart : chooseGroups(fused, lanes), choices);
+    setSteps(isRegroupedChain ? apart : chooseGroups(fused, lanes, caches),
+             choices);
   if (!isGiven("tiled_axis"))
     choices.tiledAxis = isRegroupedChain
                             ? static_cast<int64_t>(*getRegroupedRows(products))
@@ -371,7 +373,7 @@ std::variant<CPUPlan, std::string> kron::chooseAxes(FusedOp fused,
             ? putsRegroupedRowsInLanes(*plan, lanes)
             : putsRowsInLanes(*plan, fused, choices.vectorBits, caches);
   if (choices.rowsInLanes && !isRegroupedChain && !isGiven("steps"))
-    setSteps(chooseGroups(fused, lanes, /*isFull=*/true), choices);
+    setSteps(chooseGroups(fused, lanes, caches, /*isFull=*/true), choices);
   return describeCPUPlan(fused, choices);
 }
 

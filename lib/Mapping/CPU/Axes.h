@@ -19,9 +19,10 @@ namespace mlir::kron {
 double getGroupCost(int64_t sizeK, int64_t sizeN, int64_t inside,
                     int64_t lanes);
 
-/// The mode products of `fused`, neighbours joined while that is cheaper.
+/// The mode products of `fused`, neighbours joined where that is cheaper.
 /// `isFull`: lanes are full whatever lies inside.
 SmallVector<StepGroup> chooseGroups(FusedOp fused, int64_t lanes,
+                                    const CacheBudget &caches,
                                     bool isFull = false);
 
 /// Whether `first`, a step with others behind it, takes fewer issue slots with

@@ -86,55 +86,156 @@ bool kron::paysForPairs(FusedOp fused, const StepGroup &first, int64_t lanes) {
   return first.sizeN * pairs / fill + kCPURates.pairCopySlots < apart;
 }
 
-/// Whether `joined`, that is `group` and `next`, is cheaper than both apart on
-/// an array of `sizes`.
-static bool isCheaperJoined(const StepGroup &group, ModeProductOp next,
-                            const StepGroup &joined, ArrayRef<int64_t> sizes,
-                            int64_t lanes, bool isFull) {
-  StepGroup other = startGroup(next);
-  unsigned end = group.axis + group.products.size();
-  int64_t groupInside = getInside(sizes, end, isFull);
-  // What lies inside `next` once the group has been applied.
-  SmallVector<int64_t> after(sizes);
-  for (ModeProductOp product : group.products)
+namespace {
+/// Chooses which neighbours of the mode products of a fused region are joined:
+/// of all divisions into groups the one that costs least.
+class GroupChooser {
+public:
+  GroupChooser(FusedOp fused, int64_t lanes, bool isFull,
+               const CacheBudget &caches);
+
+  SmallVector<StepGroup> choose();
+
+private:
+  /// The cheapest `count` groups of all products up to one, the last of which
+  /// is `last`, with those up to `begin` before it.
+  struct Choice {
+    StepGroup last;
+    unsigned begin = 0, count = 0;
+    double cost = 0;
+
+    /// Of equal costs, but for rounding, those of fewer steps are better.
+    std::pair<float, unsigned> getRank() const { return {cost, count}; }
+  };
+
+  int64_t getInside(unsigned begin, const StepGroup &group) const;
+  double getMoveSlots(unsigned begin, const StepGroup &group) const;
+  double getCost(unsigned begin, const StepGroup &group) const;
+  void tryGroups(unsigned begin);
+
+  FusedOp fused;
+  SmallVector<ModeProductOp> products;
+  int64_t lanes;
+  bool isFull, isComplex;
+  CacheBudget caches;
+  /// Sizes of the array before each product, and the result's.
+  SmallVector<SmallVector<int64_t>> sizes;
+  /// Bytes of the least tile for each element of the contracted axes.
+  int64_t positionBytes = 0;
+  SmallVector<std::optional<Choice>> choices;
+};
+} // namespace
+
+GroupChooser::GroupChooser(FusedOp fused, int64_t lanes, bool isFull,
+                           const CacheBudget &caches)
+    : fused(fused), products(fused.getModeProducts()), lanes(lanes),
+      isFull(isFull),
+      isComplex(isa<ComplexType>(getElementType(fused.getInit()))),
+      caches(caches), choices(products.size() + 1) {
+  ShapedType init = getArrayType(fused.getInit());
+  int innermost = init.getRank() - 1;
+  positionBytes = getComputedBytes(fused);
+  if (isFull)
+    positionBytes *= lanes;
+  else if (!getContractedAxes(fused)[innermost])
+    positionBytes = init.isDynamicDim(innermost)
+                        ? kCPURates.columnSegmentBytes
+                        : std::min(kCPURates.columnSegmentBytes,
+                                   positionBytes * init.getDimSize(innermost));
+  sizes.emplace_back(getArrayType(products.front().getInput()).getShape());
+  for (ModeProductOp product : products) {
+    SmallVector<int64_t> after = sizes.back();
     after[product.getAxis()] = getArrayType(product.getFactor())
                                    .getDimSize(product.getResultingFactorDim());
-  int64_t nextInside = getInside(after, other.axis + 1, isFull);
-  int64_t jointInside =
-      getInside(sizes, joined.axis + joined.products.size(), isFull);
+    sizes.push_back(std::move(after));
+  }
+}
+
+/// Elements inside of the axes of `group`, which applies the products from
+/// `begin` on.
+int64_t GroupChooser::getInside(unsigned begin, const StepGroup &group) const {
+  return ::getInside(sizes[begin], group.axis + group.products.size(), isFull);
+}
+
+/// Issue slots in which a vector that `group` takes comes from a cache beyond
+/// the first one, and its results go there; 0 if it has to go no further: all
+/// outside of the group's axes can be cut into slices.
+double GroupChooser::getMoveSlots(unsigned begin,
+                                  const StepGroup &group) const {
+  unsigned end = begin + group.products.size();
+  double before = positionBytes, after = positionBytes;
+  for (unsigned axis : getContractedAxes(fused).set_bits())
+    if (axis >= group.axis) {
+      before *= sizes[begin][axis];
+      after *= sizes[end][axis];
+    }
+  if (before + after <= caches.l1Bytes)
+    return 0;
+  double slots = 2 * (before + after) <= caches.l2Bytes
+                     ? kCPURates.secondLevelSlots
+                     : kCPURates.fullCacheSlots;
+  double share = double(lanes) * getComputedBytes(fused) * 8 / 512;
+  return slots * share * (1 + after / before);
+}
+
+/// Of applying `group` to the array before product `begin`, per element of the
+/// first input: multiply-adds go beside what a cache takes.
+double GroupChooser::getCost(unsigned begin, const StepGroup &group) const {
+  double share = 1;
+  for (auto [first, before] : llvm::zip(sizes.front(), sizes[begin]))
+    if (first != before)
+      share *= double(before) / first;
   double growth = double(group.sizeN) / group.sizeK;
-  double apart =
-      getGroupCost(group.sizeK, group.sizeN, groupInside, lanes) +
-      growth * getGroupCost(other.sizeK, other.sizeN, nextInside, lanes);
-  double joint = getGroupCost(joined.sizeK, joined.sizeN, jointInside, lanes);
-  // Arrays without elements have no costs to compare.
-  return !(joint > apart);
+  double slots =
+      getGroupCost(group.sizeK, group.sizeN, getInside(begin, group), lanes);
+  // Of both parts of complex numbers.
+  if (isComplex)
+    slots += slots - 1 - growth;
+  return share *
+         (std::max(slots, getMoveSlots(begin, group)) + kCPURates.ownLoopSlots);
+}
+
+/// Continues the choice of what is applied up to `begin` by each group from
+/// there on, as long as joining one more is not dearer than it is apart.
+void GroupChooser::tryGroups(unsigned begin) {
+  StepGroup group = startGroup(products[begin]);
+  double apart = 0;
+  for (unsigned end = begin + 1;; ++end) {
+    double cost = getCost(begin, group);
+    apart += getCost(end - 1, startGroup(products[end - 1]));
+    // Arrays without elements have no costs to compare.
+    if (cost > apart)
+      return;
+    Choice next{group, begin, 1, cost};
+    if (begin) {
+      next.count += choices[begin]->count;
+      next.cost += choices[begin]->cost;
+    }
+    if (!choices[end] || next.getRank() <= choices[end]->getRank())
+      choices[end] = next;
+    if (end == products.size())
+      return;
+    std::optional<StepGroup> joined =
+        joinGroup(fused, group, products[end], /*isFirst=*/begin == 0,
+                  /*isLast=*/end + 1 == products.size());
+    if (!joined)
+      return;
+    group = std::move(*joined);
+  }
+}
+
+SmallVector<StepGroup> GroupChooser::choose() {
+  for (unsigned begin = 0; begin < products.size(); ++begin)
+    tryGroups(begin);
+  SmallVector<StepGroup> groups;
+  for (unsigned end = products.size(); end; end = choices[end]->begin)
+    groups.push_back(choices[end]->last);
+  std::reverse(groups.begin(), groups.end());
+  return groups;
 }
 
 SmallVector<StepGroup> kron::chooseGroups(FusedOp fused, int64_t lanes,
+                                          const CacheBudget &caches,
                                           bool isFull) {
-  SmallVector<ModeProductOp> products = fused.getModeProducts();
-  SmallVector<int64_t> sizes(
-      getArrayType(products.front().getInput()).getShape());
-  SmallVector<StepGroup> groups;
-  for (unsigned index = 0; index < products.size();) {
-    StepGroup group = startGroup(products[index]);
-    unsigned next = index + 1;
-    for (; next < products.size(); ++next) {
-      std::optional<StepGroup> joined =
-          joinGroup(fused, group, products[next], /*isFirst=*/index == 0,
-                    /*isLast=*/next + 1 == products.size());
-      if (!joined || !isCheaperJoined(group, products[next], *joined, sizes,
-                                      lanes, isFull))
-        break;
-      group = std::move(*joined);
-    }
-    for (ModeProductOp product : group.products)
-      sizes[product.getAxis()] =
-          getArrayType(product.getFactor())
-              .getDimSize(product.getResultingFactorDim());
-    groups.push_back(std::move(group));
-    index = next;
-  }
-  return groups;
+  return GroupChooser(fused, lanes, isFull, caches).choose();
 }

@@ -360,7 +360,8 @@ func.func @kept(%x: memref<64x16xf32, strided<[1, 64]>>, %f: memref<16x16xf32>, 
 
 // Verify that 32 columns whose input lies in rows are transposed in slices of 64 elements, and
 // that the next slice of each row is prefetched: segments of 256 bytes, a row of 16 KB apart, of
-// which every turn of the loop over p prefetches one line.
+// which every turn of the loop over p prefetches one line, that of the last of 64 bytes: a segment
+// that starts within a line ends in one more, while its first is where the slice beside it ends.
 // CHECK-LABEL: func.func private @columns_of_rows_fused
 // CHECK: %[[NEXT:.*]] = llvm.getelementptr %{{.*}}[64] : (!llvm.ptr) -> !llvm.ptr, f32
 // CHECK: llvm.store %[[NEXT]], %[[SLOT:.*]] : !llvm.ptr, !llvm.ptr
@@ -373,7 +374,8 @@ func.func @kept(%x: memref<64x16xf32, strided<[1, 64]>>, %f: memref<16x16xf32>, 
 // CHECK: %[[LINE:.*]] = arith.remui %[[TURN]], %c4_i64
 // CHECK: %[[WITHIN:.*]] = arith.muli %[[LINE]], %c64_i64
 // CHECK: %[[OFFSET:.*]] = arith.addi %[[FROM]], %[[WITHIN]]
-// CHECK: %[[AT:.*]] = llvm.getelementptr %[[ROW]][%[[OFFSET]]]
+// CHECK: %[[LAST:.*]] = arith.addi %[[OFFSET]], %c63_i64
+// CHECK: %[[AT:.*]] = llvm.getelementptr %[[ROW]][%[[LAST]]]
 // CHECK: "llvm.intr.prefetch"(%[[AT]])
 // CHECK: scf.yield
 func.func @columns_of_rows(%x: memref<64x64x1024xf32, strided<[64, 1, 4096]>>, %f: memref<64x64xf32>, %y: memref<64x64x1024xf32>) {

@@ -242,17 +242,19 @@ func.func @large_gradient(%x: memref<256x384xf32>, %g: memref<256x384xf32>, %y: 
 
 // Verify what is prefetched while a tile of 64 rows of one block is computed: the same
 // rows of the next block, 64 elements on, of which 256 bytes follow each other in rows
-// of 1536 bytes; and as much of the result.
+// of 1536 bytes, of each line the last; and as much of the result.
 // CHECK-LABEL: func.func private @blocks_fused
 // CHECK: %[[SLOT:.*]] = llvm.alloca %{{.*}} x !llvm.ptr
 // CHECK: %[[NEXT:.*]] = llvm.getelementptr %{{.*}}[64] : (!llvm.ptr) -> !llvm.ptr, f32
 // CHECK: llvm.store %[[NEXT]], %[[SLOT]]
 // CHECK: %[[ASKED:.*]] = llvm.load %[[SLOT]]
 // CHECK: %[[ROW:.*]] = llvm.getelementptr %[[ASKED]][1536] : (!llvm.ptr) -> !llvm.ptr, i8
-// CHECK: "llvm.intr.prefetch"(%[[ASKED]])
-// CHECK: llvm.getelementptr %[[ASKED]][192] : (!llvm.ptr) -> !llvm.ptr, i8
-// CHECK-NOT: llvm.getelementptr %[[ASKED]][256]
-// CHECK: "llvm.intr.prefetch"(%[[ROW]])
+// CHECK: %[[FIRST:.*]] = llvm.getelementptr %[[ASKED]][63] : (!llvm.ptr) -> !llvm.ptr, i8
+// CHECK: "llvm.intr.prefetch"(%[[FIRST]])
+// CHECK: llvm.getelementptr %[[ASKED]][255] : (!llvm.ptr) -> !llvm.ptr, i8
+// CHECK-NOT: llvm.getelementptr %[[ASKED]][319]
+// CHECK: %[[SECOND:.*]] = llvm.getelementptr %[[ROW]][63] : (!llvm.ptr) -> !llvm.ptr, i8
+// CHECK: "llvm.intr.prefetch"(%[[SECOND]])
 func.func @blocks(%x: memref<4096x384xf32>, %w: memref<6x64x64x1xf32>, %y: memref<4096x384xf32>) {
   kron.ksmm ins(%x : memref<4096x384xf32>) weights(%w : memref<6x64x64x1xf32>) outs(%y : memref<4096x384xf32>)
   return
