@@ -286,8 +286,9 @@ static std::optional<std::string> findKeptName(const CalibrationKey &key,
 /// Measures a GPU that no table has, and keeps what it finds where that is
 /// possible.
 static std::string measureUnknownGPU(int32_t number, const CalibrationKey &key,
+                                     double seconds,
                                      llvm::raw_ostream &warnings) {
-  auto measured = measureGPU(number, Deadline(kCalibrationSeconds));
+  auto measured = measureGPU(number, Deadline(seconds));
   if (!measured) {
     warnings << "GPU " << number << " cannot be calibrated: "
              << llvm::toString(measured.takeError()) << "\n";
@@ -304,7 +305,9 @@ static std::string measureUnknownGPU(int32_t number, const CalibrationKey &key,
 }
 
 llvm::Expected<std::string> kron::getGPUName(int32_t number,
-                                             llvm::raw_ostream &warnings) {
+                                             llvm::raw_ostream &warnings,
+                                             std::optional<double> seconds) {
+  double most = seconds.value_or(kCalibrationSeconds);
   KronCudaProperties properties;
   if (kronGetCudaProperties(number, &properties) != KRON_SUCCESS)
     return createStringError(kronGetLastError());
@@ -318,7 +321,7 @@ llvm::Expected<std::string> kron::getGPUName(int32_t number,
   if (isKnown || !mayCalibrateAtFirstUse())
     return key.machine;
   if (createFolderOf(path))
-    return measureUnknownGPU(number, key, warnings);
+    return measureUnknownGPU(number, key, most, warnings);
   // One at a time: each would take from what the others measure.
   std::string lockPath = path + ".lock";
   LockedFile lock(lockPath, kMostGPULockSeconds);
@@ -326,5 +329,5 @@ llvm::Expected<std::string> kron::getGPUName(int32_t number,
     return key.machine;
   if (auto name = findKeptName(key, path, llvm::nulls()))
     return *name;
-  return measureUnknownGPU(number, key, warnings);
+  return measureUnknownGPU(number, key, most, warnings);
 }

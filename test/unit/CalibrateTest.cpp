@@ -37,6 +37,9 @@ static const std::map<std::string, double> kRates = {
     {"f16mma", 590},  {"tf32wgmma", 470}, {"f16wgmma", 930}, {"copy", 3900},
     {"l2copy", 6200}, {"launch", 4.5}};
 
+/// Seconds of a calibration that no other program can take from it.
+static constexpr double kUnhurried = 1e9;
+
 /// Multiply-adds of 256 threads in a round, by the text of the kernels: 64 of
 /// each thread; 16 instructions of each warp; 8 of each warpgroup.
 static double getMultiplyAdds(const std::string &kernel) {
@@ -88,7 +91,7 @@ protected:
   /// The name of GPU `number`, and what is warned of.
   std::string getName(int32_t number = 0) {
     llvm::raw_string_ostream stream(warnings = "");
-    auto name = getGPUName(number, stream);
+    auto name = getGPUName(number, stream, kUnhurried);
     return name ? *name : "error: " + llvm::toString(name.takeError());
   }
 
@@ -175,7 +178,7 @@ TEST_F(FirstUse, FoldersThatOthersCanWriteToAreNotUsed) {
   EXPECT_EQ(getName(), "sm_90a:sms=132:clock=1980:copy=4228:l2=60");
   std::string report;
   llvm::raw_string_ostream stream(report);
-  llvm::Error error = calibrate(0, stream);
+  llvm::Error error = calibrate(0, stream, kUnhurried);
   ASSERT_FALSE(bool(error)) << llvm::toString(std::move(error));
   EXPECT_NE(report.find("kept nowhere: " + getCacheProblem()),
             std::string::npos)
@@ -472,7 +475,7 @@ TEST_F(Calibrate, KnownGPUsAreMeasuredWhereThatIsAskedFor) {
   EXPECT_EQ(fakeCuda().launches.size(), 0u);
   std::string report;
   llvm::raw_string_ostream stream(report);
-  llvm::Error error = calibrate(0, stream);
+  llvm::Error error = calibrate(0, stream, kUnhurried);
   ASSERT_FALSE(bool(error)) << llvm::toString(std::move(error));
   EXPECT_NE(report.find("table, measured: 4130"), std::string::npos) << report;
   EXPECT_NE(report.find("kept in " + getFile()), std::string::npos) << report;

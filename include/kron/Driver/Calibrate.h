@@ -68,9 +68,11 @@ llvm::Error calibrate(std::optional<int32_t> number, llvm::raw_ostream &stream,
 /// The name that plans for GPU `number` are made for: with the rates that are
 /// kept of it. A GPU that the table does not have is measured if none are kept.
 /// `warnings` says what was ignored: damaged files, and GPUs that cannot be
-/// measured, which are planned for by what the driver tells.
-llvm::Expected<std::string> getGPUName(int32_t number,
-                                       llvm::raw_ostream &warnings);
+/// measured, which are planned for by what the driver tells. `seconds`: as
+/// above.
+llvm::Expected<std::string>
+getGPUName(int32_t number, llvm::raw_ostream &warnings,
+           std::optional<double> seconds = std::nullopt);
 
 } // namespace mlir::kron
 
