@@ -23,6 +23,7 @@
 #include "kron/Machine/CPURates.h"
 #include "kron/Plan/CPU/PairProducts.h"
 #include "kron/Plan/CPU/Support.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
