@@ -268,6 +268,8 @@ void FusedCodeBuilder::emitBody(func::FuncOp body,
   Value one = arith::ConstantIntOp::create(builder, loc, 1, 64);
   prefetchSlot = LLVM::AllocaOp::create(builder, loc, slots.getType(),
                                         slots.getType(), one);
+  prefetchPosition = LLVM::AllocaOp::create(builder, loc, slots.getType(),
+                                            builder.getI64Type(), one);
 
   Captures entered(builder, loc, slots, captures);
   FusedArrays inside = arrays;

@@ -139,7 +139,7 @@ private:
   bool isLargeResult = false;
 
   // Of the body.
-  Value scratch, prefetchSlot, resultOffset;
+  Value scratch, prefetchSlot, prefetchPosition, resultOffset;
   /// The tile that is built, and the arrays that it belongs to.
   struct {
     const FusedArrays *arrays = nullptr;
