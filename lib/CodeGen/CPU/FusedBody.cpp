@@ -262,6 +262,7 @@ void FusedCodeBuilder::emitBody(func::FuncOp body,
   Emitter emitter(builder, loc, element);
   emitter.has16BitConversion = outer.has16BitConversion;
   emitter.hasLaneMasks = outer.hasLaneMasks;
+  emitter.roundsToBF16 = outer.roundsToBF16;
   Value begin = entry->getArgument(0), end = entry->getArgument(1);
   Value slots = entry->getArgument(3);
   scratch = entry->getArgument(2);

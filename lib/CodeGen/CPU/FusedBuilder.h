@@ -44,6 +44,8 @@ public:
         outer(builder, loc, element) {
     outer.has16BitConversion = has16BitConversion(vectorBits);
     outer.hasLaneMasks = hasLaneMasks(vectorBits);
+    outer.roundsToBF16 =
+        mayMultiplyBy(kMatrixTiles) || mayMultiplyBy(kPairProducts);
   }
 
   WorkspaceBytes emit();
