@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/NarrowFloats.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -159,8 +160,30 @@ Value kron::emitWidened(Emitter &emitter, Value bits, Type narrow) {
                                half);
 }
 
+Value kron::emitToBF16(Emitter &emitter, Value low, Value high) {
+  OpBuilder &builder = emitter.builder;
+  SmallVector<Value> operands{low};
+  if (high)
+    operands.insert(operands.begin(), high);
+  int64_t lanes = kRoundedLanes * operands.size();
+  StringRef name = high ? "llvm.x86.avx512bf16.cvtne2ps2bf16.512"
+                        : "llvm.x86.avx512bf16.cvtneps2bf16.512";
+  Value narrow =
+      LLVM::CallIntrinsicOp::create(
+          builder, emitter.loc, VectorType::get({lanes}, builder.getBF16Type()),
+          builder.getStringAttr(name), ValueRange(operands))
+          .getResult(0);
+  return arith::BitcastOp::create(
+      builder, emitter.loc, VectorType::get({lanes}, builder.getI16Type()),
+      narrow);
+}
+
 Value kron::emitNarrowed(Emitter &emitter, Value value, Type narrow) {
   BitEmitter arithmetic(emitter, value);
+  auto vector = dyn_cast<VectorType>(value.getType());
+  if (narrow.isBF16() && emitter.roundsToBF16 && vector &&
+      vector.getNumElements() == kRoundedLanes)
+    return emitToBF16(emitter, value);
   if (narrow.isBF16())
     return emitFloatToBFloat(arithmetic, value);
   if (!emitter.has16BitConversion)

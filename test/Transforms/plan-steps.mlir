@@ -182,7 +182,7 @@ func.func @segment(%x: memref<2x16x8192xf32>, %f: memref<16x16x8192xf32>, %y: me
 // Verify that more rows are, too, in one tile, for which the factor is read once, and two registers at a time, since a
 // copy of one does not fit half of the first-level cache; what is left of t goes with these.
 // CHECK-LABEL: func.func @segments_of_tiles
-// CHECK: #kron.cpu_plan<{{.*}}tile = 16,{{.*}}steps = [{rows = 3, vectors = 8, segment = 2}]>
+// CHECK: #kron.cpu_plan<{{.*}}tile = 16,{{.*}}steps = [{rows = 6, vectors = 4, segment = 2}]>
 func.func @segments_of_tiles(%x: memref<16x60x37xf32>, %f: memref<60x30x37xf32>, %y: memref<16x30x37xf32>) {
   kron.fused ins(%x, %f : memref<16x60x37xf32>, memref<60x30x37xf32>) outs(%y : memref<16x30x37xf32>) {
   ^bb0(%t: tensor<16x60x37xf32>, %a: tensor<60x30x37xf32>, %o: tensor<16x30x37xf32>):
@@ -263,7 +263,7 @@ func.func @few_results(%x: memref<16x2x20x60xf32>, %f: memref<16x12x2x20xf32>, %
 // Verify that so is an axis of whole registers where the factor is used for one tile only; and that it is packed in
 // panels where it is used for more.
 // CHECK-LABEL: func.func @factor_of_one_tile
-// CHECK: #kron.cpu_plan<{{.*}}steps = [{lanes = 3, rows = 2, vectors = 12, segment = 2}]>
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{lanes = 3, rows = 6, vectors = 4, segment = 2}]>
 func.func @factor_of_one_tile(%x: memref<12x3x60x64xf32>, %f: memref<3x60x30x64xf32>, %y: memref<12x3x30x64xf32>) {
   kron.fused ins(%x, %f : memref<12x3x60x64xf32>, memref<3x60x30x64xf32>) outs(%y : memref<12x3x30x64xf32>) {
   ^bb0(%t: tensor<12x3x60x64xf32>, %a: tensor<3x60x30x64xf32>, %o: tensor<12x3x30x64xf32>):
@@ -288,7 +288,7 @@ func.func @factor_of_tiles(%x: memref<96x3x60x64xf32>, %f: memref<3x60x30x64xf32
 
 // Verify that so few q do not pay for copies of 97 rows.
 // CHECK-LABEL: func.func @few_results
-// CHECK: #kron.cpu_plan<{{.*}}steps = [{rows = 2, vectors = 12}]>
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{rows = 8, vectors = 3}]>
 func.func @few_results(%x: memref<97x16x37xf32>, %f: memref<16x8x37xf32>, %y: memref<97x8x37xf32>) {
   kron.fused ins(%x, %f : memref<97x16x37xf32>, memref<16x8x37xf32>) outs(%y : memref<97x8x37xf32>) {
   ^bb0(%t: tensor<97x16x37xf32>, %a: tensor<16x8x37xf32>, %o: tensor<97x8x37xf32>):
@@ -590,6 +590,38 @@ func.func @far_by_hand(%x: memref<512x512xf32>, %f: memref<512x512xf32>, %y: mem
   ^bb0(%t: tensor<512x512xf32>, %a: tensor<512x512xf32>, %o: tensor<512x512xf32>):
     %1 = kron.mode_product axis(0) ins(%t : tensor<512x512xf32>) factor(%a [q, p] : tensor<512x512xf32>) outs(%o : tensor<512x512xf32>) -> tensor<512x512xf32>
     kron.yield %1 : tensor<512x512xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that register tiles take three rows of X side by side, not twelve of 89 vectors each (68 KB), which would be
+// loaded from the second-level cache for each block of q, if an axis that the factor depends on is in the lanes.
+// CHECK-LABEL: func.func @near_input
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{rows = 8, vectors = 3}]>
+// NARROW-LABEL: func.func @near_input
+// NARROW: #kron.cpu_plan<{{.*}}steps = [{rows = 4, vectors = 3}]>
+func.func @near_input(%x: memref<96x89x30xf32>, %f: memref<89x8x30xf32>, %y: memref<96x8x30xf32>) {
+  kron.fused ins(%x, %f : memref<96x89x30xf32>, memref<89x8x30xf32>) outs(%y : memref<96x8x30xf32>) {
+  ^bb0(%t: tensor<96x89x30xf32>, %a: tensor<89x8x30xf32>, %o: tensor<96x8x30xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<96x89x30xf32>) factor(%a [p, q, 2] : tensor<89x8x30xf32>) outs(%o : tensor<96x8x30xf32>) -> tensor<96x8x30xf32>
+    kron.yield %1 : tensor<96x8x30xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that 11 complex vectors of 173 rows (122 KB), which each row of the factor would load from the second-level
+// cache, are taken in fewer at a time, for several rows of the factor.
+// CHECK-LABEL: func.func @near_complex_input
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{rows = 3, vectors = 4}]>
+func.func @near_complex_input(%x: memref<2x173x176xcomplex<f32>>, %f: memref<173x173xcomplex<f32>>, %y: memref<2x173x176xcomplex<f32>>) {
+  kron.fused ins(%x, %f : memref<2x173x176xcomplex<f32>>, memref<173x173xcomplex<f32>>) outs(%y : memref<2x173x176xcomplex<f32>>) {
+  ^bb0(%t: tensor<2x173x176xcomplex<f32>>, %a: tensor<173x173xcomplex<f32>>, %o: tensor<2x173x176xcomplex<f32>>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<2x173x176xcomplex<f32>>) factor(%a [q, p] : tensor<173x173xcomplex<f32>>) outs(%o : tensor<2x173x176xcomplex<f32>>) -> tensor<2x173x176xcomplex<f32>>
+    kron.yield %1 : tensor<2x173x176xcomplex<f32>>
   }
   return
 }

@@ -44,6 +44,9 @@ public:
   /// Whether the target converts between f16 and f32 itself; else integer
   /// arithmetic does, since LLVM would call a library.
   bool has16BitConversion = true;
+  /// Whether an instruction may round 16 values of f32 to bf16, subnormal ones
+  /// to zero (AVX512-BF16).
+  bool roundsToBF16 = false;
   /// Whether the target stores chosen lanes as fast as all (AVX-512); else the
   /// first lanes, of a number that is known, are stored in parts.
   bool hasLaneMasks = true;

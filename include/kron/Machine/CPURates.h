@@ -206,9 +206,10 @@ struct CPURates {
   /// Bytes of a store that takes one of two slots of a cycle, less take both.
   int64_t wholeStoreBytes = 8;
   /// Rows of X that a register tile follows at once where lanes run over q, and
-  /// issue slots of a load from the second-level cache beside one.
+  /// issue slots that a load of 512 bits takes more from the second-level cache;
+  /// of fewer bits in proportion.
   int64_t mostFibreRows = 12;
-  double secondLevelLoadSlots = 1.75;
+  double farVectorSlots = 1.5;
   /// Issue slots that a load takes more from the second-level cache, and from
   /// beyond half of it, where register tiles go along an axis; those of packing
   /// an element of a factor; and of a vector of results whose line comes late.

@@ -14,7 +14,7 @@
 
 #include "AmxStep.h"
 #include "AmxTile.h"
-#include "Pairs.h"
+#include "kron/CodeGen/NarrowFloats.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;

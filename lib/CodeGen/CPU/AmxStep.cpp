@@ -7,8 +7,8 @@
 
 #include "AmxStep.h"
 #include "AmxPacking.h"
-#include "Pairs.h"
 #include "StepWalker.h"
+#include "kron/CodeGen/NarrowFloats.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"
 

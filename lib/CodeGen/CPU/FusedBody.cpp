@@ -262,12 +262,15 @@ void FusedCodeBuilder::emitBody(func::FuncOp body,
   Emitter emitter(builder, loc, element);
   emitter.has16BitConversion = outer.has16BitConversion;
   emitter.hasLaneMasks = outer.hasLaneMasks;
+  emitter.roundsToBF16 = outer.roundsToBF16;
   Value begin = entry->getArgument(0), end = entry->getArgument(1);
   Value slots = entry->getArgument(3);
   scratch = entry->getArgument(2);
   Value one = arith::ConstantIntOp::create(builder, loc, 1, 64);
   prefetchSlot = LLVM::AllocaOp::create(builder, loc, slots.getType(),
                                         slots.getType(), one);
+  prefetchPosition = LLVM::AllocaOp::create(builder, loc, slots.getType(),
+                                            builder.getI64Type(), one);
 
   Captures entered(builder, loc, slots, captures);
   FusedArrays inside = arrays;

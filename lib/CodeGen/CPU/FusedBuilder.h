@@ -44,6 +44,8 @@ public:
         outer(builder, loc, element) {
     outer.has16BitConversion = has16BitConversion(vectorBits);
     outer.hasLaneMasks = hasLaneMasks(vectorBits);
+    outer.roundsToBF16 =
+        mayMultiplyBy(kMatrixTiles) || mayMultiplyBy(kPairProducts);
   }
 
   WorkspaceBytes emit();
@@ -139,7 +141,7 @@ private:
   bool isLargeResult = false;
 
   // Of the body.
-  Value scratch, prefetchSlot, resultOffset;
+  Value scratch, prefetchSlot, prefetchPosition, resultOffset;
   /// The tile that is built, and the arrays that it belongs to.
   struct {
     const FusedArrays *arrays = nullptr;

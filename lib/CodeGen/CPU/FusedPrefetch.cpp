@@ -167,6 +167,10 @@ void FusedCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
     // Results lie like the input if their segments do.
     if (arrays.init.strides[last] != input.strides[last])
       resultOffset = nullptr;
+    prefetch.position = prefetchPosition;
+    LLVM::StoreOp::create(
+        builder, loc, arith::ConstantIntOp::create(builder, loc, 0, 64),
+        prefetchPosition);
   } else if (plan.isTiledInnermost()) {
     // Segments of what becomes a column each. If there is only one tile, the
     // processor sees by itself where each of these goes on.

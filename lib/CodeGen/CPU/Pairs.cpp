@@ -91,24 +91,6 @@ Value kron::emitPairProduct(Emitter &emitter, Value a, Value b, Value sum) {
       .getResult(0);
 }
 
-Value kron::emitToBF16(Emitter &emitter, Value low, Value high) {
-  OpBuilder &builder = emitter.builder;
-  SmallVector<Value> operands{low};
-  if (high)
-    operands.insert(operands.begin(), high);
-  int64_t lanes = 16 * operands.size();
-  StringRef name = high ? "llvm.x86.avx512bf16.cvtne2ps2bf16.512"
-                        : "llvm.x86.avx512bf16.cvtneps2bf16.512";
-  Value narrow =
-      LLVM::CallIntrinsicOp::create(
-          builder, emitter.loc, VectorType::get({lanes}, builder.getBF16Type()),
-          builder.getStringAttr(name), ValueRange(operands))
-          .getResult(0);
-  return arith::BitcastOp::create(
-      builder, emitter.loc, VectorType::get({lanes}, builder.getI16Type()),
-      narrow);
-}
-
 /// Two vectors of the elements of `first` and, behind it, `second` that
 /// `getSource(part, lane)` numbers.
 static std::pair<Value, Value>

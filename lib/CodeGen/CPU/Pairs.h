@@ -61,9 +61,6 @@ std::pair<Value, Value> emitHalvesTogether(Emitter &emitter, Value lower,
 /// one count as zero. Without a sum, the products alone.
 Value emitPairProduct(Emitter &emitter, Value a, Value b, Value sum);
 
-/// f32 to bf16, as i16, rounded to nearest even: 16 of `low`, and of `high` if
-/// that is not null (AVX512-BF16).
-Value emitToBF16(Emitter &emitter, Value low, Value high = nullptr);
 
 /// Segments of `segment` elements of `even` and `odd` in turn, in two vectors.
 std::pair<Value, Value> emitInterleaved(Emitter &emitter, Value even, Value odd,

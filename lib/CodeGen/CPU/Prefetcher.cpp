@@ -16,6 +16,60 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+void Prefetcher::append(const PrefetchStream &stream, Value pointer,
+                        int64_t size, int64_t begin) {
+  Emitter bytes(emitter.builder, emitter.loc, emitter.builder.getI8Type());
+  size = std::min(size, stream.mostLines * kLineBytes);
+  Value result;
+  if (stream.resultOffset)
+    result = bytes.offsetPointer(pointer, stream.resultOffset);
+  for (int64_t offset = begin; offset < size; offset += kLineBytes) {
+    lines.push_back({pointer, offset});
+    if (result)
+      lines.push_back({result, offset});
+  }
+}
+
+Value Prefetcher::appendPart(const PrefetchStream &stream, Value pointer,
+                             int64_t size) {
+  OpBuilder &builder = emitter.builder;
+  Location loc = emitter.loc;
+  Emitter bytes(builder, loc, builder.getI8Type());
+  Value position =
+      LLVM::LoadOp::create(builder, loc, builder.getI64Type(), stream.position);
+  append(stream, bytes.offsetPointer(pointer, position), size,
+         (stream.segmentBytes - 1) % kLineBytes);
+  Value next = bytes.materialize(bytes.add(position, size));
+  Value isInside = bytes.less(next, stream.segmentBytes);
+  Value start = bytes.materialize(0);
+  next = arith::SelectOp::create(builder, loc, isInside, next, start);
+  LLVM::StoreOp::create(builder, loc, next, stream.position);
+  return arith::SelectOp::create(builder, loc, isInside, pointer,
+                                 bytes.offsetPointer(pointer, stream.stride));
+}
+
+Value Prefetcher::appendSegments(const PrefetchStream &stream, Value pointer,
+                                 double share) {
+  Emitter bytes(emitter.builder, emitter.loc, emitter.builder.getI8Type());
+  auto segments = std::max<int64_t>(
+      1, static_cast<int64_t>(std::ceil(share / stream.segmentBytes)));
+  int64_t linesOfOne = llvm::divideCeil(stream.segmentBytes, kLineBytes);
+  int64_t asked =
+      std::min(segments, std::max<int64_t>(1, stream.mostLines / linesOfOne));
+  linesOfSegment = std::min(linesOfOne, stream.mostLines);
+  segmentStride = stream.stride;
+  for (int64_t segment = 0; segment < asked; ++segment) {
+    // One that starts within a line ends in one more, which is wanted more than
+    // the first: the tile or slice beside it in memory has been taken before
+    // and has left that in a cache.
+    append(stream, pointer, stream.segmentBytes,
+           (stream.segmentBytes - 1) % kLineBytes);
+    pointer = bytes.offsetPointer(pointer, stream.stride);
+  }
+  return bytes.offsetPointer(pointer,
+                             bytes.mul(segments - asked, stream.stride));
+}
+
 Prefetcher::Prefetcher(Emitter &emitter, const PrefetchStream &stream,
                        int64_t fmas)
     : emitter(emitter) {
@@ -24,42 +78,19 @@ Prefetcher::Prefetcher(Emitter &emitter, const PrefetchStream &stream,
   OpBuilder &builder = emitter.builder;
   Emitter bytes(builder, emitter.loc, builder.getI8Type());
   double share = stream.bytesPerFma * static_cast<double>(fmas);
+  int64_t whole =
+      llvm::alignTo(static_cast<int64_t>(std::ceil(share)), kLineBytes);
   Value pointer = LLVM::LoadOp::create(builder, emitter.loc,
                                        stream.slot.getType(), stream.slot);
   numStarts = stream.resultOffset ? 2 : 1;
-  auto append = [&](int64_t size, int64_t first) {
-    size = std::min(size, stream.mostLines * kLineBytes);
-    Value result;
-    if (stream.resultOffset)
-      result = bytes.offsetPointer(pointer, stream.resultOffset);
-    for (int64_t offset = first; offset < size; offset += kLineBytes) {
-      lines.push_back({pointer, offset});
-      if (result)
-        lines.push_back({result, offset});
-    }
-  };
   if (!stream.segmentBytes) {
     auto step = std::max<int64_t>(1, static_cast<int64_t>(std::ceil(share)));
-    append(step, 0);
+    append(stream, pointer, step, 0);
     pointer = bytes.offsetPointer(pointer, step);
+  } else if (stream.position && 2 * whole <= stream.segmentBytes) {
+    pointer = appendPart(stream, pointer, whole);
   } else {
-    auto segments = std::max<int64_t>(
-        1, static_cast<int64_t>(std::ceil(share / stream.segmentBytes)));
-    int64_t linesOfOne = llvm::divideCeil(stream.segmentBytes, kLineBytes);
-    int64_t asked =
-        std::min(segments, std::max<int64_t>(1, stream.mostLines / linesOfOne));
-    linesOfSegment = std::min(linesOfOne, stream.mostLines);
-    segmentStride = stream.stride;
-    // One that starts within a line ends in one more, which is wanted more than
-    // the first: the tile or slice beside it in memory has been taken before
-    // and has left that in a cache.
-    int64_t first = (stream.segmentBytes - 1) % kLineBytes;
-    for (int64_t segment = 0; segment < asked; ++segment) {
-      append(stream.segmentBytes, first);
-      pointer = bytes.offsetPointer(pointer, stream.stride);
-    }
-    pointer = bytes.offsetPointer(pointer,
-                                  bytes.mul(segments - asked, stream.stride));
+    pointer = appendSegments(stream, pointer, share);
   }
   LLVM::StoreOp::create(builder, emitter.loc, pointer, stream.slot);
 }

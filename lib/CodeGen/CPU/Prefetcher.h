@@ -43,6 +43,17 @@ private:
     int64_t offset;
   };
 
+  /// Appends the lines from `pointer` on that follow each other, the first one
+  /// `begin` bytes further on, the last one within `size` bytes.
+  void append(const PrefetchStream &stream, Value pointer, int64_t size,
+              int64_t begin);
+  /// Appends the next `size` bytes of a segment at `pointer`; returns where the next
+  /// register tile goes on.
+  Value appendPart(const PrefetchStream &stream, Value pointer, int64_t size);
+  /// The same of whole segments that take `share` bytes together, or of one.
+  Value appendSegments(const PrefetchStream &stream, Value pointer,
+                       double share);
+
   int64_t countLines() const {
     return static_cast<int64_t>(lines.size()) - next;
   }

@@ -10,6 +10,7 @@
 #include "Pairs.h"
 #include "Prefetcher.h"
 #include "Rearrange.h"
+#include "kron/CodeGen/NarrowFloats.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
@@ -369,9 +370,8 @@ static void emitPartStores(Emitter &emitter, const TileParts &parts,
 
 static void emitStores(Emitter &emitter, const RegisterTile &tile,
                        ArrayRef<Value> accumulators) {
-  // What multiplies pairs rounds 16 values at once, too.
-  constexpr int64_t kRoundedLanes = 16;
-  bool isRounded = tile.hasPairs && tile.lanes == kRoundedLanes &&
+  // What multiplies pairs rounds those of two vectors at once, too.
+  bool isRounded = emitter.roundsToBF16 && tile.lanes == kRoundedLanes &&
                    tile.result.element && tile.result.element.isBF16();
   Emitter halves(emitter.builder, emitter.loc, emitter.builder.getI16Type());
   Value lower, lowerPointer;
@@ -406,13 +406,9 @@ static void emitStores(Emitter &emitter, const RegisterTile &tile,
                        value, pointer, result.element);
         continue;
       }
-      if (!isRounded) {
-        emitter.storeVector(value, pointer, mask, result.element, tile.streams);
-        continue;
-      }
       // Two vectors that follow each other are a cache line.
-      bool isFirst = !lower && !mask && !tile.streams && vector % 2 == 0 &&
-                     vector + 1 < tile.vectors &&
+      bool isFirst = isRounded && !lower && !mask && !tile.streams &&
+                     vector % 2 == 0 && vector + 1 < tile.vectors &&
                      result.vectorStride.is(kRoundedLanes) &&
                      !getResultMask(tile, row, vector + 1);
       if (isFirst) {
@@ -423,8 +419,7 @@ static void emitStores(Emitter &emitter, const RegisterTile &tile,
                            nullptr);
         lower = nullptr;
       } else {
-        halves.storeVector(emitToBF16(emitter, value), pointer, mask, nullptr,
-                           tile.streams);
+        emitter.storeVector(value, pointer, mask, result.element, tile.streams);
       }
     }
   }

@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Pairs.h"
 #include "StepEmitter.h"
 #include "mlir/IR/Remarks.h"
 
@@ -112,12 +111,6 @@ void StepEmitter::storeResult(const Bases &at, Value value, Int offset,
         addend);
   });
   Value pointer = emitter.offsetPointer(at.destination, offset, stored);
-  constexpr int64_t kRoundedLanes = 16;
-  if (step.mayPair && stored && stored.isBF16() &&
-      type.getNumElements() == kRoundedLanes) {
-    Emitter halves(emitter.builder, emitter.loc, emitter.builder.getI16Type());
-    return halves.storeVector(emitToBF16(emitter, value), pointer, mask);
-  }
   emitter.storeVector(value, pointer, mask, stored);
 }
 

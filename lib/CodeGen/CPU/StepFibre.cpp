@@ -61,6 +61,7 @@ PrefetchStream StepEmitter::startRowPrefetch(const LoopAxis &rows,
   int64_t bytes = stored && stored.isIntOrFloat() ? getElementBytes(stored)
                                                   : step.elementBytes;
   ahead.slot = allocateSlot();
+  ahead.position = nullptr;
   ahead.isSpread = true;
   ahead.mostLines = kMostLines;
   ahead.segmentBytes = segment * getMaxLanes(step) * bytes;

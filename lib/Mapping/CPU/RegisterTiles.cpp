@@ -11,6 +11,16 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+/// Issue slots of loading what takes `bytes` and is loaded again and again,
+/// while as many others go by: half of the first-level cache keeps all of it,
+/// and more of it is gone each time until it takes all of that cache.
+static double getLoadSlots(int64_t bytes, int64_t l1Bytes,
+                           double farLoadSlots) {
+  double gone =
+      l1Bytes ? std::clamp(2 * double(bytes) / l1Bytes - 1, 0.0, 1.0) : 1;
+  return 1 + gone * (farLoadSlots - 1);
+}
+
 namespace {
 /// What blocks of registers cost.
 struct BlockCosts {
@@ -18,22 +28,26 @@ struct BlockCosts {
   int64_t parts;
   /// Multiply-adds that hide each other's latency.
   int64_t inFlight;
-  /// Vectors side by side of which the input for all of a sum stays in the
-  /// first-level cache.
-  int64_t nearVectors;
-  /// Issue slots of a load of others.
+  /// Bytes of the first-level cache, and those that a vector side by side takes
+  /// of it for all of a sum, of which every block of rows loads it anew.
+  int64_t l1Bytes;
+  int64_t vectorBytes;
+  /// Issue slots of a load of what has left that cache.
   double farLoadSlots;
-  /// Issue slots of each step of p that a row takes for its results.
+  /// Issue slots of each step of p that a row takes to load its operand, and
+  /// for its results.
+  double rowLoadSlots;
   double rowSlots;
 
   /// Issue slots of one step of p, a multiply-add or a load each: FMAs, loads,
   /// or the FMA latency, whichever is most. Where rows take slots, far loads
   /// compete with their stores for lines.
   double getBlockCost(int64_t rows, int64_t vectors) const {
-    double loads = vectors > nearVectors ? farLoadSlots * vectors : vectors;
+    double loads =
+        vectors * getLoadSlots(vectors * vectorBytes, l1Bytes, farLoadSlots);
     double stores = rowSlots ? rowSlots * rows + loads - vectors : 0;
-    return std::max({double(parts * rows * vectors), parts * rows + loads,
-                     double(inFlight)}) +
+    return std::max({double(parts * rows * vectors),
+                     parts * rows * rowLoadSlots + loads, double(inFlight)}) +
            1 + stores;
   }
   double getCoverCost(int64_t total, int64_t vectorTotal, int64_t rows,
@@ -70,13 +84,15 @@ TileShape kron::chooseTileShape(int64_t rows, int64_t vectors,
   int64_t vectorTotal = vectors < 0 ? kMany : std::min(vectors, kMany);
   auto [fixedRows, fixedVectors] = choice.fixed;
 
-  BlockCosts costs{parts, choice.fmasInFlight, vectorTotal, choice.farLoadSlots,
+  BlockCosts costs{parts,
+                   choice.fmasInFlight,
+                   choice.l1Bytes,
+                   inputVectors * choice.vectorBits / 8,
+                   choice.farLoadSlots,
+                   choice.rowLoadSlots,
                    choice.rowSlots};
   if (choice.rowSlots)
     costs.inFlight += kCPURates.delayedFmas;
-  if (inputVectors)
-    costs.nearVectors =
-        choice.l1Bytes / 2 / (inputVectors * choice.vectorBits / 8);
   TileShape best{fixedRows ? std::min(fixedRows, rowTotal) : 1,
                  fixedVectors ? std::min(fixedVectors, vectorTotal) : 1};
   double bestCost = std::numeric_limits<double>::max();
@@ -116,6 +132,22 @@ static int64_t choosePanelRows(const StepLayout &step, int64_t group,
       (rows + getPanelVectors(step)) * ways > budget.l1Ways)
     rows = std::min(rows, kCPURates.fewPanelRows);
   return total < 0 ? rows : std::min(rows, total);
+}
+
+double kron::getBroadcastSlots(const StepLayout &step,
+                               const TileChoice &choice) {
+  double share = 1;
+  const StepFactor &factor = step.factor;
+  if (step.choices->packsFactor)
+    share = double(step.elementBytes) / kLineBytes;
+  else if (factor.strideK.isConstant() && factor.resultStride.isConstant())
+    share = std::min(1.0, double(step.elementBytes) / kLineBytes *
+                              std::min(factor.strideK.getConstant(),
+                                       factor.resultStride.getConstant()));
+  auto bytes =
+      static_cast<int64_t>(step.sizeN * step.sizeK * share * kLineBytes);
+  double slots = getLoadSlots(bytes, choice.l1Bytes, choice.farLoadSlots);
+  return 1 + share * (slots - 1);
 }
 
 /// Issue slots of each step of p that a register tile takes for a row of
@@ -164,8 +196,13 @@ TileShape kron::chooseInnerShape(const StepLayout &step, const LoopNest &nest,
 
 TileShape kron::chooseVaryingShape(const StepLayout &step, const LoopNest &nest,
                                    const TileChoice &choice) {
-  return chooseTileShape(step.sizeN, getSharedSize(nest), choice,
-                         step.elementParts);
+  // All vectors of the factor go by for each block of rows of the input.
+  int64_t vectorBytes = choice.vectorBits / 8;
+  TileChoice own = choice;
+  own.rowLoadSlots = getLoadSlots(step.sizeN * step.sizeK * vectorBytes,
+                                  choice.l1Bytes, choice.farLoadSlots);
+  return chooseTileShape(step.sizeN, getSharedSize(nest), own,
+                         step.elementParts, /*inputVectors=*/step.sizeK);
 }
 
 /// At most `most` rows, in blocks of about the same size if there are `total`

@@ -21,8 +21,8 @@ struct TileChoice {
   int64_t fmasInFlight;
   int64_t l1Bytes;
   TileShape fixed;
-  /// Issue slots of a load of what leaves that cache.
-  double farLoadSlots = kCPURates.secondLevelLoadSlots;
+  /// Issue slots of a load of what has left that cache, and of one for a row.
+  double farLoadSlots = 1, rowLoadSlots = 1;
   /// Of each step of p, those that a row takes for its results.
   double rowSlots = 0;
 
@@ -38,6 +38,11 @@ struct TileChoice {
 TileShape chooseTileShape(int64_t rows, int64_t vectors,
                           const TileChoice &choice, int64_t parts = 1,
                           int64_t inputVectors = 0);
+
+/// Issue slots of loading an element of a factor that is broadcast, of which
+/// all go by for every block of vectors. Those that follow each other share a
+/// line.
+double getBroadcastSlots(const StepLayout &step, const TileChoice &choice);
 
 /// The register tile of a step with the inner mapping whose innermost axis has
 /// `size` elements; with the varying one; with the fibre mapping, `segmented`

@@ -74,7 +74,8 @@ TileChoice StepPlanner::getTileChoice(unsigned index,
     shape.rows = given.get("register_rows");
   if (given && !shape.vectors)
     shape.vectors = given.get("register_vectors");
-  return {vectorBits, budget.fmasInFlight, budget.l1Bytes, shape};
+  double farLoadSlots = 1 + kCPURates.farVectorSlots * vectorBits / 512;
+  return {vectorBits, budget.fmasInFlight, budget.l1Bytes, shape, farLoadSlots};
 }
 
 void StepPlanner::setShape(unsigned index, TileShape shape) {
@@ -92,7 +93,8 @@ void StepPlanner::goAlong(unsigned index, const StepLayout &step,
                           const StepBudget &budget) {
   CPUStepChoices &chosen = choices.steps[index];
   LoopNest nest = getLoopNest(step);
-  // They load the input from the second-level cache.
+  // They load the input from the second-level cache, and the factor's part of a
+  // block from the first-level one.
   TileChoice choice = getTileChoice(index, budget);
   choice.l1Bytes = 0;
   choice.farLoadSlots = 1 + kCPURates.alongLoadSlots;
@@ -128,6 +130,7 @@ void StepPlanner::chooseInner(unsigned index, const StepLayout &step,
                      : 0;
   if (!chosen.remainder.empty() && full)
     size = full;
+  choice.rowLoadSlots = getBroadcastSlots(step, choice);
   setShape(index, chooseInnerShape(step, nest, size, choice, budget));
   bool mayPrefetch = canPrefetchRows(fused, plan, choices);
   if (!isGiven(index, "input_panels"))

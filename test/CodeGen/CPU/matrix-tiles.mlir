@@ -90,10 +90,17 @@ func.func @large(%x: memref<1024x1024xbf16>, %k: memref<1x1024x1024x1xbf16>, %y:
 }
 
 // Verify that tiles are not used for what asks for multiply-adds of f32, for
-// other types, and for factors that would leave them empty.
+// other types, and for factors that would leave them empty, whose results an
+// instruction rounds, too.
 // REMARK-NOT: amx
 // CHECK-LABEL: llvm.func @ieee_fused(
 // CHECK-NOT: llvm.x86
+// CHECK-LABEL: llvm.func @f16_fused(
+// CHECK-NOT: llvm.x86
+// CHECK-LABEL: llvm.func @small_fused(
+// CHECK-NOT: llvm.x86.tdpbf16ps
+// CHECK: llvm.call_intrinsic "llvm.x86.avx512bf16.cvtne2ps2bf16.512"
+// CHECK-NOT: llvm.x86.tdpbf16ps
 func.func @ieee(%x: memref<?x64xbf16>, %f: memref<64x64xbf16>, %y: memref<?x64xbf16>) {
   kron.mkm ins(%x : memref<?x64xbf16>) factors(%f : memref<64x64xbf16>) outs(%y : memref<?x64xbf16>)
            {precision = #kron.precision<ieee>}

@@ -62,6 +62,38 @@ func.func @turns(%x: memref<?x32xf32>, %f: memref<32x32xf32>, %y: memref<?x32xf3
 
 // -----
 
+// Verify that register tiles of which a tile has more than segments prefetch two lines of a segment
+// (1 KB) each: 32 of them take 4 segments, and behind the last line the next segment begins.
+// CHECK-LABEL: func.func private @parts_of_segments_fused
+// CHECK: %[[SLOT:.*]] = llvm.alloca {{.*}} x !llvm.ptr
+// CHECK: %[[POSITION:.*]] = llvm.alloca {{.*}} x i64
+// CHECK: llvm.store %c0_i64, %[[POSITION]]
+// CHECK: %[[SEGMENT:.*]] = llvm.load %[[SLOT]]
+// CHECK: %[[AT:.*]] = llvm.load %[[POSITION]]
+// CHECK: %[[FIRST:.*]] = llvm.getelementptr %[[SEGMENT]][%[[AT]]]
+// CHECK: %[[NEXT:.*]] = arith.addi %[[AT]], %c128_i64
+// CHECK: %[[INSIDE:.*]] = arith.cmpi slt, %[[NEXT]], %c1024_i64
+// CHECK: %[[STORED:.*]] = arith.select %[[INSIDE]], %[[NEXT]], %c0_i64
+// CHECK: llvm.store %[[STORED]], %[[POSITION]]
+// CHECK: %[[OTHER:.*]] = llvm.getelementptr %[[SEGMENT]][262144]
+// CHECK: %[[GOES_ON:.*]] = arith.select %[[INSIDE]], %[[SEGMENT]], %[[OTHER]]
+// CHECK: llvm.store %[[GOES_ON]], %[[SLOT]]
+// CHECK: %[[LAST:.*]] = llvm.getelementptr %[[FIRST]][127]
+// CHECK: "llvm.intr.prefetch"(%[[LAST]])
+// CHECK-NOT: llvm.getelementptr %[[FIRST]][
+// CHECK: return
+func.func @parts_of_segments(%x: memref<4x65536xf32>, %f: memref<48x4xf32>, %y: memref<48x65536xf32>) {
+  kron.fused ins(%x, %f : memref<4x65536xf32>, memref<48x4xf32>) outs(%y : memref<48x65536xf32>)
+      attributes {plan = #kron.cpu_plan<tile = 256, steps = [{rows = 6, vectors = 4}]>} {
+  ^bb0(%t: tensor<4x65536xf32>, %a: tensor<48x4xf32>, %o: tensor<48x65536xf32>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<4x65536xf32>) factor(%a [q, p] : tensor<48x4xf32>) outs(%o : tensor<48x65536xf32>) -> tensor<48x65536xf32>
+    kron.yield %1 : tensor<48x65536xf32>
+  }
+  return
+}
+
+// -----
+
 // Verify that no lines are prefetched where results go that are so large that they
 // will be stored with non-temporal stores: nothing is added to where the next input lies, but
 // constants. A tile of 64 rows is as much work as is worth four threads.

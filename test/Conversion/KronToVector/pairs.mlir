@@ -181,9 +181,28 @@ func.func @small_factors(%x: memref<96x64xbf16>, %f: memref<8x8xbf16>, %y: memre
 
 // -----
 
+// Verify that a processor with matrix tiles rounds results by an instruction where multiply-adds make them, too: no
+// comparison looks for NaNs. One without multiplies pairs.
+// CHECK-LABEL: func.func private @rounded_fused(
+// CHECK: dpbf16ps.512
+// REMARK: Pairs=true
+// TILES-LABEL: func.func private @rounded_fused(
+// TILES-NOT: arith.cmpf
+// TILES: vector.fma
+// TILES-NOT: arith.cmpf
+// TILES: llvm.call_intrinsic "llvm.x86.avx512bf16.cvtneps2bf16.512"
+// TILES-NOT: arith.cmpf
+// TILES: return
+func.func @rounded(%x: memref<96x84xbf16>, %w: memref<1x8x4x21xbf16>, %y: memref<96x168xbf16>) {
+  kron.ksmm ins(%x : memref<96x84xbf16>) weights(%w : memref<1x8x4x21xbf16>) outs(%y : memref<96x168xbf16>)
+  return
+}
+
+// -----
+
 // Verify that there are no pairs where only multiply-adds of IEEE are allowed, and of f16.
 // CHECK-LABEL: func.func @ieee(
-// CHECK-NOT: dpbf16ps
+// CHECK-NOT: avx512bf16
 // REMARK-COUNT-2: Pairs=false
 func.func @ieee(%x: memref<96x64xbf16>, %f: memref<64x64xbf16>, %y: memref<96x64xbf16>) {
   kron.mkm ins(%x : memref<96x64xbf16>) factors(%f : memref<64x64xbf16>) outs(%y : memref<96x64xbf16>) {precision = #kron.precision<ieee>}

@@ -104,6 +104,10 @@ struct PrefetchStream {
   int64_t segmentBytes = 0;
   /// Not used with segments of 0 bytes: then all bytes follow each other.
   Int stride;
+  /// Memory of the bytes of a segment that have been prefetched, an i64, for
+  /// register tiles that prefetch parts of segments; null: all of them prefetch
+  /// whole ones.
+  Value position;
   /// Whether register tiles prefetch one line after the other while they
   /// compute: with few registers, what is kept for that would push out others.
   bool isSpread = false;
