@@ -151,12 +151,12 @@ func.func @mkm_32_3_ieee(%x: memref<1024x32768xf32>, %f0: memref<32x32xf32>, %f1
 }
 
 // CHECK-LABEL: func.func @mkm_32_3_tf32(
-// CHECK:         kron.fused {{.*}}<kernel = wgmma{{[,>]}}
+// CHECK:         kron.fused {{.*}}<kernel = mma{{[,>]}}
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(1)
 // CHECK-NOT:     kron.fused
-// One TF32 product instead of three.
+// Factors without a residual, of 32 rows, stay in the registers of mma.
 func.func @mkm_32_3_tf32(%x: memref<1024x32768xf32>, %f0: memref<32x32xf32>, %f1: memref<32x32xf32>, %f2: memref<32x32xf32>, %y: memref<1024x32768xf32>) {
   kron.mkm ins(%x : memref<1024x32768xf32>) factors(%f0, %f1, %f2 : memref<32x32xf32>, memref<32x32xf32>, memref<32x32xf32>) outs(%y : memref<1024x32768xf32>) {precision = #kron.precision<tf32>}
   return
