@@ -7,6 +7,12 @@
 // RUN: kron-run %s --entry=exchanged --arg=random:5x21:f64:1 --arg=random:3x77x5:f64:2 --arg=random:77x21:f64:3 --arg=random:3x2x21:f64:4 --arg=random:3x77x2:f64:5 --arg=random:3:f64:6 --verify | FileCheck %s
 // RUN: kron-run %s --entry=exchanged --arg=random:5x21:f64:1 --arg=random:3x77x5:f64:2 --arg=random:77x21:f64:3 --arg=random:3x2x21:f64:4 --arg=random:3x77x2:f64:5 --arg=random:3:f64:6 --verify --vector-bits=128 | FileCheck %s
 // RUN: kron-run %s --entry=stretched --arg=random:1x20x7:f32:1 --arg=random:2x50x7:f32:2 --arg=random:3x1x20x50:f32:3 --verify | FileCheck %s
+// RUN: kron-run %s --entry=outputs --arg=random:33x5:f32:1 --arg=random:905x5:f32:2 --arg=random:905x33:f32:3 --arg=random:33x1:f32:4 --arg=random:71x905x1:f32:5 --verify --threads=3 | FileCheck %s
+// RUN: kron-run %s --entry=outputs --arg=random:9x300:f32:1 --arg=random:70x300:f32:2 --arg=random:70x9:f32:3 --arg=random:9x1:f32:4 --arg=random:3x70x1:f32:5 --verify --vector-bits=256 | FileCheck %s
+// RUN: kron-run %s --entry=outputs --arg=random:9x5:f32:1 --arg=random:7x5:f32:2 --arg=random:7x9:f32:3 --arg=random:9x1:f32:4 --arg=random:0x7x1:f32:5 --verify | FileCheck %s
+// RUN: kron-run %s --entry=outputs --arg=random:9x5:f32:1 --arg=random:0x5:f32:2 --arg=random:0x9:f32:3 --arg=random:9x1:f32:4 --arg=random:2x0x1:f32:5 --verify | FileCheck %s
+// RUN: kron-run %s --entry=outputs_of_rhs --arg=random:2x1x21x5:f64:1 --arg=random:13x5:f64:2 --arg=random:2x4x1x21:f64:3 --arg=random:13x1:f64:4 --verify | FileCheck %s
+// RUN: kron-run %s --entry=outputs_of_rhs --arg=random:2x1x21x5:f64:1 --arg=random:13x5:f64:2 --arg=random:2x4x1x21:f64:3 --arg=random:13x1:f64:4 --verify --vector-bits=128 | FileCheck %s
 // RUN: kron-run %s --entry=parameter --arg=random:2x300x5:f32:1 --arg=random:70x5:f32:2 --arg=random:300x70:f32:3 --arg=random:3x1:f32:4 --verify | FileCheck %s
 // RUN: kron-run %s --entry=parameter --arg=random:2x300x5:f32:1 --arg=random:70x5:f32:2 --arg=random:300x70:f32:3 --arg=random:3x1:f32:4 --verify --vector-bits=256 | FileCheck %s
 // RUN: kron-run %s --entry=tangent --arg=random:3x19x2100:f32:1 --arg=random:70x2100:f32:2 --arg=random:3:f32:3 --arg=random:19x2100:f32:4 --arg=random:70x2100:f32:5 --arg=random:3:f32:6 --verify | FileCheck %s
@@ -17,7 +23,7 @@
 // Verify that the vector code of derivatives computes what their reference does: gradients by each operand, of factors and
 // arrays, few and many columns, remainders of all axes, several blocks of each, K in slices, batches that stretch or are
 // added up, arrays that are stored the other way round, functions of which the operands cannot be exchanged, empty arrays,
-// vectors of every width.
+// vectors of every width, outputs of one column with values of pairs and without, more than are packed at a time, few, and none.
 // CHECK: verify {{.*}}: ok
 
 func.func @factors(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %u: tensor<?x?xf32>, %v: tensor<?x?xf32>) -> tensor<?x?xf32> {
@@ -69,6 +75,40 @@ func.func @stretched(%a: tensor<1x?x7xf32>, %b: tensor<2x?x7xf32>, %h: tensor<3x
   %0 = kron.pairwise_grad by(lhs) abs_diff ins(%a, %b : tensor<1x?x7xf32>, tensor<2x?x7xf32>)
       grad(%h : tensor<3x1x?x?xf32>) outs(%e : tensor<1x?x7xf32>) -> tensor<1x?x7xf32>
   return %0 : tensor<1x?x7xf32>
+}
+
+func.func @outputs(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %h: tensor<?x?xf32>, %u: tensor<?x1xf32>,
+                   %v: tensor<?x?x1xf32>) -> tensor<?x?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %o = tensor.dim %v, %c0 : tensor<?x?x1xf32>
+  %m = tensor.dim %a, %c0 : tensor<?x?xf32>
+  %k = tensor.dim %a, %c1 : tensor<?x?xf32>
+  %e = tensor.empty(%o, %m, %k) : tensor<?x?x?xf32>
+  %0 = kron.pairwise_grad by(lhs) pow_diff(1.3) ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) grad(T(%h) : tensor<?x?xf32>)
+      factors(%u, %v : tensor<?x1xf32>, tensor<?x?x1xf32>) outs(%e : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  return %0 : tensor<?x?x?xf32>
+}
+
+// Of a batch of two, one of which is added up.
+func.func @outputs_of_rhs(%a: tensor<2x1x?x?xf64>, %b: tensor<?x?xf64>, %u: tensor<2x?x1x?xf64>,
+                          %v: tensor<?x1xf64>) -> tensor<1x?x?x?xf64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %o = tensor.dim %u, %c1 : tensor<2x?x1x?xf64>
+  %n = tensor.dim %b, %c0 : tensor<?x?xf64>
+  %k = tensor.dim %b, %c1 : tensor<?x?xf64>
+  %e = tensor.empty(%o, %n, %k) : tensor<1x?x?x?xf64>
+  %0 = kron.pairwise_grad by(rhs) square_diff ins(%a, %b : tensor<2x1x?x?xf64>, tensor<?x?xf64>)
+      factors(T(%u), %v : tensor<2x?x1x?xf64>, tensor<?x1xf64>) outs(%e : tensor<1x?x?x?xf64>)
+      epilogue {
+      ^bb0(%s: f64):
+        %q = arith.constant -0.0625 : f64
+        %z = arith.mulf %s, %q : f64
+        %r = math.exp %z : f64
+        kron.pairwise_yield %r : f64
+      } -> tensor<1x?x?x?xf64>
+  return %0 : tensor<1x?x?x?xf64>
 }
 
 func.func @parameter(%a: tensor<2x?x5xf32>, %b: tensor<?x5xf32>, %h: tensor<?x?xf32>, %g: tensor<3x1xf32>) -> tensor<3x1xf32> {

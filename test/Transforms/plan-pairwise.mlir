@@ -143,6 +143,29 @@ func.func @derivatives(%a: memref<?x?xf32>, %h: memref<?x?xf32>, %y: memref<?x?x
   return
 }
 
+// Verify that factors of outputs are packed, no more of these than there are, and those of one column that is shared, or of several,
+// as columns.
+// CHECK-LABEL: func @outputs(
+// CHECK: n_tiles = 8, column_block = 32>
+// CHECK: n_tiles = 8, column_block = 3>
+// CHECK: n_tiles = 8, column_block = 256>
+// CHECK: n_tiles = 8, column_block = 256>
+// CHECK: n_tiles = 8, column_block = 256>
+func.func @outputs(%a: memref<?x?xf32>, %u: memref<?x1xf32>, %v: memref<?x?x1xf32>, %v3: memref<3x?x1xf32>, %w: memref<?x?x?xf32>,
+                   %u2: memref<?x?xf32>, %y: memref<?x?x?xf32>, %y3: memref<3x?x?xf32>, %y1: memref<1x?x?xf32>) {
+  kron.pairwise_grad by(lhs) dot ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) factors(%u, %v : memref<?x1xf32>, memref<?x?x1xf32>)
+      outs(%y : memref<?x?x?xf32>)
+  kron.pairwise_grad by(rhs) dot ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) factors(%v3, %u : memref<3x?x1xf32>, memref<?x1xf32>)
+      outs(%y3 : memref<3x?x?xf32>)
+  kron.pairwise_grad by(rhs) dot ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) factors(%u, %v : memref<?x1xf32>, memref<?x?x1xf32>)
+      outs(%y : memref<?x?x?xf32>)
+  kron.pairwise_grad by(lhs) dot ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) factors(%u2, %w : memref<?x?xf32>, memref<?x?x?xf32>)
+      outs(%y : memref<?x?x?xf32>)
+  kron.pairwise_grad by(lhs) dot ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) factors(%u, %v : memref<?x1xf32>, memref<?x?x1xf32>)
+      outs(%y1 : memref<1x?x?xf32>)
+  return
+}
+
 // Verify that sums of squares of long rows are made of products, with fewer positions of K at a time, and larger register
 // tiles of 256 bits, and neither maxima, derivatives, nor what is given otherwise.
 // CHECK-LABEL: func @squares(

@@ -100,8 +100,8 @@ struct CPURates {
   int64_t pairApplyRows = 128;
   int64_t pairColumnBlock = 256, pairScratchTiles = 8;
   /// Of kron.pairwise_grad: positions of K that are packed for all register
-  /// tiles whose values are in scratch.
-  int64_t pairGradPositions = 128;
+  /// tiles whose values are in scratch, and outputs whose factors are.
+  int64_t pairGradPositions = 128, pairOutputs = 32;
 
   // Tiles.
   /// Bytes of every row that tiles of columns take, at least: one cache line at

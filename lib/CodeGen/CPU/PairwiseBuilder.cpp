@@ -310,7 +310,7 @@ static void enter(Captures &captures, PairwiseMatrix &matrix) {
 static void enter(Captures &captures, PairwiseArrays &arrays) {
   captures.enter(arrays.batch);
   for (Int *size : {&arrays.sizeM, &arrays.sizeN, &arrays.sizeK, &arrays.sizeC,
-                    &arrays.blockRows, &arrays.sizeSummed})
+                    &arrays.blockRows, &arrays.sizeSummed, &arrays.sizeO})
     captures.enter(*size);
   for (PairwiseMatrix *matrix : arrays.getAll())
     enter(captures, *matrix);

@@ -84,9 +84,9 @@ struct PairwiseArrays : PairwiseMatrices {
   Int sizeM, sizeN, sizeK;
   /// The hyper-parameters and, behind them, their directions.
   SmallVector<PairwiseParameter> params;
-  /// What only some operations have: columns of V, rows of a block, and
-  /// positions of the batch that add to one result.
-  Int sizeC, blockRows, sizeSummed;
+  /// What only some operations have: columns of V, rows of a block, positions
+  /// of the batch that add to one result, and outputs.
+  Int sizeC, blockRows, sizeSummed, sizeO;
 };
 
 /// A block of values of pairs, and what it is computed from: matrices start
@@ -282,8 +282,8 @@ private:
   //===--------------------------------------------------------------------===//
 
   void planProducts();
-  /// Squares by products, and those of marked tiles, or of all where K turns out
-  /// to be too small, by the function.
+  /// Squares by products, and those of marked tiles, or of all where K turns
+  /// out to be too small, by the function.
   void emitProducts(Emitter &emitter, const PairwiseBlock &block, Int sizeK,
                     Value isPacked);
   /// What is near all rows, in the scratch.
@@ -359,6 +359,11 @@ private:
 /// of the last one if it is not whole, else null.
 void forVectors(Emitter &emitter, Int count, int64_t lanes,
                 function_ref<void(Int, Value)> body);
+
+/// Calls `body(first, number)` for `count` of anything, `most` of them at a
+/// time, then one by one.
+void forTiles(Emitter &emitter, Int count, int64_t most,
+              function_ref<void(Int, int64_t)> body);
 
 /// Calls `emitThen` where `condition` holds, else `emitElse`.
 void emitChoice(Emitter &emitter, Value condition,

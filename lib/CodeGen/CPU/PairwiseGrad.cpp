@@ -17,6 +17,10 @@
 // by a hyper-parameter of the epilogue is the sum of G * d epilogue / dp, by
 // one thread for each position of the batch.
 //
+// Outputs are gradients that differ in V alone, which has one column. The terms
+// of a position of K, with G = H * U, are in the scratch then, and each output
+// is the sum of their products with its V.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Arithmetic.h"
@@ -49,20 +53,42 @@ private:
   void forRowBlocks(Emitter &emitter, const PairwiseArrays &arrays, Int batch,
                     Int firstRow, function_ref<void(PairwiseBlock)> body);
   void clearResults(Emitter &emitter, const PairwiseBlock &block, Int sizeK);
+  void moveOutput(Emitter &emitter, PairwiseMatrix &result, Int output);
   void emitBlock(Emitter &emitter, const PairwiseArrays &arrays,
                  const PairwiseBlock &block);
 
   void emitGradients(Emitter &emitter, const PairwiseBlock &strip, Int sizeC);
+  /// Stores `getValue(row)` for all pairs of each row.
+  void fillPairs(Emitter &emitter, const PairwiseBlock &strip,
+                 function_ref<Value(Int)> getValue);
   void addFactors(Emitter &emitter, const PairwiseBlock &strip, Int sizeC);
   void scaleByWeights(Emitter &emitter, const PairwiseBlock &strip);
 
   void emitTerms(Emitter &emitter, const PairwiseBlock &block, Int sizeK);
+  /// Packs `count` positions of a matrix that has all columns of the block.
+  void packBlock(Emitter &emitter, const PairwiseBlock &block,
+                 PairwiseMatrix PairwiseMatrices::*matrix, Int count, Value to);
+  /// Of `outputs` outputs, whose factors are packed, if there are any.
   void emitTermsOfTile(Emitter &emitter, const PairwiseBlock &block, Int count,
-                       Int row, int64_t rows, const PairwiseMatrix &lhs);
-  /// `sums` of rows with the terms of one vector along N.
-  SmallVector<Value> addTerms(Emitter &emitter, ValueRange sums,
-                              ArrayRef<Value> elements, Value panel, Int row,
-                              Int first, Value mask, ValueRange params);
+                       const Tile &tile, Int outputs);
+  /// A vector of values of pairs of a row, and the one of derivatives that it
+  /// is multiplied by.
+  using Term = std::pair<Value, Value>;
+  /// Those of rows with these elements.
+  SmallVector<Term> getTerms(Emitter &emitter, ArrayRef<Value> elements,
+                             Value panel, Int row, Int first,
+                             ValueRange params);
+  /// `count` sums of columns, to which `add(first, sums)` adds a vector of
+  /// these.
+  SmallVector<Value>
+  sumColumns(Emitter &emitter, Int columns, int64_t count,
+             function_ref<SmallVector<Value>(Int, ValueRange)> add);
+  /// Adds the lanes of a sum.
+  void addToResult(Emitter &emitter, const PairwiseMatrix &result, Value sum);
+  /// Adds to `count` outputs the products of packed factors and terms.
+  void addOutputs(Emitter &emitter, Int columns, Int count,
+                  const PairwiseMatrix &result, int64_t rows,
+                  function_ref<SmallVector<Term>(Int)> getTerms);
 
   Value getPairs(Emitter &emitter, Int row, Int column) {
     Value at = emitter.offsetPointer(pairs, emitter.mul(row, blockN));
@@ -76,10 +102,14 @@ private:
   /// Whether all of the gradient is 0; whether derivatives depend on reduced
   /// values.
   bool isZero, readsReduced;
+  /// Whether there are outputs, and then how many, and how far their results
+  /// and their factors are apart.
+  bool sharesTerms;
+  Int numOutputs = 1, resultStride, factorStride;
   /// Positions of N whose values are in the scratch.
   int64_t blockN;
   /// In the scratch.
-  int64_t panelOffset, pairsOffset, sumOffset;
+  int64_t panelOffset, pairsOffset, sumOffset, termsOffset, outputsOffset;
   /// Where values of pairs are, of a column of register tiles or of all.
   Value pairs;
 };
@@ -104,6 +134,7 @@ GradBuilder::GradBuilder(OpBuilder &builder, SymbolTable &symbols,
       grad(op), ofInner(getDerivativeOfInner(op)),
       ofEpilogue(getDerivativeOfEpilogue(op)),
       blockN(plan.getNTiles() * width) {
+  sharesTerms = hasOutputs(op);
   isZero = ofEpilogue.isZero(0) || (!isByParam() && ofInner.isZero(0));
   readsReduced = isByParam() || !op.getEpilogue().empty();
   panelOffset = scratchElements;
@@ -111,7 +142,10 @@ GradBuilder::GradBuilder(OpBuilder &builder, SymbolTable &symbols,
   int64_t ofV = llvm::alignTo(plan.getColumnBlock(), lanes) * width;
   pairsOffset = panelOffset + std::max(ofB, ofV);
   sumOffset = pairsOffset + plan.getRowBlock() * blockN;
-  scratchElements = sumOffset + lanes;
+  termsOffset = sumOffset + lanes;
+  outputsOffset = termsOffset + plan.getRows() * blockN;
+  scratchElements = sharesTerms ? outputsOffset + plan.getColumnBlock() * blockN
+                                : termsOffset;
 }
 
 //===----------------------------------------------------------------------===//
@@ -164,6 +198,9 @@ void GradBuilder::addArrays(Emitter &emitter, PairwiseArrays &arrays) {
     arrays.weights = getMatrix(emitter, weights,
                                getDim(weights, grad.getTransGrad(), rowSide));
   orderBatch(emitter, arrays);
+  if (sharesTerms)
+    numOutputs = std::exchange(arrays.batch.back(), 1);
+  arrays.sizeO = numOutputs;
   arrays.blockRows = plan.getRowBlock();
   if (!isByParam())
     arrays.blockRows =
@@ -174,12 +211,13 @@ void GradBuilder::addArrays(Emitter &emitter, PairwiseArrays &arrays) {
 // Parts
 //===----------------------------------------------------------------------===//
 
-/// Positions of the batch that have a result of their own.
+/// Positions of the batch that have a result of their own, or several outputs.
 Int GradBuilder::countResults(Emitter &emitter, const PairwiseArrays &arrays) {
   auto type = cast<MemRefType>(grad.getInit().getType());
   Int count = 1;
   SmallVector<Int> sizes = getArraySizes(emitter, grad.getInit());
-  for (unsigned dim = 0; dim < type.getRank() - (isByParam() ? 0 : 2); ++dim)
+  unsigned batchRank = type.getRank() - (isByParam() ? 0 : 2);
+  for (unsigned dim = 0; dim < batchRank - (sharesTerms ? 1 : 0); ++dim)
     count = emitter.mul(count, sizes[dim]);
   return count;
 }
@@ -195,7 +233,8 @@ Int GradBuilder::countFmas(Emitter &emitter, const PairwiseArrays &arrays) {
   Int rows =
       isByParam() ? arrays.sizeM : emitter.min(arrays.blockRows, arrays.sizeM);
   Int pairs = emitter.mul(emitter.mul(rows, arrays.sizeN), arrays.sizeSummed);
-  return emitter.mul(pairs, emitter.add(emitter.mul(arrays.sizeK, 2), 1));
+  Int ofPair = emitter.mul(arrays.sizeK, emitter.add(arrays.sizeO, 1));
+  return emitter.mul(pairs, emitter.add(ofPair, 1));
 }
 
 void GradBuilder::forRowBlocks(Emitter &emitter, const PairwiseArrays &arrays,
@@ -216,19 +255,34 @@ void GradBuilder::forRowBlocks(Emitter &emitter, const PairwiseArrays &arrays,
 void GradBuilder::clearResults(Emitter &emitter, const PairwiseBlock &block,
                                Int sizeK) {
   Value zero = emitter.zero(emitter.getVectorType(lanes));
-  emitter.forLoop(0, block.rows, 1, [&](Int row) {
-    emitter.forLoop(0, sizeK, lanes, [&](Int k) {
-      PairwiseMatrix to = block.init;
-      moveMatrix(emitter, to, row, k);
-      Int left = emitter.sub(sizeK, k);
-      storeRow(emitter, to, zero, left, emitter.firstLanes(lanes, left),
-               to.base);
+  emitter.forLoop(0, numOutputs, 1, [&](Int output) {
+    PairwiseMatrix result = block.init;
+    moveOutput(emitter, result, output);
+    emitter.forLoop(0, block.rows, 1, [&](Int row) {
+      emitter.forLoop(0, sizeK, lanes, [&](Int k) {
+        PairwiseMatrix to = result;
+        moveMatrix(emitter, to, row, k);
+        Int left = emitter.sub(sizeK, k);
+        storeRow(emitter, to, zero, left, emitter.firstLanes(lanes, left),
+                 to.base);
+      });
     });
   });
 }
 
+void GradBuilder::moveOutput(Emitter &emitter, PairwiseMatrix &result,
+                             Int output) {
+  result.base = emitter.offsetPointer(
+      result.base, emitter.mul(output, resultStride), result.element);
+}
+
 void GradBuilder::emitPart(Emitter &emitter, const PairwiseArrays &arrays,
                            Int number, Value begin) {
+  numOutputs = arrays.sizeO;
+  if (sharesTerms) {
+    resultStride = arrays.init.batch.back();
+    factorStride = arrays.values.batch.back();
+  }
   Int result = number, firstRow = 0;
   if (!isByParam()) {
     Int rowBlocks = emitter.ceilDiv(arrays.sizeM, arrays.blockRows);
@@ -289,16 +343,22 @@ void GradBuilder::emitBlock(Emitter &emitter, const PairwiseArrays &arrays,
 // The gradient by the matrix
 //===----------------------------------------------------------------------===//
 
+void GradBuilder::fillPairs(Emitter &emitter, const PairwiseBlock &strip,
+                            function_ref<Value(Int)> getValue) {
+  emitter.forLoop(0, strip.rows, 1, [&](Int row) {
+    Value value = getValue(row);
+    for (int64_t vector = 0; vector < plan.getVectors(); ++vector)
+      emitter.storeVector(value, getPairs(emitter, row, vector * lanes),
+                          nullptr);
+  });
+}
+
 void GradBuilder::addFactors(Emitter &emitter, const PairwiseBlock &strip,
                              Int sizeC) {
   VectorType type = emitter.getVectorType(lanes);
   Value panel = emitter.offsetPointer(scratch, panelOffset);
   int64_t most = plan.getColumnBlock();
-  emitter.forLoop(0, strip.rows, 1, [&](Int row) {
-    for (int64_t vector = 0; vector < plan.getVectors(); ++vector)
-      emitter.storeVector(emitter.zero(type),
-                          getPairs(emitter, row, vector * lanes), nullptr);
-  });
+  fillPairs(emitter, strip, [&](Int) { return emitter.zero(type); });
   emitter.forLoop(0, sizeC, most, [&](Int first) {
     Int count = getExtent(emitter, sizeC, first, most);
     PairwiseMatrix values = strip.values, factor = strip.rowFactor;
@@ -338,7 +398,14 @@ void GradBuilder::scaleByWeights(Emitter &emitter, const PairwiseBlock &strip) {
 
 void GradBuilder::emitGradients(Emitter &emitter, const PairwiseBlock &strip,
                                 Int sizeC) {
-  if (strip.values.base)
+  if (sharesTerms)
+    fillPairs(emitter, strip, [&](Int row) {
+      PairwiseMatrix factor = strip.rowFactor;
+      moveMatrix(emitter, factor, row);
+      return broadcastScalar(emitter, emitter.getVectorType(lanes),
+                             emitter.loadScalar(factor.base));
+    });
+  else if (strip.values.base)
     addFactors(emitter, strip, sizeC);
   if (strip.weights.base)
     scaleByWeights(emitter, strip);
@@ -383,14 +450,13 @@ void GradBuilder::emitResults(Emitter &emitter, const PairwiseBlock &block,
 // Derivatives of the function of two elements
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> GradBuilder::addTerms(Emitter &emitter, ValueRange sums,
-                                         ArrayRef<Value> elements, Value panel,
-                                         Int row, Int first, Value mask,
-                                         ValueRange params) {
+SmallVector<GradBuilder::Term>
+GradBuilder::getTerms(Emitter &emitter, ArrayRef<Value> elements, Value panel,
+                      Int row, Int first, ValueRange params) {
   VectorType type = emitter.getVectorType(lanes);
   Value other =
       emitter.loadVector(type, emitter.offsetPointer(panel, first), nullptr);
-  SmallVector<Value> added;
+  SmallVector<Term> terms;
   for (auto [index, element] : llvm::enumerate(elements)) {
     Value weight = emitter.loadVector(
         type, getPairs(emitter, emitter.add(row, index), first), nullptr);
@@ -398,62 +464,137 @@ SmallVector<Value> GradBuilder::addTerms(Emitter &emitter, ValueRange sums,
     if (rowSide == 1)
       std::swap(args[0], args[1]);
     llvm::append_range(args, params);
-    Value slope = ofInner.emit(builder, loc, 0, args);
-    Value sum = emitMultiplyAdd(emitter, weight, slope, sums[index]);
-    added.push_back(
-        mask ? arith::SelectOp::create(builder, loc, mask, sum, sums[index])
-             : sum);
+    terms.push_back({weight, ofInner.emit(builder, loc, 0, args)});
   }
-  return added;
+  return terms;
+}
+
+SmallVector<Value>
+GradBuilder::sumColumns(Emitter &emitter, Int columns, int64_t count,
+                        function_ref<SmallVector<Value>(Int, ValueRange)> add) {
+  SmallVector<Value> sums(count, emitter.zero(emitter.getVectorType(lanes)));
+  auto emitLoop = [&](Int begin, Int end, Value mask) {
+    auto loop = scf::ForOp::create(builder, loc, emitter.materialize(begin, 64),
+                                   emitter.materialize(end, 64),
+                                   emitter.materialize(lanes, 64), sums);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    SmallVector<Value> added =
+        add(Int(loop.getInductionVar()), loop.getRegionIterArgs());
+    if (mask)
+      for (auto [sum, old] : llvm::zip_equal(added, loop.getRegionIterArgs()))
+        sum = arith::SelectOp::create(builder, loc, mask, sum, old);
+    scf::YieldOp::create(builder, loc, added);
+    sums.assign(loop.getResults().begin(), loop.getResults().end());
+  };
+  Int whole = emitter.mul(emitter.floorDiv(columns, lanes), lanes);
+  emitLoop(0, whole, nullptr);
+  if (!(whole == columns))
+    emitLoop(whole, columns,
+             emitter.firstLanes(lanes, emitter.sub(columns, whole)));
+  return sums;
+}
+
+void GradBuilder::addToResult(Emitter &emitter, const PairwiseMatrix &result,
+                              Value sum) {
+  Value total = vector::ReductionOp::create(
+      builder, loc, vector::CombiningKind::ADD, sum,
+      emitter.loadScalar(result.base), arith::FastMathFlags::reassoc);
+  emitter.storeScalar(total, result.base);
+}
+
+void GradBuilder::addOutputs(Emitter &emitter, Int columns, Int count,
+                             const PairwiseMatrix &result, int64_t rows,
+                             function_ref<SmallVector<Term>(Int)> getTerms) {
+  VectorType type = emitter.getVectorType(lanes);
+  Value terms = emitter.offsetPointer(scratch, termsOffset);
+  Value factors = emitter.offsetPointer(scratch, outputsOffset);
+  auto getPlace = [&](Value rows, Int row, Int first) {
+    Value at = emitter.offsetPointer(rows, emitter.mul(row, blockN));
+    return emitter.offsetPointer(at, first);
+  };
+  emitter.forLoop(0, columns, lanes, [&](Int first) {
+    for (auto [row, term] : llvm::enumerate(getTerms(first)))
+      emitter.storeVector(emitProduct(emitter, term.first, term.second),
+                          getPlace(terms, row, first), nullptr);
+  });
+  forTiles(emitter, count, plan.getVectors(), [&](Int output, int64_t number) {
+    auto addProducts = [&](Int first, ValueRange sums) {
+      SmallVector<Value> others, added;
+      for (int64_t index = 0; index < number; ++index)
+        others.push_back(emitter.loadVector(
+            type, getPlace(factors, emitter.add(output, index), first),
+            nullptr));
+      for (int64_t row = 0; row < rows; ++row) {
+        Value term =
+            emitter.loadVector(type, getPlace(terms, row, first), nullptr);
+        for (Value other : others)
+          added.push_back(
+              emitMultiplyAdd(emitter, term, other, sums[added.size()]));
+      }
+      return added;
+    };
+    auto sums = sumColumns(emitter, columns, rows * number, addProducts);
+    for (auto [index, sum] : llvm::enumerate(sums)) {
+      PairwiseMatrix to = result;
+      moveMatrix(emitter, to, index / number);
+      moveOutput(emitter, to, emitter.add(output, index % number));
+      addToResult(emitter, to, sum);
+    }
+  });
 }
 
 void GradBuilder::emitTermsOfTile(Emitter &emitter, const PairwiseBlock &block,
-                                  Int count, Int row, int64_t rows,
-                                  const PairwiseMatrix &lhs) {
+                                  Int count, const Tile &tile, Int outputs) {
   VectorType type = emitter.getVectorType(lanes);
   SmallVector<Value> params = broadcastParams(emitter, block);
   Value panel = emitter.offsetPointer(scratch, panelOffset);
-  Int whole = emitter.mul(emitter.floorDiv(block.columns, lanes), lanes);
   emitter.forLoop(0, count, 1, [&](Int k) {
     SmallVector<Value> elements;
-    for (int64_t index = 0; index < rows; ++index) {
-      PairwiseMatrix from = lhs;
+    for (int64_t index = 0; index < tile.rows; ++index) {
+      PairwiseMatrix from = tile.lhs;
       moveMatrix(emitter, from, index, k);
       elements.push_back(
           broadcastScalar(emitter, type, emitter.loadScalar(from.base)));
     }
     Value column = emitter.offsetPointer(panel, emitter.mul(k, blockN));
-    SmallVector<Value> sums(rows, emitter.zero(type));
-    auto emitLoop = [&](Int begin, Int end, Value mask) {
-      auto loop = scf::ForOp::create(
-          builder, loc, emitter.materialize(begin, 64),
-          emitter.materialize(end, 64), emitter.materialize(lanes, 64), sums);
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(loop.getBody());
-      scf::YieldOp::create(builder, loc,
-                           addTerms(emitter, loop.getRegionIterArgs(), elements,
-                                    column, row, Int(loop.getInductionVar()),
-                                    mask, params));
-      sums.assign(loop.getResults().begin(), loop.getResults().end());
+    PairwiseMatrix result = block.init;
+    moveMatrix(emitter, result, tile.row, k);
+    auto getTermsAt = [&](Int first) {
+      return getTerms(emitter, elements, column, tile.row, first, params);
     };
-    emitLoop(0, whole, nullptr);
-    if (!(whole == block.columns))
-      emitLoop(whole, block.columns,
-               emitter.firstLanes(lanes, emitter.sub(block.columns, whole)));
+    if (sharesTerms)
+      return addOutputs(emitter, block.columns, outputs, result, tile.rows,
+                        getTermsAt);
+    auto addTerms = [&](Int first, ValueRange sums) {
+      SmallVector<Value> added;
+      for (auto [term, sum] : llvm::zip_equal(getTermsAt(first), sums))
+        added.push_back(emitMultiplyAdd(emitter, term.first, term.second, sum));
+      return added;
+    };
+    auto sums = sumColumns(emitter, block.columns, tile.rows, addTerms);
     for (auto [index, sum] : llvm::enumerate(sums)) {
-      PairwiseMatrix to = block.init;
-      moveMatrix(emitter, to, emitter.add(row, index), k);
-      Value total = vector::ReductionOp::create(
-          builder, loc, vector::CombiningKind::ADD, sum,
-          emitter.loadScalar(to.base), arith::FastMathFlags::reassoc);
-      emitter.storeScalar(total, to.base);
+      PairwiseMatrix to = result;
+      moveMatrix(emitter, to, index);
+      addToResult(emitter, to, sum);
     }
+  });
+}
+
+void GradBuilder::packBlock(Emitter &emitter, const PairwiseBlock &block,
+                            PairwiseMatrix PairwiseMatrices::*matrix, Int count,
+                            Value to) {
+  emitter.forLoop(0, block.columns, width, [&](Int column) {
+    PairwiseBlock strip = getStrip(emitter, block, column);
+    packPanel(emitter, strip.*matrix, strip.columns, count,
+              emitter.offsetPointer(to, column), blockN);
   });
 }
 
 void GradBuilder::emitTerms(Emitter &emitter, const PairwiseBlock &block,
                             Int sizeK) {
   Value panel = emitter.offsetPointer(scratch, panelOffset);
+  Value factors = emitter.offsetPointer(scratch, outputsOffset);
   int64_t most = std::max<int64_t>(sliceK, 1);
   emitter.forLoop(0, sizeK, most, [&](Int start) {
     Int count = getExtent(emitter, sizeK, start, most);
@@ -461,15 +602,22 @@ void GradBuilder::emitTerms(Emitter &emitter, const PairwiseBlock &block,
     moveMatrix(emitter, slice.lhs, 0, start);
     moveMatrix(emitter, slice.rhs, 0, start);
     moveMatrix(emitter, slice.init, 0, start);
-    emitter.forLoop(0, block.columns, width, [&](Int column) {
-      PairwiseBlock strip = getStrip(emitter, slice, column);
-      packPanel(emitter, strip.rhs, strip.columns, count,
-                emitter.offsetPointer(panel, column), blockN);
-    });
-    forRowTiles(emitter, block.rows, [&](Int row, int64_t rows) {
-      PairwiseMatrix lhs = slice.lhs;
-      moveMatrix(emitter, lhs, row);
-      emitTermsOfTile(emitter, slice, count, row, rows, lhs);
+    packBlock(emitter, slice, &PairwiseBlock::rhs, count, panel);
+    emitter.forLoop(0, numOutputs, plan.getColumnBlock(), [&](Int output) {
+      PairwiseBlock part = slice;
+      Int outputs =
+          getExtent(emitter, numOutputs, output, plan.getColumnBlock());
+      if (sharesTerms) {
+        moveOutput(emitter, part.init, output);
+        part.values.inner = factorStride;
+        moveMatrix(emitter, part.values, 0, output);
+        packBlock(emitter, part, &PairwiseBlock::values, outputs, factors);
+      }
+      forRowTiles(emitter, block.rows, [&](Int row, int64_t rows) {
+        Tile tile{rows, plan.getVectors(), row, {}, slice.lhs, {}};
+        moveMatrix(emitter, tile.lhs, row);
+        emitTermsOfTile(emitter, part, count, tile, outputs);
+      });
     });
   });
 }

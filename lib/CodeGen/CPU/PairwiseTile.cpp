@@ -331,13 +331,17 @@ void PairwiseBuilder::emitTile(Emitter &emitter, const PairwiseBlock &block,
 // Blocks
 //===----------------------------------------------------------------------===//
 
+void kron::forTiles(Emitter &emitter, Int count, int64_t most,
+                    function_ref<void(Int, int64_t)> body) {
+  Int whole = emitter.mul(emitter.floorDiv(count, most), most);
+  emitter.forLoop(0, whole, most, [&](Int first) { body(first, most); });
+  if (most > 1)
+    emitter.forLoop(whole, count, 1, [&](Int first) { body(first, 1); });
+}
+
 void PairwiseBuilder::forRowTiles(Emitter &emitter, Int rows,
                                   function_ref<void(Int, int64_t)> body) {
-  int64_t most = plan.getRows();
-  Int whole = emitter.mul(emitter.floorDiv(rows, most), most);
-  emitter.forLoop(0, whole, most, [&](Int row) { body(row, most); });
-  if (most > 1)
-    emitter.forLoop(whole, rows, 1, [&](Int row) { body(row, 1); });
+  forTiles(emitter, rows, plan.getRows(), body);
 }
 
 void kron::emitChoice(Emitter &emitter, Value condition,

@@ -191,6 +191,14 @@ static PairwisePlanAttr planForCPU(PairwiseGradOp op, PairwisePlanAttr given,
   if (!ShapedType::isDynamic(sizes.rows))
     blockRows = std::clamp<int64_t>(sizes.rows, 1, blockRows);
   PairwisePlanAttr plan = planTiles(pair, given, options, sizes, blockRows);
+  int64_t columnBlock = rates.pairColumnBlock;
+  if (hasOutputs(op)) {
+    auto type = cast<ShapedType>(op.getInit().getType());
+    int64_t outputs = type.getDimSize(type.getRank() - 3);
+    columnBlock = rates.pairOutputs;
+    if (!ShapedType::isDynamic(outputs))
+      columnBlock = std::clamp<int64_t>(outputs, 1, columnBlock);
+  }
   // A part of B that has the positions of N of all tiles in scratch is packed.
   int64_t kBlock = choose(given.getKBlock(),
                           std::min(plan.getKBlock(), rates.pairGradPositions));
@@ -199,7 +207,7 @@ static PairwisePlanAttr planForCPU(PairwiseGradOp op, PairwisePlanAttr given,
       plan.getRowBlock(), kBlock, given.getLaneColumns(),
       choose(given.getNTiles(), rates.pairScratchTiles),
       choose(given.getColumnBlock(),
-             std::max(rates.pairColumnBlock, given.getLaneColumns())),
+             std::max(columnBlock, given.getLaneColumns())),
       plan.getProductK());
 }
 

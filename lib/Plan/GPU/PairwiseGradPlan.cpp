@@ -54,28 +54,6 @@ bool kron::readsPairs(PairwiseGradOp op) {
   return getEpilogueDerivative(op).reads(0, 0);
 }
 
-/// The size of `array` along the innermost axis of the batch; 1 if it has none.
-static int64_t getOutputSize(const PairArray &array) {
-  auto type = dyn_cast<ShapedType>(array.value.getType());
-  int64_t rank = array.getBatchRank();
-  return type && rank > 0 ? type.getDimSize(rank - 1) : 1;
-}
-
-bool kron::hasOutputs(PairwiseGradOp op) {
-  PairAxis columns = op.getBy() == PairOperand::Rhs ? PairAxis::M : PairAxis::N;
-  if (!op.getRhsFactor())
-    return false;
-  for (const PairArray &array : getPairArrays(op)) {
-    bool isFactor = array.getDim(PairAxis::C) && array.getDim(columns);
-    if (isFactor && cast<ShapedType>(array.value.getType())
-                            .getDimSize(*array.getDim(PairAxis::C)) != 1)
-      return false;
-    if ((getOutputSize(array) != 1) != (isFactor || array.isInit))
-      return false;
-  }
-  return true;
-}
-
 std::optional<std::string> kron::getGradFieldsReason(PairwiseGradOp op,
                                                      GPUPlanAttr given) {
   for (StringRef name : {"threads", "ctas_per_sm"})

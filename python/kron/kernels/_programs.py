@@ -31,11 +31,15 @@ class _Operand:
         return f"tensor<{''.join(size + 'x' for size in sizes)}{element}>"
 
 
+@functools.lru_cache(maxsize=64)
+def _element(dtype):
+    # NumPy's name says nothing of the order of bytes.
+    return TYPES.get(getattr(dtype, "name", None) or str(dtype).rpartition(".")[2])
+
+
 def element_of(array):
     """The element type of an array or tensor."""
-    # NumPy's name says nothing of the order of bytes.
-    name = getattr(array.dtype, "name", None) or str(array.dtype).rpartition(".")[2]
-    return TYPES.get(name)
+    return _element(array.dtype)
 
 
 def _pattern(shape, core):

@@ -17,7 +17,7 @@ DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.i
 #: Functions of kermac 0.1 with their arguments, without defaults those that have to be given.
 FUNCTIONS = {
     "cdist": "a b out=None p=2.0 skip_epilogue=False try_to_align=False debug=False",
-    "cdist_grad": "a b c d out=None p=2.0 debug=False",
+    "cdist_grad": "a b c d out=None p=2.0 eps=1e-08 debug=False",
     "run_kernel": "kernel_descriptor a b out=None p=None inner_p=None outer_p=None bandwidth=None epsilon=None "
                   "regularization=None regularization_offset_x=0 regularization_offset_y=0 try_to_align=False "
                   "debug=False",
@@ -197,9 +197,10 @@ def test_regularisation():
 
 
 @pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("outputs", [1, 4, 37])
 @pytest.mark.parametrize("p", EXPONENTS)
-def test_gradients(p, device):
-    sizes = {"a": (6, 5), "b": (3, 6), "c": (4, 6), "d": (3, 5)}
+def test_gradients(p, outputs, device):
+    sizes = {"a": (6, 5), "b": (3, 6), "c": (outputs, 6), "d": (3, 5)}
     for batches in ({}, {"a": (2,), "d": (2,)}, {"b": (3,), "c": (1,), "d": (3,)}):
         given = {name: torch.randn(*batches.get(name, ()), *size).mul(4).round().div(4) for name, size in sizes.items()}
         a, b, c, d = (given[name].double() for name in "abcd")
@@ -214,6 +215,18 @@ def test_gradients(p, device):
         out = torch.empty(wanted.shape if batches else wanted.shape[1:], device=device)
         assert kermac.cdist_grad(**given, out=out, p=torch.tensor(float(p), device=device)) is out
         torch.testing.assert_close(out.view(wanted.shape).double(), wanted, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("p", [0.5, 1.3, 2.0, torch.tensor(1.5)])
+def test_small_differences_in_gradients(p):
+    a, b, c, d = matrix(9, 5), matrix(3, 9), matrix(2, 9), matrix(3, 5)
+    d[:, 0] = b[:, 0]
+    difference = d[:, None, :].double() - b[:, :, None].double()
+    for eps in (0, 0.25):
+        size = difference.abs().clamp_min(0 if p == 2 else eps)
+        slope = torch.where(difference == 0, 0, difference.sign() * size ** (float(p) - 1))
+        wanted = torch.einsum("ok,km,nkm->onm", c.double(), a.double(), slope)[None]
+        torch.testing.assert_close(kermac.cdist_grad(a, b, c, d, p=p, eps=eps).double(), wanted, rtol=1e-4, atol=1e-4)
 
 
 def test_descriptors_are_compiled_before():
@@ -330,6 +343,10 @@ BAD = [
      lambda a: kermac.run_kernel("l2", a, a)),
     (TypeError, "expects inner_power to be a PowerType, but got 2",
      lambda a: KernelDescriptor(InnerOperator.DIFF, 2, PowerType.NOOP, KernelType.NONE)),
+    (ValueError, "expects eps to be finite and not negative, but got -1.0",
+     lambda a: kermac.cdist_grad(*[a[:3]] * 4, eps=-1)),
+    (TypeError, "expects eps to be a number, but got Tensor",
+     lambda a: kermac.cdist_grad(*[a[:3]] * 4, eps=a[0, 0])),
     (ValueError, r"expects c to have shape \(4, 4\), but got \(4, 3\)", lambda a: kermac.cdist_grad(
         torch.ones(4, 3), torch.ones(2, 4), a, torch.ones(2, 3))),
     (ValueError, r"expects a to be square, but got shape \(4, 3\)", lambda a: kermac.linalg.eigh(a)),

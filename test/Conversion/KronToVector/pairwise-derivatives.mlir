@@ -19,6 +19,7 @@
 // CHECK:           scf.yield
 // CHECK:         scf.for {{.*}} iter_args(%{{.*}}, %{{.*}}) -> (vector<4xf32>, vector<4xf32>)
 // CHECK:           %[[T:.*]] = vector.fma
+// CHECK-NEXT:      vector.fma
 // CHECK-NEXT:      arith.select %{{.*}}, %[[T]],
 // CHECK:           scf.yield
 // CHECK-COUNT-2: vector.reduction <add>, %{{.*}}, %{{.*}} fastmath<reassoc>
@@ -74,6 +75,34 @@ func.func @by_param(%a: memref<2x3xf32>, %b: memref<?x3xf32>, %h: memref<2x?xf32
         %r = arith.mulf %s, %p : f32
         kron.pairwise_yield %r : f32
       } {plan = #kron.pairwise_plan<vector_bits = 128, rows = 2, vectors = 1, row_block = 2, k_block = 3, n_tiles = 1, column_block = 4>}
+  return
+}
+
+// -----
+
+// Verify that outputs share terms: values of pairs are H times U, which V has no part in; its derivative is computed once for
+// a position of K, and stored; then each output of a tile, or of what is left, loads the term and its factor.
+// CHECK-LABEL: func.func private @outputs_pairwise(
+// CHECK-COUNT-2: math.powf
+// CHECK-COUNT-2: llvm.store {{.*}} : vector<4xf32>
+// CHECK-NOT:     math.powf
+// CHECK:         scf.for {{.*}} iter_args(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) -> (vector<4xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>)
+// CHECK-COUNT-4:   vector.fma
+// CHECK-NEXT:      scf.yield
+// CHECK-COUNT-4: vector.reduction <add>, %{{.*}}, %{{.*}} fastmath<reassoc>
+// CHECK:         scf.for {{.*}} iter_args(%{{.*}}, %{{.*}}) -> (vector<4xf32>, vector<4xf32>)
+// CHECK-COUNT-2:   vector.fma
+// CHECK-NEXT:      scf.yield
+// CHECK-COUNT-2: vector.reduction <add>, %{{.*}}, %{{.*}} fastmath<reassoc>
+// CHECK-NOT:     scf.yield
+// CHECK:         math.powf
+// CHECK-NOT:     math.powf
+// CHECK:         return
+func.func @outputs(%a: memref<2x200xf32>, %b: memref<8x200xf32>, %h: memref<2x8xf32>, %u: memref<2x1xf32>, %v: memref<?x8x1xf32>,
+                   %y: memref<?x2x200xf32>) {
+  kron.pairwise_grad by(lhs) pow_diff(1.3) ins(%a, %b : memref<2x200xf32>, memref<8x200xf32>) grad(%h : memref<2x8xf32>)
+      factors(%u, %v : memref<2x1xf32>, memref<?x8x1xf32>) outs(%y : memref<?x2x200xf32>)
+      {plan = #kron.pairwise_plan<vector_bits = 128, rows = 2, vectors = 2, row_block = 2, k_block = 200, n_tiles = 1, column_block = 32>}
   return
 }
 

@@ -91,10 +91,6 @@ std::optional<std::string> getPairwiseGradReason(PairwiseGradOp op);
 /// Whether weights of rows and columns depend on values of pairs.
 bool readsPairs(PairwiseGradOp op);
 
-/// Whether gradients along the innermost axis of the batch differ in the factor
-/// of the columns only, which has one of each.
-bool hasOutputs(PairwiseGradOp op);
-
 /// Why fields of `given` can have no such values in any plan, or nothing.
 std::optional<std::string> getGradFieldsReason(PairwiseGradOp op,
                                                GPUPlanAttr given);

@@ -129,6 +129,28 @@ int64_t kron::getLargestBatchRank(ArrayRef<PairArray> arrays) {
   return rank;
 }
 
+/// The size of `array` along the innermost axis of the batch; 1 if it has none.
+static int64_t getOutputSize(const PairArray &array) {
+  auto type = dyn_cast<ShapedType>(array.value.getType());
+  int64_t rank = array.getBatchRank();
+  return type && rank > 0 ? type.getDimSize(rank - 1) : 1;
+}
+
+bool kron::hasOutputs(PairwiseGradOp op) {
+  PairAxis columns = op.getBy() == PairOperand::Rhs ? PairAxis::M : PairAxis::N;
+  if (!op.getRhsFactor() || op.getBy() == PairOperand::Param)
+    return false;
+  for (const PairArray &array : getPairArrays(op)) {
+    bool isFactor = array.getDim(PairAxis::C) && array.getDim(columns);
+    if (isFactor && cast<ShapedType>(array.value.getType())
+                            .getDimSize(*array.getDim(PairAxis::C)) != 1)
+      return false;
+    if ((getOutputSize(array) != 1) != (isFactor || array.isInit))
+      return false;
+  }
+  return true;
+}
+
 //===----------------------------------------------------------------------===//
 // Effects and shapes
 //===----------------------------------------------------------------------===//

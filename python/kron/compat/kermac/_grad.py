@@ -3,6 +3,7 @@
 """Gradients of distances for weights of several outputs."""
 
 import functools
+import math
 
 import numpy as np
 import torch
@@ -12,20 +13,32 @@ from ...torch import _ops  # noqa: F401, makes tensors known to compiled functio
 from . import _checks
 
 
+#: The default of `eps`, which is below what differences of float32 elements around 1 are.
+EPS = 1e-8
+
+
 @functools.lru_cache(maxsize=256)
-def _function(number):
-    """The sum of powers with a number, or None, which is a hyper-parameter."""
-    return _trace.trace(lambda x, y, p: np.sum(abs(x - y) ** (p if number is None else number)))
+def _function(number, eps):
+    """The sum of powers with a number, or None, which is a hyper-parameter; straight lines up to `eps` where
+    kermac takes powers."""
+    def power(x, y, p):
+        exponent, size = p if number is None else number, abs(x - y)
+        if eps <= EPS or number in (1, 2):
+            return np.sum(size ** exponent)
+        slope = exponent * np.exp((exponent - 1) * math.log(eps))
+        return np.sum(np.where(size < eps, slope * size, size ** exponent))
+    return _trace.trace(power)
 
 
-def cdist_grad(a, b, c, d, out=None, p=2.0, debug=False):
+def cdist_grad(a, b, c, d, out=None, p=2.0, eps=EPS, debug=False):
     """[L, O, N, M] of
 
         out[o, n, m] = sum_k c[o, k] * a[k, m] * sgn(d[n, m] - b[n, k]) * abs(d[n, m] - b[n, k]) ** (p - 1)
 
     with a [K, M], b [N, K], c [O, K] and d [N, M], each of which may have a batch L in front; written to `out`,
     [O, N, M] or [L, O, N, M], if that is given. sgn(0) is 0, and so are those terms for every p. `p` is
-    positive, a number or a tensor without axes or of shape [L]. `debug` has no effect."""
+    positive, a number or a tensor without axes or of shape [L]. Other differences count as `eps` at least
+    where that is more than 1e-8 and `p` is neither the number 1 nor 2. `debug` has no effect."""
     _checks.check_tensors(a=a, b=b, c=c, d=d, out=out)
     weights, y, coefficients, x = (_checks.batched(array.detach(), name) for name, array in
                                    (("a", a), ("b", b), ("c", c), ("d", d)))
@@ -34,6 +47,9 @@ def cdist_grad(a, b, c, d, out=None, p=2.0, debug=False):
         if tuple(array.shape[1:]) != shape:
             raise ValueError(f"expects {name} to have shape {shape}, but got {tuple(array.shape[1:])}")
     exponent, number = _checks.hyper_parameter(p, "p", a)
+    _, eps = _checks.hyper_parameter(eps, "eps", a, is_positive=False)
+    if eps is None:
+        raise TypeError("expects eps to be a number, but got Tensor")
     given = None if out is None else _checks.batched(out.detach(), "out", 3)
     count = _checks.joined(a=weights, b=y, c=coefficients, d=x, p=exponent, out=given)
     if given is not None:
@@ -44,7 +60,7 @@ def cdist_grad(a, b, c, d, out=None, p=2.0, debug=False):
         # Derivatives of powers have p in front.
         ones = (1 / exponent).reshape(-1, 1, 1, 1).expand(-1, 1, m, 1)
         exponent = exponent[:, None] if exponent.dim() else exponent
-        result = _programs.gradient(_function(number), (x, y.mT[:, None], exponent), 0, weights.mT[:, None],
+        result = _programs.gradient(_function(number, eps), (x, y.mT[:, None], exponent), 0, weights.mT[:, None],
                                     (ones, coefficients[..., None]), outputs=True)
         result = result.mT
         if given is not None:

@@ -53,6 +53,10 @@ SmallVector<PairArray> getPairArrays(PairOpInterface op);
 
 int64_t getLargestBatchRank(ArrayRef<PairArray> arrays);
 
+/// Whether gradients along the innermost axis of the batch differ in the factor
+/// of the columns only, which has one of each.
+bool hasOutputs(PairwiseGradOp op);
+
 /// Whether a rule for the derivative of `op`, within a region of a function of
 /// pairs, is known or none is needed: nothing else depends on floating-point
 /// numbers.
