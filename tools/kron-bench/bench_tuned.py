@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import tempfile
 
+from bench_cases import MLIR
 from kronlib import CUDA, find_libraries
 
 #: Seconds that kron-tune may take beside those of the search: random arrays of several GB, their
@@ -15,6 +16,8 @@ from kronlib import CUDA, find_libraries
 PATIENCE = 120
 #: A default that takes so much longer than the tuned plan is off; a tuned one is, that does.
 OFF, SLOWER = 1.1, 1.02
+#: What kron-tune calls types of 8 bits.
+EIGHT_BITS = {name: MLIR[name] for name in ("e4m3", "e5m2")}
 
 
 class Tuner:
@@ -34,8 +37,8 @@ class Tuner:
         if not self.seconds:
             return
         inputs = len(case.shapes) if case.beta else len(case.shapes) - 1
-        specs = [f"random:{'x'.join(map(str, shape))}:{name}:{number + 1}" for number, (shape, name)
-                 in enumerate(zip(case.shapes[:inputs], case.types))]
+        specs = [f"random:{'x'.join(map(str, shape))}:{EIGHT_BITS.get(name, name)}:{number + 1}"
+                 for number, (shape, name) in enumerate(zip(case.shapes[:inputs], case.types))]
         where = ([f"--target=cuda:{self.place.device}"] if self.place.target == CUDA else
                  ["--target=cpu", f"--threads={self.place.threads}"])
         with tempfile.TemporaryDirectory() as folder:
