@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Compiler/Compiler.h"
+#include "kron/Conversion/RowMajor.h"
 #include "kron/Driver/Calibrate.h"
 #include "kron/Driver/Measure.h"
 #include "kron/Driver/Session.h"
@@ -72,6 +73,8 @@ static KronProgram *compile(StringRef text, const KronCompileOptions &request) {
     llvm::consumeError(source.takeError());
     return nullptr;
   }
+  if (request.rowMajor)
+    markRowMajor((*source)->get());
   auto compiled = session->load((*source)->get());
   if (failed(compiled))
     return nullptr;

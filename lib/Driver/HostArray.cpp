@@ -339,14 +339,19 @@ static llvm::Expected<HostArray> generate(StringRef spec,
   return array;
 }
 
+bool kron::isGenerated(StringRef spec) {
+  auto [kind, rest] = spec.split(':');
+  return kind.size() < spec.size() &&
+         llvm::is_contained({"random", "zeros", "ones", "value"}, kind);
+}
+
 llvm::Expected<HostArray> kron::readArgument(StringRef spec,
                                              KronType expected) {
+  if (!isGenerated(spec))
+    return readNpy(spec, expected);
   SmallVector<StringRef> parts;
   spec.split(parts, ':');
-  if (parts.size() > 1 &&
-      llvm::is_contained({"random", "zeros", "ones", "value"}, parts[0]))
-    return generate(spec, parts);
-  return readNpy(spec, expected);
+  return generate(spec, parts);
 }
 
 void kron::printArray(llvm::raw_ostream &stream, const HostArray &array) {

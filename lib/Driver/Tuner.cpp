@@ -525,10 +525,13 @@ llvm::Expected<TunedOperation> OperationTuner::run() {
 }
 
 llvm::Error kron::tune(
-    const Session &session, ModuleOp module, ArrayRef<std::string> specs,
+    const Session &given, ModuleOp module, ArrayRef<std::string> specs,
     const std::vector<std::pair<unsigned, std::vector<int64_t>>> &outShapes,
     const TuneOptions &options,
     function_ref<llvm::Error(const TunedOperation &)> found) {
+  // Candidates are compiled side by side, kernels of one are not.
+  Session session = given;
+  session.getOptions().numCompileThreads = 1;
   OwningOpRef<ModuleOp> simplified(module.clone());
   PassManager pm(module.getContext());
   populateKronSimplification(pm);

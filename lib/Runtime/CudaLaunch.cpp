@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A version's entry runs twice: first to measure, which loads the code, checks
-// every launch against the GPU's limits and adds up the workspace, then to
-// launch. So errors come before anything is on the stream, and the size of the
-// workspace needs no second description of what the entry does.
+// A version's entry runs twice: first to measure, which checks every launch
+// against the GPU's limits and adds up the workspace, then to launch. So errors
+// come before anything is on the stream, and the size of the workspace needs no
+// second description of what the entry does. Where measuring finds that code is
+// not loaded, all that the launch lacks is, and it is measured anew.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +17,7 @@
 #include "Arguments.h"
 #include "CudaArena.h"
 #include "CudaBlas.h"
-#include "CudaModule.h"
+#include "CudaLoads.h"
 #include "Error.h"
 
 #include <algorithm>
@@ -39,6 +40,8 @@ struct CudaLaunch {
   char *workspace;
   int64_t workspaceBytes;
   bool isMeasuring;
+  /// Where kernels go that are not loaded, while those are collected.
+  CudaLoads *loads = nullptr;
   CudaArena arena = {};
   /// The first failure.
   KronStatus status = KRON_SUCCESS;
@@ -172,9 +175,16 @@ static CUresult callLaunch(const CudaLaunch &launch,
 
 static KronStatus launchKernel(CudaLaunch &launch, KronCudaModule &module,
                                const Configuration &wanted, void **params) {
-  CudaFunction *function;
-  KronStatus status = getCudaFunction(*launch.device, launch.contextId, module,
-                                      wanted.kernel, &function);
+  CudaFunction *function =
+      findCudaFunction(module, launch.contextId, wanted.kernel);
+  if (!function && launch.loads) {
+    launch.loads->add(module, wanted.kernel);
+    return KRON_SUCCESS;
+  }
+  KronStatus status = KRON_SUCCESS;
+  if (!function)
+    status = getCudaFunction(*launch.device, launch.contextId, module,
+                             wanted.kernel, &function);
   if (status || wanted.grid <= 0)
     return status;
   if (launch.isMeasuring) {
@@ -397,9 +407,14 @@ static KronStatus measure(const CudaLaunch &launch, const KronVersion &version,
   dry.isMeasuring = true;
   dry.workspace = reinterpret_cast<char *>(CudaArena::alignment);
   dry.workspaceBytes = INT64_MAX;
+  CudaLoads loads;
+  dry.loads = &loads;
   KronStatus status = runEntry(dry, version, args);
   *bytes = dry.arena.getPeak();
-  return status;
+  if (status || loads.isEmpty())
+    return status;
+  status = loads.run(*launch.device, launch.contextId);
+  return status ? status : measure(launch, version, args, bytes);
 }
 
 static KronStatus checkWorkspace(const KronKernel &kernel,

@@ -112,9 +112,14 @@ static KronStatus loadBestImage(const CudaDevice &device,
 /// Protects the making of states; there is one per module and process.
 static std::mutex stateMutex;
 
-static ModuleState *getState(const CudaDevice &device, KronCudaModule &module) {
-  auto *state = static_cast<ModuleState *>(
+/// Null until something of `module` was loaded.
+static ModuleState *findState(const KronCudaModule &module) {
+  return static_cast<ModuleState *>(
       __atomic_load_n(&module.state, __ATOMIC_ACQUIRE));
+}
+
+static ModuleState *getState(const CudaDevice &device, KronCudaModule &module) {
+  ModuleState *state = findState(module);
   if (state)
     return state;
   std::lock_guard<std::mutex> lock(stateMutex);
@@ -193,19 +198,26 @@ static KronStatus addFunction(const CudaDevice &device, LoadedModule &module,
   return KRON_SUCCESS;
 }
 
+CudaFunction *kron::detail::findCudaFunction(const KronCudaModule &module,
+                                             uint64_t contextId,
+                                             const char *name) {
+  const ModuleState *state = findState(module);
+  LoadedModule *loaded = state ? findModule(*state, contextId) : nullptr;
+  return loaded ? findFunction(*loaded, name) : nullptr;
+}
+
 KronStatus kron::detail::getCudaFunction(CudaDevice &device, uint64_t contextId,
                                          KronCudaModule &module,
                                          const char *name,
                                          CudaFunction **function) {
+  if ((*function = findCudaFunction(module, contextId, name)))
+    return KRON_SUCCESS;
   ModuleState *state = getState(device, module);
   if (!state)
     return setError(KRON_OUT_OF_MEMORY, "no memory for a module");
-  LoadedModule *loaded = findModule(*state, contextId);
-  if (loaded && (*function = findFunction(*loaded, name)))
-    return KRON_SUCCESS;
   std::lock_guard<std::mutex> lock(state->mutex);
   // Another thread may have been first.
-  loaded = findModule(*state, contextId);
+  LoadedModule *loaded = findModule(*state, contextId);
   if (!loaded)
     if (KronStatus status =
             addModule(device, contextId, module, *state, &loaded))

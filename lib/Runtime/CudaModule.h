@@ -32,6 +32,11 @@ struct CudaFunction {
 /// does not run there.
 int32_t rateImage(const KronCudaImage &image, int32_t capability);
 
+/// Kernel `name` of `module` in the context with `contextId`; null unless it is
+/// loaded there.
+CudaFunction *findCudaFunction(const KronCudaModule &module, uint64_t contextId,
+                               const char *name);
+
 /// Kernel `name` of `module` in the current context, which is on `device` and
 /// has `contextId`, into `*function`. Loads the module when first asked.
 KronStatus getCudaFunction(CudaDevice &device, uint64_t contextId,

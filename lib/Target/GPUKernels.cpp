@@ -104,20 +104,22 @@ static void compile(Part &part, StringRef assembler, unsigned optLevel) {
 
 /// Compiles `modules`, each as soon as its LLVM IR is there.
 static LogicalResult compile(ArrayRef<gpu::GPUModuleOp> modules,
-                             StringRef assembler, unsigned optLevel,
+                             const GPUCodeOptions &options,
                              MutableArrayRef<Part> parts) {
-  llvm::ThreadPoolStrategy strategy = llvm::hardware_concurrency(parts.size());
+  std::string assembler = options.assembles ? findAssembler() : "";
+  unsigned numThreads = std::min<size_t>(parts.size(), options.numThreads);
+  llvm::ThreadPoolStrategy strategy = llvm::hardware_concurrency(numThreads);
   strategy.Limit = true;
   std::optional<llvm::DefaultThreadPool> threads;
-  if (parts.size() > 1)
+  if (numThreads > 1)
     threads.emplace(strategy);
   for (size_t i = 0; i < parts.size(); ++i) {
     Part &part = parts[i];
     part.module = translateGPUModule(modules[i], part.code.chip, part.context);
     if (!part.module)
       return failure();
-    auto emit = [&part, assembler, optLevel] {
-      compile(part, assembler, optLevel);
+    auto emit = [&part, &assembler, &options] {
+      compile(part, assembler, options.optLevel);
     };
     if (threads)
       threads->async(emit);
@@ -142,8 +144,7 @@ kron::compileGPUModule(gpu::GPUModuleOp gpuModule, const GPUChip &chip,
     if (index < numKernels)
       part.code.kernel = modules[index].getName().str();
   }
-  std::string assembler = options.assembles ? findAssembler() : "";
-  if (failed(compile(modules, assembler, options.optLevel, parts)))
+  if (failed(compile(modules, options, parts)))
     return failure();
   std::vector<GPUCode> codes;
   for (Part &part : parts) {

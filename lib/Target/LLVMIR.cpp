@@ -355,9 +355,12 @@ ModuleCompiler::compileKernels(ModuleOp module, const GPUChip &chip) {
   Stopwatch watch(result.times.gpu);
   std::vector<GPUCode> codes;
   if (auto gpuModule = module.lookupSymbol<gpu::GPUModuleOp>(kGPUModuleName)) {
-    auto compiled = compileGPUModule(
-        gpuModule, chip,
-        {options.separatesKernels, options.assembleGPUCode, options.optLevel});
+    unsigned numThreads = options.numCompileThreads ? options.numCompileThreads
+                                                    : kronGetNumThreads();
+    auto compiled =
+        compileGPUModule(gpuModule, chip,
+                         {options.separatesKernels, options.assembleGPUCode,
+                          options.optLevel, numThreads});
     if (failed(compiled))
       return failure();
     codes = std::move(*compiled);

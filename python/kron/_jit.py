@@ -82,6 +82,12 @@ def _device_of(value):
     return _cuda.buffer_of(value, "an argument").device
 
 
+def _is_row_major(array):
+    if _is_tensor(array):
+        return array.is_contiguous()
+    return not isinstance(array, Spec) and _viewed(array).flags.c_contiguous
+
+
 def _dtype_of(array):
     """NumPy's dtype of an array, tensor or Spec."""
     if not _is_tensor(array):
@@ -109,6 +115,8 @@ class Function:
         self._inputs = [arg for arg in self._args if arg["access"] != "write"]
         self._outputs = [arg for arg in self._args if arg["access"] == "write"]
         self._plan = self._output_plan()
+        #: Whether there are arrays that have to be row-major.
+        self.needs_row_major = any(arg["contiguity"] == 2 and arg["sizes"] for arg in self._args)
         self.__name__ = kernel.name
 
     @property
@@ -203,8 +211,8 @@ class Function:
                              "compiled functions have no derivatives; use torch.no_grad() or "
                              "detach()")
         value = value.detach().resolve_conj().resolve_neg()
-        fits = value.dim() == 0 or not arg["contiguity"] or value.shape[-1] <= 1 or \
-            (value.is_contiguous() if arg["contiguity"] == 2 else value.stride(-1) == 1)
+        fits = value.is_contiguous() or not arg["contiguity"] or \
+            (arg["contiguity"] == 1 and (value.shape[-1] <= 1 or value.stride(-1) == 1))
         return value if fits or arg["access"] != "read" else value.contiguous()
 
     def _call_foreign(self, foreign, args, out):
@@ -356,23 +364,28 @@ class Library:
                 compiler.save_library(compiled["object"], path, _core.runtime_folder())
 
 
-def compile(source, *arguments, target="cpu"):
+def compile(source, *arguments, target="cpu", row_major=False):
     """Compiles a module (kron.ir.Module or MLIR text) or a function.
 
     A function (or one that kron.jit decorates) is traced with `arguments`: arrays, of
     which dtype and shape count, or kron.Spec(shape, dtype). Targets: 'cpu' is this
     processor, 'cpu:portable' chooses at run time among x86-64-v2, -v3 and -v4,
     'cpu:NAME' is a processor that LLVM knows; 'cuda' is the GPU of this machine,
-    'cuda:sm_90a' one of that kind."""
+    'cuda:sm_90a' one of that kind. With `row_major` the arrays of a function with sparse
+    factors have to be row-major, which takes half of the time to compile."""
     if isinstance(source, Jitted) or (callable(source) and not isinstance(source, ir.Module)):
         traced = source if isinstance(source, Jitted) else Jitted(source)
         module, captured = traced._trace(traced._values(arguments, {}))
         if captured:
             raise TypeError("expects all arrays of the function to be arguments of it, but it "
                             f"uses {len(captured)} other array(s)")
+        module.functions[0].row_major = bool(row_major)
     elif isinstance(source, (ir.Module, str)):
         if arguments:
             raise TypeError("expects no arguments with a module")
+        if row_major:
+            raise TypeError("expects no row_major with a module, whose functions say it "
+                            "themselves: kron.ir.Function.row_major, or in text kron.row_major")
         module = source if isinstance(source, ir.Module) else ir.Module(source)
     else:
         raise TypeError(f"expects source to be a kron.ir.Module, MLIR text or a function, "
@@ -503,6 +516,10 @@ class Jitted:
         except TypeError:
             raise TypeError("expects arguments to be arrays, lists or dictionaries of them, or "
                             "constants that can be hashed") from None
+        if entry is not None and entry[0].needs_row_major \
+                and not all(map(_is_row_major, arrays)):
+            key = (*key, "any layout")
+            entry = self._compiled.get(key)
         if entry is None:
             entry = self._compiled[key] = self._compile(values, arrays)
         function, captured = entry
@@ -565,9 +582,11 @@ class Jitted:
         # C reserves names that start with two underscores.
         name = re.sub("^__+", "_", self._function.__name__)
         function = module.function(_identifier(name), captures=True)
+        arrays = []
 
         def visit(name, path, value):
             if _is_array(value):
+                arrays.append(value)
                 while any(known.name == "%" + path for known in function.arguments):
                     path += "_"
                 view = _viewed(value, path)
@@ -585,6 +604,7 @@ class Jitted:
         bound = inspect.BoundArguments(self._signature, traced)
         result = self._function(*bound.args, **bound.kwargs)
         function.returns(*(result if isinstance(result, (tuple, list)) else (result,)))
+        function.row_major = all(map(_is_row_major, [*arrays, *function.captured]))
         return module, function.captured
 
 

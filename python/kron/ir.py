@@ -151,6 +151,8 @@ class Function:
         #: become arguments behind the others. None where that is not wanted.
         self.captured = [] if captures else None
         self._nodes, self._dims = [], {}
+        #: Whether callers pass row-major arrays alone (kron.compile).
+        self.row_major = False
 
     # --- arguments and results ------------------------------------------------
 
@@ -249,7 +251,9 @@ class Function:
         types = ", ".join(value.mlir_type for value in results)
         lines.append(f"return {', '.join(names[value] for value in results)} : {types}")
         body = "\n".join("    " + line for line in lines)
-        return f"  func.func @{self.name}({', '.join(arguments)}) -> ({types}) {{\n{body}\n  }}\n"
+        promise = " attributes {kron.row_major}" if self.row_major else ""
+        return (f"  func.func @{self.name}({', '.join(arguments)}) -> ({types}){promise} "
+                f"{{\n{body}\n  }}\n")
 
     # --- operations -----------------------------------------------------------
 

@@ -209,6 +209,19 @@ int Call::addArray(const View &view, int outerRank, const int64_t *outerSizes,
   return isDense ? 0 : 1;
 }
 
+/// As a launch checks it: axes of size 1 may have any stride.
+static bool isRowMajor(const KronArray &array) {
+  int64_t stride = 1;
+  for (int axis = array.rank; axis-- > 0; stride *= array.sizes[axis])
+    if (array.sizes[axis] != 1 && array.strides[axis] != stride)
+      return false;
+  return true;
+}
+
+bool Call::areRowMajor(int first, int end) const {
+  return std::all_of(arrays + first, arrays + end, isRowMajor);
+}
+
 pybind11::list Call::getShapes() const {
   pybind11::list shapes;
   for (int i = 0; i < numArrays; ++i) {

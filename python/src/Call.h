@@ -134,6 +134,8 @@ public:
                const int64_t *outerStrides, int innerRank,
                const int64_t *innerSizes, const int64_t *innerStrides);
   void addScalar(const Scalar &scalar, KronType type);
+  /// Whether the arrays [`first`, `end`) have no gaps and the order of C.
+  bool areRowMajor(int first, int end) const;
   /// The sizes of every argument, a tuple each.
   pybind11::list getShapes() const;
 

@@ -235,8 +235,9 @@ Program SparseProgram::build() {
           outputs = call.weights.back().features.q;
   int x = add("x", getMatrix(inputs, call.isBatchLast != isSwapped),
               getStorage(call.anyX));
-  Storage storage =
-      !call.isChain && call.areWeightsDense ? Storage::RowMajor : Storage::Rows;
+  if (call.areAllRowMajor)
+    program.promiseRowMajor();
+  Storage storage = call.areWeightsRowMajor ? Storage::RowMajor : Storage::Rows;
   for (const SparseShape::Weights &factor : call.weights)
     weights.push_back(add(
         "k" + std::to_string(weights.size()),

@@ -54,8 +54,8 @@ struct SparseShape : CallShape {
 
   bool isChain = false, isBatchLast = false;
   std::vector<Weights> weights = {};
-  /// Whether the weights are row-major.
-  bool areWeightsDense = false;
+  /// Whether the weights are row-major, and whether all arrays are.
+  bool areWeightsRowMajor = false, areAllRowMajor = false;
   int activation = 0;
   std::optional<double> scale = std::nullopt;
   bool hasBias = false, hasResidual = false, anyResidual = false;

@@ -97,8 +97,11 @@ public:
   /// and maybe another type; for programs on memory.
   void addConversion(int source, int target);
   void addResult(int value, std::string name);
+  /// Callers pass row-major arrays alone.
+  void promiseRowMajor() { isRowMajor = true; }
 
   bool hasTensors() const { return isOnTensors; }
+  bool isForRowMajor() const { return isRowMajor; }
   int getNumValues() const { return numValues; }
   const std::vector<Argument> &getArguments() const { return arguments; }
   const std::vector<std::variant<Allocation, Step, Conversion>> &
@@ -108,7 +111,7 @@ public:
   const std::vector<Result> &getResults() const { return results; }
 
 private:
-  bool isOnTensors;
+  bool isOnTensors, isRowMajor = false;
   int numValues = 0;
   std::vector<Argument> arguments;
   std::vector<std::variant<Allocation, Step, Conversion>> steps;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProgramBuilder.h"
+#include "kron/Conversion/RowMajor.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -179,6 +180,8 @@ func::FuncOp ProgramBuilder::addFunction() {
     types.push_back(getType(argument));
   auto function = func::FuncOp::create(builder, loc, "main",
                                        builder.getFunctionType(types, {}));
+  if (program.isForRowMajor())
+    function->setAttr(kRowMajorAttrName, builder.getUnitAttr());
   Block *entry = function.addEntryBlock();
   for (auto [index, argument] : llvm::enumerate(program.getArguments())) {
     values[argument.value] = entry->getArgument(index);

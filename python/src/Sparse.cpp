@@ -66,8 +66,8 @@ private:
   Transpose transX = Transpose::N;
   int anyX = 0, anyY = 0, anyZ = 0, anyResidual = 0;
   /// Whether the weights are row-major: kernels for that copy them in whole
-  /// pieces.
-  bool areWeightsDense = false;
+  /// pieces; and whether all arrays are: then the kernel is for nothing else.
+  bool areWeightsRowMajor = false, areAllRowMajor = false;
   Call arguments;
 };
 
@@ -321,19 +321,7 @@ void Sparse::addMatrix(const View &view, int number, int64_t features,
   any = arguments.addArray(view, 0, nullptr, nullptr, 2, sizes, strides);
 }
 
-/// Whether `view`, of 4 axes, is row-major, strides of axes of size 1 included:
-/// a launch compares them.
-static bool isRowMajor(const View &view) {
-  int64_t stride = 1;
-  for (int axis = 4; axis-- > 0; stride *= view.sizes[axis])
-    if (view.strides[axis] != stride)
-      return false;
-  return true;
-}
-
 void Sparse::buildArguments() {
-  // The function of a chain is one on tensors, of any strides.
-  areWeightsDense = !isChain && isRowMajor(weights[0].view);
   int64_t outputs = weights[numWeights - 1].features.q;
   addMatrix(x, OperandX, weights[0].features.p, anyX);
   for (int i = 0; i < numWeights; ++i)
@@ -350,6 +338,9 @@ void Sparse::buildArguments() {
   if (addend == OtherAddend)
     addMatrix(z, OperandZ, outputs, anyZ);
   addMatrix(y, OperandY, outputs, anyY);
+  // The function of a chain is one on tensors, which have no strides.
+  areWeightsRowMajor = !isChain && arguments.areRowMajor(1, 1 + numWeights);
+  areAllRowMajor = arguments.areRowMajor(0, arguments.numArrays);
   constexpr int64_t sparseKind = 8;
   arguments.key.add(
       sparseKind | x.type << 4 | precision << 8 | int64_t(batchLast) << 12 |
@@ -357,7 +348,8 @@ void Sparse::buildArguments() {
       isChain << 19 | int64_t(transX) << 20 | anyX << 28 | anyY << 29 |
       anyZ << 30 | int64_t(anyResidual) << 31 | int64_t(hasAlpha) << 32 |
       int64_t(addend) << 33 | int64_t(x.device >= 0) << 36 |
-      int64_t(areWeightsDense) << 37 | int64_t(numWeights) << 40);
+      int64_t(areWeightsRowMajor) << 37 | int64_t(areAllRowMajor) << 38 |
+      int64_t(numWeights) << 40);
   if (hasScale) {
     int64_t bits;
     std::memcpy(&bits, &scale, sizeof(bits));
@@ -379,7 +371,8 @@ CallProgram Sparse::write() const {
     std::copy_n(weights[i].view.sizes, 4, factor.pattern);
     shape.weights.push_back(factor);
   }
-  shape.areWeightsDense = areWeightsDense;
+  shape.areWeightsRowMajor = areWeightsRowMajor;
+  shape.areAllRowMajor = areAllRowMajor;
   shape.activation = activation;
   if (hasScale)
     shape.scale = scale;

@@ -50,6 +50,42 @@ def test_jit_ksmm_chain():
     np.testing.assert_allclose(f(x, weights, bias), np.maximum(expected, 0), atol=1e-12)
 
 
+def test_layouts_of_sparse_products():
+    """Row-major arrays get a function for nothing else, others one that takes all."""
+    weights = rng.standard_normal((1, 2, 3, 4))
+    rows, gaps = rng.standard_normal((5, 12)), rng.standard_normal((5, 14))[:, :12]
+
+    def f(x, weights):
+        return kron.ksmm(x, weights)
+
+    for order, needs in ([rows, gaps, rows, gaps], [True, False]), ([gaps, rows], [False]):
+        jitted = kron.jit(f)
+        for x in order:
+            np.testing.assert_allclose(jitted(x, weights), reference.ksmm(x, weights), atol=1e-12)
+        assert [function.needs_row_major for function, _ in jitted._compiled.values()] == needs
+    # Captured arrays count, too.
+    jitted = kron.jit(lambda weights: kron.ksmm(gaps, weights))
+    np.testing.assert_allclose(jitted(weights), reference.ksmm(gaps, weights), atol=1e-12)
+    assert not next(iter(jitted._compiled.values()))[0].needs_row_major
+
+
+def test_compiled_for_row_major():
+    specs = kron.Spec(("m", 12), float), kron.Spec((1, 2, 3, 4), float)
+    weights, x = rng.standard_normal((1, 2, 3, 4)), rng.standard_normal((5, 14))[:, :12]
+
+    def f(x, weights):
+        return kron.ksmm(x, weights)
+
+    for row_major in (False, True):
+        library = kron.compile(f, *specs, row_major=row_major)
+        assert library["f"].needs_row_major == row_major
+        np.testing.assert_allclose(library(x, weights), reference.ksmm(x, weights), atol=1e-12)
+    with pytest.raises(ValueError, match="expects a row-major array"):
+        library(np.ascontiguousarray(x), weights, out=np.empty((5, 9))[:, :8])
+    with pytest.raises(TypeError, match="expects no row_major with a module"):
+        kron.compile(library.mlir, row_major=True)
+
+
 def operations(function, *args):
     """Names of the array operations that a traced function has."""
     text = str(kron.jit(function).trace(*args))

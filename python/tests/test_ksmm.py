@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kron
+from kron import _build, _compile, _core
 
 ids = [np.dtype(d).name for d in reference.DTYPES]
 sizes = st.integers(1, 4)
@@ -128,6 +129,32 @@ def test_chain_with_strided_weights():
             terms = reference.ksmm(terms, np.abs(factor), "batch_first", "N")
         reference.check(kron.ksmm_chain(x, weights), expected, np.float32,
                         np.linalg.norm(np.ravel(terms)))
+
+
+@pytest.mark.parametrize("is_chain", [False, True])
+@pytest.mark.parametrize("first", ["row-major", "with gaps"])
+def test_row_major_arrays_have_a_kernel_of_their_own(is_chain, first):
+    """Where all arrays are row-major the kernel is compiled for nothing else, which others
+    are not given to."""
+    rng = np.random.default_rng(7)
+    weights = [rng.standard_normal((1, 5, 2, 7)), rng.standard_normal((1, 3, 5, 7))]
+    weights = weights[:1 + is_chain]
+    arrays = {"row-major": rng.standard_normal((11, 14)),
+              "with gaps": rng.standard_normal((11, 20))[:, :14]}
+    promised = []
+    _core.forget_kernels()
+    for layout in sorted(arrays, key=lambda layout: layout != first):
+        for _ in range(2):
+            expected = x = arrays[layout]
+            for factor in weights:
+                expected = reference.ksmm(expected, factor)
+            with _build.recording() as calls:
+                np.testing.assert_allclose(kron.ksmm_chain(x, weights) if is_chain else
+                             kron.ksmm(x, weights[0]), expected)
+            promised += ["kron.row_major" in _compile.compiler().Compilation(program).text
+                         for program, _ in calls]
+    # Each was compiled once.
+    assert promised == ([True, False] if first == "row-major" else [False, True])
 
 
 def test_batch_dimensions_that_do_not_merge():

@@ -15,6 +15,8 @@
 #include "FakeCuda.h"
 #include "FakeKernel.h"
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -239,6 +241,105 @@ TEST_F(CudaTest, ThreadsLoadOnce) {
   EXPECT_EQ(failures, 0);
   EXPECT_EQ(fakeCuda().loads.size(), 1u);
   EXPECT_EQ(fakeCuda().launches.size(), 800u);
+}
+
+//===----------------------------------------------------------------------===//
+// Loads
+//===----------------------------------------------------------------------===//
+
+/// Modules of kernels that one entry launches.
+constexpr KronCudaImage separateImages[] = {{KRON_CUDA_PTX, 90, 1, "first", 6},
+                                            {KRON_CUDA_PTX, 90, 1, "second", 7},
+                                            {KRON_CUDA_PTX, 90, 1, "third", 6}};
+KronCudaModule separateModules[3];
+
+void launchSeparate(const KronArray *) {
+  for (KronCudaModule &module : separateModules)
+    kronRtCudaLaunch(&module, "f_0", 10, 128, 1, 0, nullptr, 0);
+  kronRtCudaWorkspace(100);
+}
+
+class CudaLoadsTest : public CudaTest {
+protected:
+  CudaLoadsTest() {
+    for (int i = 0; i < 3; ++i)
+      separateModules[i] = {1, &separateImages[i], nullptr};
+    built = get();
+    version.entry = launchSeparate;
+  }
+  ~CudaLoadsTest() override {
+    for (KronCudaModule &module : separateModules)
+      kronRtCudaUnload(&module);
+    kronSetNumThreads(numThreads);
+  }
+
+  KronStatus launch() {
+    KronArray array = {reinterpret_cast<void *>(data), &size, nullptr, 1,
+                       KRON_F32};
+    return kronLaunch(built, &array, 1, &options);
+  }
+
+  const KronKernel *built;
+  int32_t numThreads = kronGetNumThreads();
+};
+
+TEST_F(CudaLoadsTest, SideBySide) {
+  // The first load ends once all have begun, which takes three threads.
+  std::mutex mutex;
+  std::condition_variable changed;
+  int numBegun = 0;
+  bool haveMet = true;
+  fakeCuda().load = [&](const void *) {
+    std::unique_lock<std::mutex> lock(mutex);
+    ++numBegun;
+    changed.notify_all();
+    haveMet &= changed.wait_for(lock, std::chrono::minutes(5),
+                                [&] { return numBegun == 3; });
+  };
+  kronSetNumThreads(3);
+  EXPECT_SUCCESS(launch());
+  EXPECT_TRUE(haveMet);
+  EXPECT_EQ(fakeCuda().launches.size(), 3u);
+  EXPECT_SUCCESS(launch());
+  EXPECT_EQ(numBegun, 3);
+}
+
+TEST_F(CudaLoadsTest, OneThread) {
+  std::vector<std::pair<std::thread::id, std::string>> loads;
+  fakeCuda().load = [&](const void *image) {
+    loads.emplace_back(std::this_thread::get_id(),
+                       static_cast<const char *>(image));
+  };
+  kronSetNumThreads(1);
+  EXPECT_SUCCESS(launch());
+  std::thread::id own = std::this_thread::get_id();
+  EXPECT_EQ(loads, (std::vector<std::pair<std::thread::id, std::string>>{
+                       {own, "first"}, {own, "second"}, {own, "third"}}));
+}
+
+TEST_F(CudaLoadsTest, FirstError) {
+  fakeCuda().badImages = {{separateImages[1].data, 2},
+                          {separateImages[2].data, 201}};
+  kronSetNumThreads(3);
+  EXPECT_FAILURE(launch(), KRON_OUT_OF_MEMORY,
+                 "cuModuleLoadDataEx of PTX for sm_90a on GPU 0 (sm_90): "
+                 "CUDA_ERROR_OUT_OF_MEMORY (as the test wants)");
+  EXPECT_TRUE(fakeCuda().launches.empty());
+  // What was loaded stays.
+  fakeCuda().badImages.clear();
+  EXPECT_SUCCESS(launch());
+  EXPECT_EQ(fakeCuda().loads.size(), 3u);
+}
+
+TEST_F(CudaLoadsTest, OnePerKernel) {
+  // Two launches of a kernel, and one of another kernel of its module.
+  version.entry = [](const KronArray *) {
+    for (const char *kernel : {"f_0", "f_0", "f_1"})
+      kronRtCudaLaunch(&separateModules[0], kernel, 10, 128, 1, 0, nullptr, 0);
+  };
+  EXPECT_SUCCESS(launch());
+  EXPECT_EQ(fakeCuda().loads.size(), 1u);
+  EXPECT_EQ(fakeCuda().count("cuModuleGetFunction"), 2);
 }
 
 //===----------------------------------------------------------------------===//

@@ -56,6 +56,7 @@ void FakeCuda::reset() {
   loads.clear();
   calls.clear();
   failures.clear();
+  load = nullptr;
   badImages.clear();
   allowedSharedBytes.clear();
   capabilities = {90, 80};
@@ -232,6 +233,8 @@ int cuModuleLoadDataEx(FakeModule **module, const void *image, unsigned, int *,
   if (int error = enter("cuModuleLoadDataEx"))
     return error;
   FakeCuda &state = fakeCuda();
+  if (state.load)
+    state.load(image);
   std::lock_guard<std::mutex> lock(state.mutex);
   auto bad = state.badImages.find(image);
   if (bad != state.badImages.end())

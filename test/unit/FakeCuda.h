@@ -77,6 +77,9 @@ struct FakeCuda {
   std::vector<std::string> calls;
   /// What the function of a name returns from now on.
   std::map<std::string, int> failures;
+  /// Called at the beginning of a load, on the thread that loads; nothing if
+  /// empty.
+  std::function<void(const void *)> load;
   /// Images that cannot be loaded, with the error.
   std::map<const void *, int> badImages;
   /// Largest dynamic shared memory that was allowed, by kernel.

@@ -49,7 +49,8 @@ class LaunchOptions(Structure):
 
 class CompileOptions(Structure):
     _fields_ = [("gpu_chips", c_char_p), ("reference", c_int32), ("widen", c_int32),
-                ("poison_shared_memory", c_int32), ("records", c_char_p)]
+                ("poison_shared_memory", c_int32), ("row_major", c_int32),
+                ("records", c_char_p)]
 
 
 class CompileTimes(Structure):
@@ -123,10 +124,12 @@ class Kron:
             raise RuntimeError(f"GPU {device}: {self.runtime.kronGetLastError().decode()}")
         return name.value.decode()
 
-    def compile(self, text, chips="", reference=False, widen=False, poison=False, records=""):
-        """A program; `poison`: its GPU kernels fill shared memory with NaN first; `records`: a
-        file of tuning records, whoever else has some."""
-        options = CompileOptions(chips.encode(), reference, widen, poison, str(records).encode())
+    def compile(self, text, chips="", reference=False, widen=False, poison=False,
+                row_major=False, records=""):
+        """A program; `poison`: its GPU kernels fill shared memory with NaN first; `row_major`:
+        all arrays will be; `records`: a file of tuning records, whoever else has some."""
+        options = CompileOptions(chips.encode(), reference, widen, poison, row_major,
+                                 str(records).encode())
         handle = self.compiler.kronCompile(text.encode(), byref(options))
         log = (self.compiler.kronGetCompileLog() or b"").decode()
         if not handle:

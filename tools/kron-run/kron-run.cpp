@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kron/Conversion/RowMajor.h"
 #include "kron/Driver/Calibrate.h"
 #include "kron/Driver/CommandLine.h"
 #include "kron/Driver/Devices.h"
@@ -438,6 +439,9 @@ static llvm::Error run() {
   ModuleOp module = (*source)->get();
   if (llvm::Error error = selectEntry(module, getOptions().entry))
     return error;
+  // Files may be in Fortran order, and shares of arrays have gaps.
+  if (!isShared && llvm::all_of(getOptions().args, isGenerated))
+    markRowMajor(module);
   auto compiled = session->load(module);
   if (failed(compiled))
     return diagnosedError();

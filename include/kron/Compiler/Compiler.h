@@ -35,6 +35,9 @@ typedef struct KronCompileOptions {
   /** Nonzero: GPU kernels fill their shared memory with NaN when they start,
       which shows whether results depend on memory that nobody wrote. */
   int32_t poisonSharedMemory;
+  /** Nonzero: functions of sparse factors are compiled for row-major arrays
+      alone, in half of the time; launches refuse others. */
+  int32_t rowMajor;
   /** Files of tuning records with ':' between them, "" for none; NULL: those
       that KRON_RECORDS names, then that in the user's cache, then "<kron>",
       kron's own. */

@@ -368,6 +368,9 @@ def KronChooseByLayout : Pass<"kron-choose-by-layout", "::mlir::func::FuncOp"> {
     have strides or offsets that only a run shows, gets its body twice: for
     arguments that turn out to be row-major, as arrays of a known layout, and for
     all others. Kernels of Kronecker-sparse factors depend on that.
+
+    With the attribute `kron.row_major` its arguments get row-major types instead,
+    in `kron.args` too: it has one body, and launches refuse other arrays.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect",

@@ -82,6 +82,9 @@ llvm::Expected<std::vector<int64_t>> parseShape(llvm::StringRef text);
 /// file mean.
 llvm::Expected<HostArray> readArgument(llvm::StringRef spec, KronType expected);
 
+/// Whether that is a generator, whose arrays are row-major.
+bool isGenerated(llvm::StringRef spec);
+
 /// Fills `array`, of a type that `parseType` knows, with values that depend on
 /// the seed and their place only: multiples of 2^-52 uniform in [-1, 1),
 /// rounded to the type, in every part; integers uniform in [-8, 8].

@@ -70,10 +70,12 @@ struct GPUCodeOptions {
   bool assembles = true;
   /// As of `emitPTX`.
   unsigned optLevel = 2;
+  /// Threads that compile kernels, at most.
+  unsigned numThreads = 1;
 };
 
-/// Compiles `gpuModule` for `chip`, kernels on several threads, and removes it;
-/// failure after diagnostics.
+/// Compiles `gpuModule` for `chip`, kernels on as many threads as the options
+/// say, and removes it; failure after diagnostics.
 FailureOr<std::vector<GPUCode>> compileGPUModule(gpu::GPUModuleOp gpuModule,
                                                  const GPUChip &chip,
                                                  const GPUCodeOptions &options);
@@ -87,8 +89,8 @@ llvm::Expected<std::string> assemblePTX(StringRef path, StringRef ptx,
                                         const GPUChip &chip);
 
 /// Adds the variable `name`, an array with a KronCudaModule
-/// (kron/Runtime/IRInterface.h) for each of `codes`, which are for one chip, and
-/// one without images at its end. Host code finds them there, which says
+/// (kron/Runtime/IRInterface.h) for each of `codes`, which are for one chip,
+/// and one without images at its end. Host code finds them there, which says
 /// `kron_cuda_module.KERNEL`, without a kernel for variables.
 llvm::GlobalVariable *addCudaModules(llvm::Module &module,
                                      ArrayRef<GPUCode> codes, StringRef name);

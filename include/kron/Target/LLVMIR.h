@@ -75,6 +75,8 @@ struct CodegenOptions {
   std::vector<std::string> records;
   /// Threads that kernels will run on, for records; 0: not known.
   int64_t numThreads = 0;
+  /// Threads that compile kernels of GPUs; 0: as many as compute.
+  unsigned numCompileThreads = 0;
   /// Level of LLVM's optimizer, 0 to 3.
   unsigned optLevel = 2;
 };

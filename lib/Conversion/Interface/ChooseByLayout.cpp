@@ -8,11 +8,14 @@
 // Callers may pass arrays with any strides, and nearly all pass row-major ones.
 // A function is compiled for these as well, and tests at run time which code
 // applies: known strides decide what kernels there are, and how they copy.
+// Where the caller promises row-major arrays, which launches check, it is
+// compiled for nothing else.
 //
 //===----------------------------------------------------------------------===//
 
 #include "InterfaceInfo.h"
 #include "kron/Conversion/Passes.h"
+#include "kron/Conversion/RowMajor.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "kron/Dialect/Kron/IR/LaunchChoice.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,6 +23,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace mlir::kron {
 #define GEN_PASS_DEF_KRONCHOOSEBYLAYOUT
@@ -34,6 +38,15 @@ static bool hasOpenLayout(Type type) {
   auto memref = dyn_cast<MemRefType>(type);
   return memref && !memref.getLayout().isIdentity();
 }
+
+/// `type` without its strides and offset.
+static MemRefType getRowMajorType(MemRefType type) {
+  return MemRefType::get(type.getShape(), type.getElementType());
+}
+
+//===----------------------------------------------------------------------===//
+// Two bodies
+//===----------------------------------------------------------------------===//
 
 namespace {
 /// Gives one function its second body.
@@ -107,10 +120,9 @@ Value LayoutChooser::viewRowMajor(Value array) {
                                        materialize(sizes[dim]))
                      .getResult();
   }
-  auto dense = MemRefType::get(type.getShape(), type.getElementType());
   return memref::ReinterpretCastOp::create(
-      builder, loc, dense, metadata.getBaseBuffer(), builder.getIndexAttr(0),
-      sizes, strides);
+      builder, loc, getRowMajorType(type), metadata.getBaseBuffer(),
+      builder.getIndexAttr(0), sizes, strides);
 }
 
 void LayoutChooser::run() {
@@ -135,15 +147,75 @@ void LayoutChooser::run() {
                                   first->getIterator(), end->getIterator());
 }
 
+//===----------------------------------------------------------------------===//
+// One body
+//===----------------------------------------------------------------------===//
+
+/// `entry` of kron.args for an array that has to be row-major; null if that is
+/// no entry of an array.
+static Attribute requireRowMajor(Attribute entry) {
+  auto fields = dyn_cast<DictionaryAttr>(entry);
+  auto type = fields ? fields.getAs<TypeAttr>("type") : TypeAttr();
+  auto array = type ? dyn_cast<MemRefType>(type.getValue()) : MemRefType();
+  if (!array)
+    return nullptr;
+  NamedAttrList list(fields);
+  list.set("type", TypeAttr::get(getRowMajorType(array)));
+  return list.getDictionary(entry.getContext());
+}
+
+/// Gives the arguments of `func` row-major types. The manifest has launches
+/// refuse other arrays. Nothing happens where kron.args is not that of `func`,
+/// of which its readers tell.
+static void assumeRowMajor(func::FuncOp func) {
+  auto list = func->getAttrOfType<ArrayAttr>(kArgsAttrName);
+  if (!list || list.size() != func.getNumArguments())
+    return;
+  SmallVector<Attribute> entries(list.getValue());
+  SmallVector<Type> types(func.getArgumentTypes());
+  for (auto [type, entry] : llvm::zip(types, entries)) {
+    if (!hasOpenLayout(type))
+      continue;
+    type = getRowMajorType(cast<MemRefType>(type));
+    entry = requireRowMajor(entry);
+    if (!entry)
+      return;
+  }
+  for (auto [arg, type] : llvm::zip(func.getArguments(), types))
+    arg.setType(type);
+  Builder builder(func.getContext());
+  func->setAttr(kArgsAttrName, builder.getArrayAttr(entries));
+  func.setFunctionType(builder.getFunctionType(types, func.getResultTypes()));
+}
+
+void kron::markRowMajor(ModuleOp module) {
+  for (auto func : module.getOps<func::FuncOp>())
+    if (func.isPublic() && !func.isExternal())
+      func->setAttr(kRowMajorAttrName, UnitAttr::get(module.getContext()));
+}
+
+//===----------------------------------------------------------------------===//
+// Pass
+//===----------------------------------------------------------------------===//
+
+/// Whether there are views of `array`, whose types follow from its layout.
+static bool hasViews(BlockArgument array) {
+  return llvm::any_of(array.getUsers(), [](Operation *user) {
+    return isa<ViewLikeOpInterface>(user);
+  });
+}
+
 /// Whether the body of `func` may become that of a branch, its kernels depend
 /// on strides, and its arrays may be row-major. An innermost stride that is not
 /// known to be 1 was asked for by somebody who has other arrays.
 static bool gainsByLayout(func::FuncOp func) {
   if (!func->hasAttr(kArgsAttrName) || !func.getBody().hasOneBlock())
     return false;
-  for (Type type : func.getArgumentTypes()) {
-    auto memref = dyn_cast<MemRefType>(type);
-    if (memref && memref.getRank() > 0 && !memref.isLastDimUnitStride())
+  for (BlockArgument arg : func.getArguments()) {
+    auto type = dyn_cast<MemRefType>(arg.getType());
+    if (!type || type.getRank() == 0)
+      continue;
+    if (!type.isLastDimUnitStride() || (hasOpenLayout(type) && hasViews(arg)))
       return false;
   }
   return func.walk([](KsmmOp) { return WalkResult::interrupt(); })
@@ -157,7 +229,12 @@ struct KronChooseByLayoutPass
 
   void runOnOperation() override {
     func::FuncOp func = getOperation();
-    if (gainsByLayout(func))
+    bool isPromised = func->removeAttr(kRowMajorAttrName) != nullptr;
+    if (!gainsByLayout(func))
+      return;
+    if (isPromised)
+      assumeRowMajor(func);
+    else
       LayoutChooser(func).run();
   }
 };

@@ -4,7 +4,8 @@
 # (add_subdirectory).
 
 # kron_add_kernels(<target> SOURCES <a.mlir>... [MCPU <cpu>...]
-#                  [TARGETS cpu nvidia] [GPU_ARCH <sm_NN>...] [RECORD <rec.jsonl>...])
+#                  [TARGETS cpu nvidia] [GPU_ARCH <sm_NN>...] [RECORD <rec.jsonl>...]
+#                  [ROW_MAJOR])
 #
 # Adds the public functions of the MLIR files to <target>: kronc compiles each file
 # to an object, which becomes part of the target, and to a header `a.h` with the C
@@ -22,9 +23,12 @@
 # RECORD names files of tuning records (kron-tune), whose plans the versions get that
 # are for the processors and GPUs that they were made on. "<kron>" stands for kron's own.
 #
+# ROW_MAJOR compiles functions of sparse factors for row-major arrays alone, in half of
+# the time; launches refuse others.
+#
 # Call it in the folder that adds the target.
 function(kron_add_kernels target)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;MCPU;TARGETS;GPU_ARCH;RECORD")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "ROW_MAJOR" "" "SOURCES;MCPU;TARGETS;GPU_ARCH;RECORD")
   _kron_check_add_kernels_arguments()
 
   if(TARGET kron::kronc)
@@ -36,9 +40,12 @@ function(kron_add_kernels target)
   endif()
 
   set(options)
+  if(ARG_ROW_MAJOR)
+    list(APPEND options --row-major)
+  endif()
   if(ARG_MCPU)
     list(JOIN ARG_MCPU "," cpus)
-    set(options --mcpu=${cpus})
+    list(APPEND options --mcpu=${cpus})
   endif()
   foreach(pair IN ITEMS "TARGETS target" "GPU_ARCH gpu-arch")
     separate_arguments(pair)
@@ -96,7 +103,7 @@ macro(_kron_check_add_kernels_arguments)
     message(FATAL_ERROR "kron_add_kernels: expects a target, but got ${target}")
   endif()
   if(ARG_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "kron_add_kernels(${target}): expects SOURCES, MCPU, TARGETS, GPU_ARCH and RECORD, but got ${ARG_UNPARSED_ARGUMENTS}")
+    message(FATAL_ERROR "kron_add_kernels(${target}): expects SOURCES, MCPU, TARGETS, GPU_ARCH, RECORD and ROW_MAJOR, but got ${ARG_UNPARSED_ARGUMENTS}")
   endif()
   if(NOT ARG_SOURCES)
     message(FATAL_ERROR "kron_add_kernels(${target}): expects SOURCES with at least one .mlir file, but got none")

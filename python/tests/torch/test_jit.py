@@ -46,3 +46,25 @@ def test_library_on_tensors():
     torch.testing.assert_close(out, x @ a)
     with pytest.raises((TypeError, ValueError)):
         library(x, a.double())
+
+
+def test_layouts_of_sparse_products():
+    """Row-major tensors get a function for nothing else, others one that takes all."""
+    @kron.jit
+    def f(x, weights):
+        return kron.ksmm_chain(x, [weights])
+
+    rows, weights = torch.randn(5, 12), torch.randn(1, 2, 3, 4)
+    gaps = torch.randn(5, 14)[:, :12]
+    for x in (rows, gaps, rows, gaps):
+        expected = kron.ksmm(x.contiguous(), weights)
+        torch.testing.assert_close(f(x, weights), expected)
+    assert [function.needs_row_major for function, _ in f._compiled.values()] == [True, False]
+
+
+def test_column_of_a_function_for_row_major():
+    """A last axis of size 1 says nothing of the others."""
+    library = kron.compile(lambda x, weights: kron.ksmm(x, weights), kron.Spec((5, 1)),
+                           kron.Spec((1, 2, 1, 1)), row_major=True)
+    x, weights = torch.randn(5, 3)[:, :1], torch.randn(1, 2, 1, 1)
+    torch.testing.assert_close(library(x, weights), x @ weights.reshape(2, 1).T)

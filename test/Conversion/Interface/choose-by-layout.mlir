@@ -45,8 +45,26 @@ func.func @batch_last(%x: memref<8x?xf16, strided<[?, 1], offset: ?>>, %k: memre
   return
 }
 
+// Verify that a function whose callers promise row-major arrays has one body, and
+// a manifest that says so.
+// CHECK-LABEL: func.func @promised(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<?x8xf32>, %[[K:[a-z0-9]+]]: memref<2x4x4x1xf32>, %[[Y:[a-z0-9]+]]: memref<?x8xf32>)
+// CHECK-SAME: attributes {kron.args = [{{{.*}}type = memref<?x8xf32>}, {{{.*}}type = memref<2x4x4x1xf32>}, {{{.*}}type = memref<?x8xf32>}]} {
+// CHECK-NOT: scf.if
+// CHECK: bufferization.to_tensor %[[X]] restrict : memref<?x8xf32>
+// CHECK: bufferization.to_tensor %[[K]] restrict : memref<2x4x4x1xf32>
+// CHECK: bufferization.materialize_in_destination %{{.*}} in restrict writable %[[Y]]
+func.func @promised(%x: tensor<?x8xf32>, %k: tensor<2x4x4x1xf32>) -> tensor<?x8xf32> attributes {kron.row_major} {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x8xf32>
+  %e = tensor.empty(%n) : tensor<?x8xf32>
+  %y = kron.ksmm ins(%x : tensor<?x8xf32>) weights(%k : tensor<2x4x4x1xf32>) outs(%e : tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}
+
 // Verify that nothing happens where all layouts are known, where neighbours are
-// meant to be apart, and to other operations.
+// meant to be apart, where there are views, whose types follow from the layout, and
+// to other operations, promised or not.
 // CHECK-LABEL: func.func @known(
 // CHECK-NOT: scf.if
 func.func @known(%x: memref<9x8xf16>, %k: memref<2x4x4x1xf16>, %y: memref<9x8xf16>) {
@@ -63,11 +81,34 @@ func.func @apart(%x: memref<9x8xf16, strided<[?, ?], offset: ?>>, %k: memref<2x4
   return
 }
 
-// CHECK-LABEL: func.func @dense(
+// CHECK-LABEL: func.func @view(
+// CHECK-SAME: memref<20x8xf32, strided<[?, 1], offset: ?>>
 // CHECK-NOT: scf.if
-func.func @dense(%x: tensor<9x64xf32>, %a: tensor<8x8xf32>) -> tensor<9x64xf32> {
+func.func @view(%x: memref<20x8xf32, strided<[?, 1], offset: ?>>, %k: memref<2x4x4x1xf32>, %y: memref<16x8xf32>)
+    attributes {kron.row_major} {
+  %v = memref.subview %x[2, 0] [16, 8] [1, 1]
+    : memref<20x8xf32, strided<[?, 1], offset: ?>> to memref<16x8xf32, strided<[?, 1], offset: ?>>
+  kron.ksmm ins(%v : memref<16x8xf32, strided<[?, 1], offset: ?>>) weights(%k : memref<2x4x4x1xf32>)
+    outs(%y : memref<16x8xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @dense(
+// CHECK-SAME: memref<9x64xf32, strided<[?, 1], offset: ?>>
+// CHECK-NOT: scf.if
+func.func @dense(%x: tensor<9x64xf32>, %a: tensor<8x8xf32>) -> tensor<9x64xf32> attributes {kron.row_major} {
   %e = tensor.empty() : tensor<9x64xf32>
   %y = kron.mkm ins(%x : tensor<9x64xf32>) factors(%a, %a : tensor<8x8xf32>, tensor<8x8xf32>)
          outs(%e : tensor<9x64xf32>) -> tensor<9x64xf32>
   return %y : tensor<9x64xf32>
+}
+
+// Verify that nothing happens where kron.args is not that of the function.
+// CHECK-LABEL: func.func @other_args(
+// CHECK-SAME: memref<9x8xf16, strided<[?, 1], offset: ?>>
+// CHECK-NOT: scf.if
+func.func @other_args(%x: memref<9x8xf16, strided<[?, 1], offset: ?>>, %k: memref<2x4x4x1xf16>, %y: memref<9x8xf16>)
+    attributes {kron.args = [{name = "x"}, {}, 3], kron.row_major} {
+  kron.ksmm ins(%x : memref<9x8xf16, strided<[?, 1], offset: ?>>) weights(%k : memref<2x4x4x1xf16>) outs(%y : memref<9x8xf16>)
+  return
 }
