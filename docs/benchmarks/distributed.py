@@ -134,7 +134,7 @@ class Counter:
 
     def __enter__(self):
         self.bytes, self.batch = 0, dist.batch_isend_irecv
-        self.single, self.put = dist.all_to_all_single, _peers.Peers.put
+        self.single, self.send = dist.all_to_all_single, _peers.Peers.send
 
         def batch(operations):
             self.bytes += sum(o.tensor.numel() * o.tensor.element_size() for o in operations
@@ -146,17 +146,18 @@ class Counter:
             self.bytes += send.element_size() * sum(n for r, n in enumerate(sizes) if r != own)
             return self.single(output, send, received_sizes, sizes, group=group, **options)
 
-        def put(peers, rank, box, *arguments):
-            self.bytes += box.LineBytes * box.Lines * box.Planes
-            return self.put(peers, rank, box, *arguments)
+        def send(peers, number, boxes, *arguments, **options):
+            self.bytes += sum(box.LineBytes * box.Lines * box.Planes
+                              for rank, (box, _, _) in boxes.items() if rank != peers.rank)
+            return self.send(peers, number, boxes, *arguments, **options)
 
         dist.batch_isend_irecv, dist.all_to_all_single = batch, single
-        _peers.Peers.put = put
+        _peers.Peers.send = send
         return self
 
     def __exit__(self, *error):
         dist.batch_isend_irecv, dist.all_to_all_single = self.batch, self.single
-        _peers.Peers.put = self.put
+        _peers.Peers.send = self.send
 
 
 def in_one_piece(call):

@@ -154,7 +154,8 @@ double kron::estimateCublasSeconds(const Problem &problem,
   const ProblemFactor &factor = problem.factors.front();
   if (problem.factors.size() != 1 || !factor.varyingAxes.empty() ||
       problem.hasEpilogue || problem.hasFloat8 || problem.readsTranspose ||
-      !isCublasElement(problem.element))
+      !isCublasElement(problem.element) ||
+      (problem.readsAddend && !addsWithCublas(problem.element)))
     return std::numeric_limits<double>::infinity();
   const CublasRates &rates = getGPURates(machine).cublas;
   // Rows lie along the axes inside of the factor's if there are any.

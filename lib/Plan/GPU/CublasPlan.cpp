@@ -37,6 +37,10 @@ bool kron::isCublasElement(Type element) {
   return isa<Float32Type, Float64Type, Float16Type, BFloat16Type>(element);
 }
 
+bool kron::addsWithCublas(Type element) {
+  return !isa<Float16Type, BFloat16Type>(element);
+}
+
 static bool mayBeOne(int64_t stride) {
   return stride == 1 || ShapedType::isDynamic(stride);
 }
@@ -184,6 +188,8 @@ std::variant<CublasPlan, std::string> kron::readCublasPlan(FusedOp fused) {
   if (!getBeta(product).isZero() && product.getAddend() &&
       fused.getOperandOf(product.getAddend()) != fused.getInit())
     return "another array than the result is added";
+  if (!addsWithCublas(element) && !getBeta(product).isZero())
+    return "cuBLAS rounds products of 16 bits before it adds to them";
   CublasPlan plan;
   if (auto reason = sortAxes(fused, plan))
     return *reason;

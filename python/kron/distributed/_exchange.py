@@ -54,16 +54,11 @@ def _by_peers(x, source, target, counts, sizes, rank, group):
     address = x.data_ptr()
     peers.begin()
     start = peers.mark()
-    with peers.signalling():
-        for receiver in peers.others:
-            if found := move.box(receiver):
-                box, there, here = found
-                peers.put(receiver, box, there, address + here, start)
-        peers.signal(0)
+    peers.send(0, {receiver: found for receiver in peers.others if (found := move.box(receiver))},
+               address, start)
     kept = None
     if found := move.box(rank):
-        box, there, here = found
-        kept = peers.keep(box, there, address + here, start)
+        kept = peers.keep(found, address, start)
     peers.wait(0, kept)
     shape = list(x.shape)
     shape[source], shape[target] = sum(sizes), counts[rank]

@@ -150,21 +150,15 @@ class _Product:
         # The copies that read them are waited for in `end`.
         products = [(self.product(x, part), peers.mark()) for x, part in zip(self.parts(), parts)]
         address = window.data_ptr() if geometry.is_in_place else None
-        with peers.signalling():
-            for number, step in enumerate(geometry.steps):
-                product, done = products[step.piece]
-                source = address or product.data_ptr()
-                for rank, (box, there, here) in boxes[number].items():
-                    if rank != peers.rank:
-                        peers.put(rank, box, there, source + here, done)
-                if geometry.pieces[step.piece].is_last:
-                    peers.signal(number)
+        for number, step in enumerate(geometry.steps):
+            product, done = products[step.piece]
+            peers.send(number, boxes[number], address or product.data_ptr(), done,
+                       tells=geometry.pieces[step.piece].is_last)
         kept, finishes = None, self.finishes(moved, result)
         for number, step in enumerate(geometry.steps):
             product, done = products[step.piece]
             if peers.rank in boxes[number]:
-                box, there, here = boxes[number][peers.rank]
-                kept = peers.keep(box, there, product.data_ptr() + here, done)
+                kept = peers.keep(boxes[number][peers.rank], product.data_ptr(), done)
             if geometry.pieces[step.piece].is_last:
                 peers.wait(number, kept)
                 self.finish(finishes[step.piece], geometry.columns(step))

@@ -3,10 +3,10 @@
 """Boxes that copy engines move between GPUs, here moved by NumPy: every rank has what the other
 sharding gives it, and a product of threads that write to each other's memory is the product."""
 
-import contextlib
 import ctypes
 import dataclasses
 import math
+import random
 import threading
 
 import numpy as np
@@ -105,8 +105,9 @@ class ThreadPeers:
 
     def __init__(self, threads, rank):
         self.threads, self.rank = threads, rank
-        self.others = [other for other in range(len(threads.windows)) if other != rank]
-        self.now = 0
+        ranks = len(threads.windows)
+        self.others = [(rank + step) % ranks for step in range(1, ranks)]
+        self.now, self.sent = 0, []
 
     def window(self, shape, dtype):
         window = torch.from_numpy(self.threads.windows[self.rank])
@@ -118,28 +119,32 @@ class ThreadPeers:
     def end(self):
         pass
 
-    def signalling(self):
-        return contextlib.nullcontext()
-
     def mark(self):
         self.now += 1
         return self.now
 
-    def put(self, rank, box, target, source, after):
+    def send(self, number, boxes, source, after, tells=True):
         """`source` is an address."""
+        self.sent.append(number)
+        for rank in self.others:
+            if rank in boxes:
+                self.copy(rank, boxes[rank], source, after)
+        if tells:
+            with self.threads.changed:
+                self.threads.signals[self.rank] = number
+                self.threads.changed.notify_all()
+
+    def copy(self, rank, found, source, after):
         assert after <= self.now
+        box, target, here = found
+        source += here
         lines = (box.Planes - 1) * box.srcHeight + box.Lines
         memory = (ctypes.c_uint8 * (lines * box.srcPitch)).from_address(source)
         copy(box, self.threads.windows[rank], np.ctypeslib.as_array(memory), target, 0)
 
-    def keep(self, box, target, source, after):
-        self.put(self.rank, box, target, source, after)
+    def keep(self, found, source, after):
+        self.copy(self.rank, found, source, after)
         return self.now
-
-    def signal(self, number):
-        with self.threads.changed:
-            self.threads.signals[self.rank] = number
-            self.threads.changed.notify_all()
 
     def wait(self, number, kept):
         assert kept is None or kept <= self.now
@@ -180,7 +185,10 @@ def test_product_of_peers(rows, p, ranks, target, count, piece_bytes, column_byt
         try:
             product = products[rank]
             result = product.x.new_empty(product.geometry.result_shape)
-            product.by_peers(ThreadPeers(threads, rank), result, keeps=False)
+            peers = ThreadPeers(threads, rank)
+            product.by_peers(peers, result, keeps=False)
+            # All ranks send all steps, whatever goes where, or their turns would differ.
+            assert peers.sent == list(range(len(product.geometry.steps)))
             found[rank] = result.view(product.geometry.shape).numpy()
         except BaseException as error:  # Reported by the main thread.
             errors.append(error)
@@ -233,3 +241,69 @@ def test_pieces(rows, p, ranks, target, piece_bytes):
             leading = leading[:, :, first:first + columns]
         expected = split(whole, chunks(p[target - 1], ranks), target)[rank]
         np.testing.assert_array_equal(leading, expected.reshape(geometry.leading_shape))
+
+
+class Recorder:
+    """In place of _peers._Driver: what a rank's stream of copies is given."""
+
+    def __init__(self):
+        self.given = []
+
+    def copy(self, stream, box):
+        self.given.append(("copy", box.dstDevice))
+
+    def words(self, stream, operations):
+        names = {_peers._WAIT: "wait", _peers._WRITE: "write"}
+        self.given += [(names[o.operation], o.address, o.value) for o in operations]
+
+
+class Stream:
+    def wait_event(self, event):
+        pass
+
+
+def given_by(rank, ranks, steps, first):
+    """What rank `rank` gives its stream in so many steps, behind `first` others."""
+    peers = _peers.Peers.__new__(_peers.Peers)
+    peers.rank, peers.ranks, peers._driver, peers._stream = rank, ranks, Recorder(), Stream()
+    peers.others = [(rank + step) % ranks for step in range(1, ranks)]
+    # Windows are numbers of ranks here, and words are far from each other.
+    peers._windows = list(range(ranks))
+    peers.use_words([n << 20 for n in range(ranks)])
+    peers._copies = first
+    for number in range(steps):
+        boxes = {receiver: (_peers._Box3D(), 0, 0) for receiver in peers.others}
+        peers.send(number, boxes, 0, None, tells=False)
+    return peers._driver.given
+
+
+@settings(deadline=None, max_examples=100)
+@given(ranks=strategies.integers(3, 8), steps=strategies.integers(2, 5),
+       first=strategies.sampled_from((0, 3, 2**32 - 2)), seed=strategies.integers(0, 2**32 - 1))
+def test_turns(ranks, steps, first, seed):
+    """Ranks begin at any time, and copies take any: no two write to the same rank, and all get to the end."""
+    first *= ranks - 1  # Behind whole steps.
+    lists = [given_by(rank, ranks, steps, first) for rank in range(ranks)]
+    words = {address: first for entries in lists
+             for kind, address, *_ in entries if kind != "copy"}
+    chance, at, receivers = random.Random(seed), [0] * ranks, [None] * ranks
+
+    def can_go(rank):
+        if at[rank] == len(lists[rank]):
+            return False
+        kind, address, *value = lists[rank][at[rank]]
+        # As numbers of 32 bits with a sign.
+        return kind != "wait" or (words[address] - value[0]) % 2**32 < 2**31
+
+    while ready := [rank for rank in range(ranks) if can_go(rank)]:
+        rank = chance.choice(ready)
+        kind, address, *value = lists[rank][at[rank]]
+        if kind == "write":
+            words[address] = value[0]
+        if kind == "copy" and receivers[rank] is None:
+            assert address not in receivers, f"ranks {rank} and {receivers.index(address)}"
+            receivers[rank] = address
+            continue  # It ends when this rank is chosen again.
+        receivers[rank] = None
+        at[rank] += 1
+    assert at == [len(entries) for entries in lists]

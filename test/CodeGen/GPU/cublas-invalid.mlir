@@ -27,3 +27,18 @@ func.func @conjugate(%x: memref<64x32xcomplex<f32>>, %k: memref<32x16xcomplex<f3
   }
   return
 }
+
+// -----
+
+// Verify that products of 16 bits are not added to by cuBLAS, which rounds them before.
+func.func @added(%x: memref<64x32xf16>, %k: memref<32x16xf16>, %y: memref<64x16xf16>) {
+  // expected-error @below {{cannot be a call of cuBLAS: cuBLAS rounds products of 16 bits before it adds to them}}
+  kron.fused ins(%x, %k : memref<64x32xf16>, memref<32x16xf16>) outs(%y : memref<64x16xf16>)
+      attributes {plan = #kron.gpu_plan<kernel = cublas>} {
+  ^bb0(%tx: tensor<64x32xf16>, %tk: tensor<32x16xf16>, %ty: tensor<64x16xf16>):
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<64x32xf16>) factor(%tk [p, q] : tensor<32x16xf16>)
+         outs(%ty : tensor<64x16xf16>) beta(1.0 : f32) -> tensor<64x16xf16>
+    kron.yield %0 : tensor<64x16xf16>
+  }
+  return
+}

@@ -24,6 +24,11 @@ struct CublasPlan {
 /// Whether cuBLAS has products of such elements.
 bool isCublasElement(Type element);
 
+/// Whether it adds products of such elements to an array before it rounds them.
+/// Those of 16 bits it rounds first for most shapes (cuBLAS 13, an H200), also
+/// where its reductions are told to keep their precision.
+bool addsWithCublas(Type element);
+
 /// `fused` as a matrix product that cuBLAS takes, as far as types tell: a
 /// single factor, rows along axes that are one in memory, and products beside
 /// each other along at most one other such group of axes. Why it is none
