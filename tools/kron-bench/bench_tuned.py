@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import tempfile
 
+from bench_cases import MLIR
 from kronlib import CUDA, find_libraries
 
 #: Seconds that kron-tune may take beside those of the search: random arrays of several GB, their
@@ -15,8 +16,6 @@ from kronlib import CUDA, find_libraries
 PATIENCE = 120
 #: A default that takes so much longer than the tuned plan is off; a tuned one is, that does.
 OFF, SLOWER = 1.1, 1.02
-
-
 #: What kron-tune calls types of 8 bits.
 EIGHT_BITS = {name: MLIR[name] for name in ("e4m3", "e5m2")}
 
