@@ -267,6 +267,15 @@ FIXED = (
         "k_piece = 64, stages = 6, threads = 128", TF32["attributes"][0]))),
     ("wgmma", HOPPER, product("kmm", "f32", [(160, 31)], 66, ops=["T"], **pieces("stages = 5, columns = 8"))),
     ("wgmma", HOPPER, product("mkm", "f32", [(40, 129)], 200, **pieces("tile = 5, stages = 3"))),
+    # Tiles that lie as a transposed input does: refilled, with few rows of the last one; not aligned; in pieces. Columns
+    # as rows of a tile, stored in pairs and, where these are no neighbours or not aligned, one by one.
+    ("wgmma", HOPPER, product("mkm", "f32", [(32, 32)] * 2, 36, op_x="T", ops=["T", "T"], **pieces("tile = 8, stages = 1"))),
+    ("wgmma", HOPPER, product("mkm", "f32", [(24, 40), (32, 18)], 20, op_x="T", **pieces("stages = 1"), **SCALED)),
+    ("wgmma", HOPPER, product("mkm", "f32", [(32, 32), (32, 31)], 19, op_x="T", **pieces("stages = 1"), **UNREAD)),
+    ("wgmma", HOPPER, product("mkm", "f32", [(128, 50)], 150, op_x="T", **pieces("k_piece = 32, tile = 16"), **SCALED)),
+    ("wgmma", HOPPER, product("kmm", "f32", [(128, 70)], 52, op_x="T", **pieces("k_piece = 32"), **SCALED)),
+    ("wgmma", HOPPER, product("kmm", "f32", [(64, 33)], 44, op_x="T", ops=["T"], **pieces("k_piece = 0"))),
+    ("wgmma", HOPPER, product("kmm", "f32", [(40, 20)], 45, op_x="T", **pieces("k_piece = 0"), **UNREAD)),
     ("sparse", CHIPS, sparse("f32", (1, 64, 64, 16), 70)),
     ("sparse", CHIPS, sparse("f16", (6, 64, 64, 1), 150)),
     ("sparse", CHIPS, sparse("bf16", (3, 17, 9, 5), 70, "batch_last")),

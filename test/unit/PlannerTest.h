@@ -45,6 +45,8 @@ struct Example {
   SmallVector<int64_t> varying = {};
   /// Whether factors lie in memory as N x K.
   bool isTransposed = false;
+  /// Of the input: which of its axes in memory each axis is; empty: the same.
+  SmallVector<int64_t> permutation = {};
 };
 
 /// Rows of `groups` x K, each group with a factor of K x N, which are taken for
@@ -354,13 +356,26 @@ inline FusedOp GPUPlanners::build(const Example &example, StringRef plan) {
     inside += ", " + getName("a", number) + ": tensor<" + shape + ">";
   }
   std::string in = getShape(example.sizes, example.element);
-  std::string text = "func.func @f(%x: memref<" + in + ">, %y: memref<" +
+  SmallVector<int64_t> memory(example.sizes);
+  SmallVector<std::string> attributes;
+  if (!plan.empty())
+    attributes.push_back("plan = " + plan.str());
+  if (!example.permutation.empty()) {
+    for (auto [axis, place] : llvm::enumerate(example.permutation))
+      memory[place] = example.sizes[axis];
+    auto numbers = llvm::map_range(
+        example.permutation, [](int64_t axis) { return std::to_string(axis); });
+    attributes.push_back(
+        "input_permutation = array<i64: " + llvm::join(numbers, ", ") + ">");
+  }
+  std::string array = getShape(memory, example.element);
+  std::string text = "func.func @f(%x: memref<" + array + ">, %y: memref<" +
                      getShape(out, example.element) + ">" + arguments +
-                     ") {\n kron.fused ins(%x" + names + " : memref<" + in +
+                     ") {\n kron.fused ins(%x" + names + " : memref<" + array +
                      ">" + memrefs + ") outs(%y : memref<" +
                      getShape(out, example.element) + ">)";
-  if (!plan.empty())
-    text += " attributes {plan = " + plan.str() + "}";
+  if (!attributes.empty())
+    text += " attributes {" + llvm::join(attributes, ", ") + "}";
   text += " {\n ^bb0(%t: tensor<" + in + ">" + inside + ", %o: tensor<" +
           getShape(out, example.element) + ">):\n";
   std::string dynamic;

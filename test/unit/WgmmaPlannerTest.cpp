@@ -73,14 +73,17 @@ TEST_F(GPUPlanners, WgmmaTilesFollowSharedMemory) {
 }
 
 TEST_F(GPUPlanners, WgmmaRegionsAreEstimatedWithoutIR) {
-  const Example examples[] = {{"f32", {1024, 32, 32, 32}, {1, 2, 3}},
-                              {"f32", {64, 50, 40, 300}, {1, 2}},
-                              {"f32", {20, 24, 1000}, {0, 1}},
-                              {"f16", {-1, 112, 128}, {1, 2}},
-                              {"f32", {32, 32, -1}, {0, 1}},
-                              {"f32", {4096, 20, 33}, {1, 2}, {24, 17}},
-                              {"f32", {4096, 231}, {1}},
-                              {"bf16", {512, 32, 32}, {1, 2}}};
+  const Example examples[] = {
+      {"f32", {1024, 32, 32, 32}, {1, 2, 3}},
+      {"f32", {64, 50, 40, 300}, {1, 2}},
+      {"f32", {20, 24, 1000}, {0, 1}},
+      {"f16", {-1, 112, 128}, {1, 2}},
+      {"f32", {32, 32, -1}, {0, 1}},
+      {"f32", {4096, 20, 33}, {1, 2}, {24, 17}},
+      {"f32", {4096, 231}, {1}},
+      {"f32", {16384, 64, 64}, {1, 2}, {}, {}, false, {2, 0, 1}},
+      {"f32", {128, 1024}, {0}, {}, {}, false, {1, 0}},
+      {"bf16", {512, 32, 32}, {1, 2}}};
   GPUMachine machine = getMachine("h200");
   for (const Example &example : examples) {
     SCOPED_TRACE(getName(example));
@@ -141,6 +144,41 @@ TEST_F(GPUPlanners, WgmmaWarpgroupsShareFewTiles) {
   EXPECT_GT(getShared(100), 1);
   EXPECT_EQ(getShared(16384), 1);
   EXPECT_EQ(getShared(-1), 1);
+}
+
+TEST_F(GPUPlanners, WgmmaTilesLieAsTransposedInputsDo) {
+  auto read = [&](const Example &example) {
+    FusedOp fused = build(example);
+    return std::get<WgmmaPlan>(
+        readWgmmaPlan(fused, getPlan(planWgmma(fused, getMachine("h200")))));
+  };
+  // Rows, whose factor along neighbouring results comes last, though the op
+  // has it first.
+  Example rows{"f32", {16384, 64, 64}, {1, 2}};
+  rows.permutation = {2, 0, 1};
+  WgmmaPlan plan = read(rows);
+  EXPECT_EQ(plan.turn, WgmmaTurn::Rows);
+  EXPECT_EQ(plan.axes.back().fusedAxes.front(), 0u);
+  EXPECT_EQ(plan.steps.front().product, 1u);
+  EXPECT_EQ(plan.steps.back().product, 0u);
+  EXPECT_EQ(plan.getResultAxis().fusedAxes.front(), 2u);
+  EXPECT_TRUE(plan.canRefill());
+  // A factor, whose columns are rows of a tile.
+  Example columns{"f32", {128, 1024}, {0}};
+  columns.permutation = {1, 0};
+  plan = read(columns);
+  EXPECT_EQ(plan.turn, WgmmaTurn::Columns);
+  EXPECT_EQ(plan.axes.back().step, 0);
+  EXPECT_EQ(plan.getResultAxis().fusedAxes.front(), 1u);
+  // Half of a sector is what lanes would store of 16 bits; fewer rows than fill
+  // one do not pay; two factors have no place for columns as rows.
+  Example half(rows), few(rows), two{"f32", {64, 64, 1024}, {0, 1}};
+  half.element = "f16";
+  few.sizes[0] = 7;
+  two.permutation = {1, 2, 0};
+  for (const Example &example :
+       {half, few, two, Example{"f32", {16384, 64, 64}, {1, 2}}})
+    EXPECT_EQ(read(example).turn, WgmmaTurn::None) << getName(example);
 }
 
 TEST_F(GPUPlanners, WgmmaRanksByTheTimeOfMemory) {

@@ -150,8 +150,9 @@ void WholeTiles::ifAligned(function_ref<void()> aligned,
                      refills ? kernel.getArgument(arguments.input) : Value()})
     if (view && !llvm::is_contained(views, view))
       views.push_back(view);
-  auto op =
-      tile::IfAlignedOp::create(b, loc, views, kWgmmaVectorBytes, axes.back());
+  // The axis along which an array has neighbours that is not contracted.
+  int64_t axis = plan.turn == WgmmaTurn::Columns ? axes.front() : axes.back();
+  auto op = tile::IfAlignedOp::create(b, loc, views, kWgmmaVectorBytes, axis);
   for (auto [region, build] : {std::pair(&op.getAligned(), aligned),
                                std::pair(&op.getOther(), other)}) {
     OpBuilder::InsertionGuard guard(b);

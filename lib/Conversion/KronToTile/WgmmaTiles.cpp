@@ -66,28 +66,39 @@ void WgmmaTiles::enterOperands(bool hasResult) {
   kernel.enterTargets(operands, arguments, [&](const StepArray &array) {
     return enterView(array, outputType, /*isInput=*/false);
   });
-  for (auto [product, step] :
-       llvm::zip_equal(fused.getModeProducts(), plan.steps))
+  SmallVector<ModeProductOp> products = fused.getModeProducts();
+  for (const WgmmaStep &step : plan.steps) {
+    ModeProductOp product = products[step.product];
     factors.push_back(kernel.enter(
         kernel.makeView(getFusedFactor(host, fused, product).array, step.sizeK,
                         step.sizeN, getElementType(product.getFactor()))));
+  }
   kernel.enterTileCount(32, arguments);
 }
 
+int64_t WgmmaTiles::getVectorBytes(bool isInput) const {
+  if (isInput || plan.turn == WgmmaTurn::None)
+    return kWgmmaVectorBytes;
+  // A lane's two columns are neighbours where tiles are swizzled.
+  return plan.turn == WgmmaTurn::Rows || plan.landing.swizzled
+             ? kWgmmaTurnedBytes
+             : getElementBytes(outputType);
+}
+
 bool WgmmaTiles::canVectorize(const StepArray &array, bool isInput) const {
-  int64_t lanes =
-      kWgmmaVectorBytes / getElementBytes(isInput ? inputType : outputType);
-  const WgmmaAxis &last = plan.axes.back();
-  int64_t segment = isInput ? last.before : last.after;
-  if (!array.strides[last.strideAxis].is(1) ||
+  int64_t lanes = getVectorBytes(isInput) /
+                  getElementBytes(isInput ? inputType : outputType);
+  const WgmmaAxis &inner = isInput ? plan.axes.back() : plan.getResultAxis();
+  int64_t segment = isInput ? inner.before : inner.after;
+  if (!array.strides[inner.strideAxis].is(1) ||
       (!ShapedType::isDynamic(segment) && segment % lanes != 0) ||
-      (last.step < 0 && last.tile % lanes != 0))
+      (inner.step < 0 && inner.tile % lanes != 0))
     return false;
-  return llvm::all_of(
-      ArrayRef(plan.axes).drop_back(), [&](const WgmmaAxis &axis) {
-        Int stride = array.strides[axis.strideAxis];
-        return !stride.isConstant() || stride.getConstant() % lanes == 0;
-      });
+  return llvm::all_of(plan.axes, [&](const WgmmaAxis &axis) {
+    Int stride = array.strides[axis.strideAxis];
+    return &axis == &inner || !stride.isConstant() ||
+           stride.getConstant() % lanes == 0;
+  });
 }
 
 bool WgmmaTiles::canStoreVectors() const {
@@ -164,9 +175,10 @@ Value WgmmaTiles::prepare(unsigned index) {
 
 void WgmmaTiles::store(Value sums, Value block, Value tile, int64_t along,
                        ArrayRef<int64_t> box) {
-  tile::StoreOp op = kernel.store(
-      arguments, sums, block, tile,
-      canStoreVectors() ? kWgmmaVectorBytes : getElementBytes(outputType));
+  tile::StoreOp op =
+      kernel.store(arguments, sums, block, tile,
+                   canStoreVectors() ? getVectorBytes(/*isInput=*/false)
+                                     : getElementBytes(outputType));
   op.setAlong(along);
   op.setBox(box);
   op.setAxes(axes);

@@ -107,7 +107,12 @@ Value tile::isStoreAligned(Lowering &lowering, StoreOp op) {
   SmallVector<Value> views{op.getView()};
   if (op.getAddend() && op.getAddend() != op.getView())
     views.push_back(op.getAddend());
-  return isAligned(lowering, views, op.getBytes(), op.getAxes()->back());
+  unsigned inner = getStoredDim(op);
+  bool isInnermost = inner + 1 == op.getAxes()->size();
+  // What is contracted has a known size.
+  bool isKnown = !isInnermost && op.getAlong()->front() == inner;
+  return isAligned(lowering, views, op.getBytes(),
+                   isKnown ? -1 : (*op.getAxes())[inner]);
 }
 
 void tile::storeSums(Lowering &lowering, const KernelScale &alpha,

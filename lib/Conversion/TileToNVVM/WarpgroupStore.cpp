@@ -7,7 +7,8 @@
 //
 // Along the innermost dimension a lane holds four neighbouring results of each
 // of its two fibres, at every 16th position; along others, results of two
-// neighbouring fibres, at two positions of 8.
+// neighbouring fibres, at two positions of 8. It stores together what the array
+// has together: positions of a fibre, or neighbouring fibres at a position.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,8 +27,8 @@ public:
   void emit();
 
 private:
-  /// Neighbours along the innermost dimension, the first at `position` of
-  /// `fibre`; each exists, or does if that is null.
+  /// Neighbours along dimension `inner`, the first at `position` of `fibre`;
+  /// each exists, or does if that is null.
   struct Neighbours {
     unsigned fibre;
     int64_t position;
@@ -36,6 +37,7 @@ private:
   };
 
   Value hasResult(int64_t position);
+  SmallVector<Neighbours> getPairsOfFibres(ArrayRef<Value> exist);
   SmallVector<Neighbours> getNeighbours();
   Value getAddress(const GlobalTile *tile, const Neighbours &own,
                    unsigned index);
@@ -47,6 +49,7 @@ private:
   const WarpgroupSums &product;
   const LaneFibres &fibres;
   bool innermost;
+  unsigned inner;
   GlobalTile target;
   std::optional<GlobalTile> addend;
   KernelScale alpha, beta;
@@ -61,7 +64,7 @@ WarpgroupStore::WarpgroupStore(Lowering &lowering, StoreOp op)
     : lowering(lowering), k(lowering.k), op(op),
       product(*lowering.warpgroupSums.at(op.getSource())),
       fibres(product.fibres), innermost(product.factor->shape.innermost),
-      alpha(getScale(lowering, op.getAlpha())),
+      inner(getStoredDim(op)), alpha(getScale(lowering, op.getAlpha())),
       beta(getScale(lowering, op.getBeta())), width(innermost ? 4 : 2),
       laneResult(k.add(k.mul(lowering.getLanes().slot, width),
                        product.factor->firstResult)) {
@@ -87,30 +90,37 @@ Value WarpgroupStore::hasResult(int64_t position) {
   return isCertain ? Value() : k.less(k.add(laneResult, position), shape.sizeN);
 }
 
-SmallVector<WarpgroupStore::Neighbours> WarpgroupStore::getNeighbours() {
+/// Results of two neighbouring fibres, each at the same position.
+SmallVector<WarpgroupStore::Neighbours>
+WarpgroupStore::getPairsOfFibres(ArrayRef<Value> exist) {
   SmallVector<Neighbours> all;
   ArrayRef<Value> sums = product.sums;
+  // Of four sums, two are each fibre's.
+  for (unsigned first = 0; first < sums.size(); first += 2 * width)
+    for (int64_t index = 0; index < width; ++index) {
+      unsigned own = first + 4 * (index / 2) + index % 2;
+      Value isResult = hasResult(2 * first + index);
+      all.push_back({0,
+                     2 * first + index,
+                     {sums[own], sums[own + 2]},
+                     {k.both(exist[0], isResult), k.both(exist[1], isResult)}});
+    }
+  return all;
+}
+
+SmallVector<WarpgroupStore::Neighbours> WarpgroupStore::getNeighbours() {
+  ArrayRef<Value> sums = product.sums;
   Value exist[] = {fibres.exists(k, target, 0), fibres.exists(k, target, 1)};
-  if (!innermost) {
-    for (unsigned first = 0; first < sums.size(); first += 4)
-      for (unsigned odd = 0; odd < 2; ++odd) {
-        Value isResult = hasResult(2 * first + odd);
-        all.push_back(
-            {0,
-             2 * first + odd,
-             {sums[first + odd], sums[first + odd + 2]},
-             {k.both(exist[0], isResult), k.both(exist[1], isResult)}});
-      }
-    return all;
-  }
+  if (inner != fibres.along)
+    return getPairsOfFibres(exist);
+  SmallVector<Neighbours> all;
   for (unsigned fibre = 0; fibre < 2; ++fibre)
-    for (unsigned first = 0; first < sums.size(); first += 8) {
+    for (unsigned first = 0; first < sums.size(); first += 2 * width) {
       unsigned own = first + 2 * fibre;
       Neighbours &neighbours = all.emplace_back(
-          Neighbours{fibre,
-                     2 * first,
-                     {sums[own], sums[own + 1], sums[own + 4], sums[own + 5]},
-                     {}});
+          Neighbours{fibre, 2 * first, {sums[own], sums[own + 1]}, {}});
+      if (innermost)
+        neighbours.sums.append({sums[own + 4], sums[own + 5]});
       for (int64_t index = 0; index < width; ++index)
         neighbours.exist.push_back(
             k.both(exist[fibre], hasResult(2 * first + index)));
@@ -123,7 +133,7 @@ Value WarpgroupStore::getAddress(const GlobalTile *tile, const Neighbours &own,
   // What is known goes last and so into the instruction.
   Value base = fibres.getAddress(k, *tile, own.fibre, laneResult);
   Int known = k.add(k.mul(tile->strides[fibres.along], own.position),
-                    k.mul(tile->strides.back(), index));
+                    k.mul(tile->strides[inner], index));
   return k.offsetBytes(base, k.mul(known, getBytesOf(tile->type)));
 }
 
@@ -143,10 +153,14 @@ void WarpgroupStore::store(const Neighbours &own, bool isVector) {
 
 void WarpgroupStore::emit() {
   auto storeAll = [&](bool isVector) {
+    // Fibres may be anywhere.
+    if (innermost && !isVector)
+      inner = fibres.along;
     for (const Neighbours &own : getNeighbours())
       store(own, isVector);
   };
-  if (int64_t(op.getBytes()) == getBytesOf(target.type))
+  bool areApart = innermost && inner != fibres.along && !fibres.pairs;
+  if (areApart || int64_t(op.getBytes()) == getBytesOf(target.type))
     return storeAll(/*isVector=*/false);
   k.choose(
       isStoreAligned(lowering, op), [&] { storeAll(/*isVector=*/true); },

@@ -49,8 +49,13 @@ private:
   double getGroups() const {
     return double(plan.ctasPerSM) * plan.getNumGroups();
   }
+  /// Whether the last step makes room for the next tile, which takes vectors.
+  bool refills() const {
+    return plan.canRefill() && hasVectors(/*isResult=*/false) &&
+           hasVectors(/*isResult=*/true);
+  }
   /// Whether a group waits for its next tile with nothing else to do.
-  bool waitsForTile() const { return plan.buffers == 1 && !plan.canRefill(); }
+  bool waitsForTile() const { return plan.buffers == 1 && !refills(); }
 
   const WgmmaPlan &plan;
   const Problem &problem;
@@ -135,8 +140,13 @@ double WgmmaCost::getNumTiles() const {
 /// Elements of a tile, of input or result, that lie one after another from the
 /// innermost axis on.
 int64_t WgmmaCost::getSegment(bool isResult) const {
+  if (isResult && plan.turn == WgmmaTurn::Columns)
+    return plan.getResultAxis().tile;
   int64_t elements = 1;
-  for (const WgmmaAxis &axis : llvm::reverse(plan.axes)) {
+  // Neighbours of the result lie along none of the rows that a tile turns.
+  bool skipsRows = isResult && plan.turn == WgmmaTurn::Rows;
+  for (const WgmmaAxis &axis :
+       llvm::reverse(ArrayRef(plan.axes).drop_back(skipsRows))) {
     bool isContracted = axis.step >= 0;
     elements *= isContracted && isResult ? axis.after : axis.tile;
     if (!isContracted && axis.tile != axis.after)
@@ -162,7 +172,7 @@ double WgmmaCost::getLoadSeconds() const {
   double underWay = getGroups() * (plan.buffers - 1) * plan.landing.getBytes();
   // With one buffer, the next tile comes as far as the second-level cache.
   if (plan.buffers == 1)
-    underWay = plan.canRefill() ? rates.refilledBytes : rates.singleBytes;
+    underWay = refills() ? rates.refilledBytes : rates.singleBytes;
   return resources.getMemorySeconds(problem.inputElements *
                                         problem.getElementBytes(),
                                     getShareOf(segment)) *
@@ -177,8 +187,10 @@ double WgmmaCost::getStoreSeconds() const {
 
 /// Whether input or results go by vectors, as far as sizes allow it.
 bool WgmmaCost::hasVectors(bool isResult) const {
-  const WgmmaAxis &last = plan.axes.back();
-  int64_t lanes = kWgmmaVectorBytes / problem.getElementBytes();
+  const WgmmaAxis &last = isResult ? plan.getResultAxis() : plan.axes.back();
+  bool isTurned = isResult && plan.turn != WgmmaTurn::None;
+  int64_t bytes = isTurned ? kWgmmaTurnedBytes : kWgmmaVectorBytes;
+  int64_t lanes = bytes / problem.getElementBytes();
   int64_t size = isResult ? last.after : last.before;
   return (isResult || last.isContiguous) &&
          (ShapedType::isDynamic(size) || size % lanes == 0) &&

@@ -19,6 +19,8 @@ using namespace mlir::kron;
 
 /// Largest factor side.
 static constexpr int64_t kMaxSide = 256;
+/// What numbers of columns of a tile are padded to.
+static constexpr int64_t kColumnUnit = 8;
 /// What positions of the contracted axis in a piece are multiples of: rows of
 /// that many are loaded at a time.
 static constexpr int64_t kPieceUnit = 16;
@@ -42,6 +44,18 @@ bool WgmmaPlan::canRefill() const {
                         : axis.tile != last.radix[number]))
       return false;
   return true;
+}
+
+const WgmmaAxis &WgmmaPlan::getResultAxis() const {
+  switch (turn) {
+  case WgmmaTurn::Rows:
+    return axes[steps.back().axis];
+  case WgmmaTurn::Columns:
+    return axes.front();
+  case WgmmaTurn::None:
+    return axes.back();
+  }
+  llvm_unreachable("unknown turn");
 }
 
 static ShapedType getShape(Value value) {
@@ -172,6 +186,52 @@ static void mergeAxes(FusedOp fused, WgmmaPlan &plan) {
   }
 }
 
+/// Whether tiles have enough of `axis` for segments of sectors.
+static bool fillsSectors(const WgmmaAxis &axis) {
+  return ShapedType::isDynamic(axis.after) || axis.after >= kColumnUnit;
+}
+
+/// Where a transposed input has its neighbours along the contracted axis of the
+/// only factor, and the result along columns, these become rows.
+static void turnColumns(WgmmaPlan &plan) {
+  if (plan.axes.size() < 2 || !fillsSectors(plan.axes.back()))
+    return;
+  const WgmmaAxis &inner = plan.axes[plan.axes.size() - 2];
+  if (inner.step < 0 || !inner.isContiguous)
+    return;
+  plan.turn = WgmmaTurn::Columns;
+  std::rotate(plan.axes.begin(), plan.axes.end() - 1, plan.axes.end());
+}
+
+/// Where a transposed input has its neighbours along rows, these become the
+/// innermost axis, so that tiles lie as the input does, and the axis along
+/// which results are neighbours is contracted last: four lanes then store whole
+/// sectors of f32. The numbers of the products, in the order of steps.
+static SmallVector<unsigned> turnTile(WgmmaPlan &plan, size_t numProducts,
+                                      bool canTurn) {
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, numProducts));
+  int last = plan.axes.back().step;
+  if (!canTurn || plan.axes.back().isContiguous)
+    return order;
+  if (last < 0) {
+    if (numProducts == 1)
+      turnColumns(plan);
+    return order;
+  }
+  auto rows = llvm::find_if(plan.axes, [](const WgmmaAxis &axis) {
+    return axis.step < 0 && axis.isContiguous;
+  });
+  if (rows == plan.axes.end() || !fillsSectors(*rows))
+    return order;
+  plan.turn = WgmmaTurn::Rows;
+  std::rotate(rows, rows + 1, plan.axes.end());
+  std::rotate(order.begin() + last, order.begin() + last + 1, order.end());
+  for (WgmmaAxis &axis : plan.axes)
+    if (axis.step >= 0)
+      axis.step = llvm::find(order, unsigned(axis.step)) - order.begin();
+  return order;
+}
+
 /// The tiles of an axis of a known size fill at least three quarters of the
 /// rows of an instruction.
 static bool fillsTiles(int64_t size) {
@@ -182,7 +242,9 @@ static bool fillsTiles(int64_t size) {
 /// Finds the axes of rows and columns.
 static void findTiledAxes(WgmmaPlan &plan) {
   int numAxes = plan.axes.size();
-  if (plan.axes.back().step < 0)
+  if (plan.turn == WgmmaTurn::Columns)
+    plan.columnAxis = 0;
+  else if (plan.axes.back().step < 0 && plan.turn == WgmmaTurn::None)
     plan.columnAxis = numAxes - 1;
   // The one along which neighbours of a transposed input lie, else the longest
   // of the other axes. One of unknown size may have a single position, so that
@@ -199,11 +261,12 @@ static void findTiledAxes(WgmmaPlan &plan) {
       plan.rowAxis = axis;
 }
 
-/// Appends the step of a factor of `sizeK` x `sizeN`, which multiplies in TF32
-/// where `allowsTF32`.
-static void addStep(WgmmaPlan &plan, int64_t sizeK, int64_t sizeN,
-                    bool is16BitFloat, bool allowsTF32) {
+/// Appends the step of factor `product`, of `sizeK` x `sizeN`, which multiplies
+/// in TF32 where `allowsTF32`.
+static void addStep(WgmmaPlan &plan, unsigned product, int64_t sizeK,
+                    int64_t sizeN, bool is16BitFloat, bool allowsTF32) {
   WgmmaStep step;
+  step.product = product;
   for (auto [number, axis] : llvm::enumerate(plan.axes))
     if (axis.step == static_cast<int>(plan.steps.size()))
       step.axis = number;
@@ -229,11 +292,14 @@ static void finishSteps(WgmmaPlan &plan, Type element) {
   plan.landing.elementBytes = getElementBytes(element);
 }
 
-static void buildSteps(FusedOp fused, WgmmaPlan &plan) {
+static void buildSteps(FusedOp fused, WgmmaPlan &plan,
+                       ArrayRef<unsigned> order) {
   Type element = getElementType(fused.getInputs().front());
-  for (ModeProductOp product : fused.getModeProducts()) {
+  SmallVector<ModeProductOp> products = fused.getModeProducts();
+  for (unsigned number : order) {
+    ModeProductOp product = products[number];
     ShapedType factor = getShape(product.getFactor());
-    addStep(plan, factor.getDimSize(product.getContractedFactorDim()),
+    addStep(plan, number, factor.getDimSize(product.getContractedFactorDim()),
             factor.getDimSize(product.getResultingFactorDim()),
             !element.isF32(),
             product.getPrecision() == Precision::TF32 ||
@@ -248,8 +314,14 @@ std::variant<WgmmaPlan, std::string> kron::describeWgmma(FusedOp fused) {
     return reason;
   WgmmaPlan plan;
   mergeAxes(fused, plan);
+  bool canTurn =
+      getElementType(fused.getInputs().front()).isF32() &&
+      getElementType(fused.getInit()).isF32() &&
+      getKnownStrides(fused.getInit())[plan.axes.back().strideAxis] == 1;
+  SmallVector<unsigned> order =
+      turnTile(plan, fused.getModeProducts().size(), canTurn);
   findTiledAxes(plan);
-  buildSteps(fused, plan);
+  buildSteps(fused, plan, order);
   return plan;
 }
 
@@ -313,10 +385,14 @@ std::optional<WgmmaPlan> kron::describeWgmma(const Problem &problem) {
     return std::nullopt;
   WgmmaPlan plan;
   addAxes(problem, plan);
+  SmallVector<unsigned> order =
+      turnTile(plan, problem.factors.size(), problem.element.isF32());
   findTiledAxes(plan);
-  for (const ProblemFactor &factor : problem.factors)
-    addStep(plan, factor.sizeK, factor.sizeN, !problem.element.isF32(),
+  for (unsigned number : order) {
+    const ProblemFactor &factor = problem.factors[number];
+    addStep(plan, number, factor.sizeK, factor.sizeN, !problem.element.isF32(),
             problem.precision == Precision::TF32);
+  }
   finishSteps(plan, problem.element);
   return plan;
 }
@@ -339,7 +415,7 @@ static void setLayout(WgmmaLayout &layout, const WgmmaPlan &plan) {
                             ? plan.pieceK
                             : std::max(step.paddedK, step.paddedResults);
     } else if (number + 1 == numAxes) {
-      extents[number] = llvm::alignTo(axis.tile, 8);
+      extents[number] = llvm::alignTo(axis.tile, kColumnUnit);
     }
   }
   int64_t period = 128 / layout.elementBytes, unit = 16 / layout.elementBytes;
@@ -411,8 +487,9 @@ static uint64_t getMaxTileElements(const WgmmaPlan &plan) {
 /// each whose elements are neighbours in memory.
 static int64_t getMinThreads(FusedOp fused, const WgmmaPlan &plan) {
   int64_t threads = kWarpgroupThreads;
-  for (auto [product, step] :
-       llvm::zip_equal(fused.getModeProducts(), plan.steps)) {
+  SmallVector<ModeProductOp> products = fused.getModeProducts();
+  for (const WgmmaStep &step : plan.steps) {
+    ModeProductOp product = products[step.product];
     SmallVector<int64_t> strides =
         getKnownStrides(fused.getOperandOf(product.getFactor()));
     bool isAlongK = strides[product.getContractedFactorDim()] == 1 &&
@@ -505,6 +582,8 @@ std::optional<std::string> kron::getWgmmaQuantizeReason(FusedOp fused,
                                                         const WgmmaPlan &plan) {
   if (fused.getModeProducts().back().getAddend())
     return "something is added to the product";
+  if (plan.turn == WgmmaTurn::Rows)
+    return "neighbours of a tile are on different rows";
   if (plan.axes.front().fusedAxes.size() != 1)
     return "rows are on more than one axis";
   int64_t elements = 1;

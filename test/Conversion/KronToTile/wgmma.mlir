@@ -54,17 +54,54 @@ func.func @shared(%x: memref<1000x200xf32>, %f: memref<200x200xf32>, %y: memref<
 
 // -----
 
-// Verify that elements of a transposed input are copied along its rows, whose tiles are
-// neighbours in turns that follow each other; and that pieces of 48 positions, which no bits
-// count, are padded.
+// Verify that a tile lies as a transposed input does, which comes by 16 bytes, its rows
+// innermost, and that lanes store pairs along what is contracted, where results are neighbours;
+// tiles are neighbours in turns that follow each other.
 // CHECK-LABEL: gpu.func @transposed_0(
 // CHECK-SAME:      %{{.*}}: !tile.view<128x1024xf32, [1024, 1]>, %{{.*}}: !tile.view<128x1024xf32, [1, 128]>
-// CHECK:         tile.alloc : !tile.ring<3 of <64x48xf32, #tile.layout<[52, 1]>>>
-// CHECK:         tile.copy_pieces {{.*}} axes = [1, 0], warps = 4, bytes = 4, ahead = 2, order = [1, 0]>
-// CHECK:         tile.store %{{.*}} bytes 16 axes [1, 0]
+// CHECK:         tile.alloc : !tile.ring<3 of <48x64xf32, #tile.layout<[64, 1], swizzle = [7, 4, 8, 3]>>>
+// CHECK:         tile.copy_pieces {{.*}} axes = [0, 1], warps = 4, bytes = 16, ahead = 2>
+// CHECK:         tile.prepare {{.*}} wgmma.m64k8.tf32 pairs>
+// CHECK:         tile.store %{{.*}} along [0] box [128, 64] bytes 8 axes [0, 1]
 func.func @transposed(%x: memref<128x1024xf32>, %f: memref<128x128xf32>, %y: memref<1024x128xf32>) {
   kron.mkm ins(T(%x) : memref<128x1024xf32>) factors(%f : memref<128x128xf32>)
     outs(%y : memref<1024x128xf32>) {plan = #kron.gpu_plan<kernel = wgmma, k_piece = 48, tile = 64, stages = 3>}
+  return
+}
+
+// -----
+
+// Verify that elements of a transposed input are copied along its rows, one by one, where results
+// are no neighbours either, and that pieces of 48 positions, which no bits count, are padded.
+// CHECK-LABEL: gpu.func @transposed_apart_0(
+// CHECK:         tile.alloc : !tile.ring<3 of <64x48xf32, #tile.layout<[52, 1]>>>
+// CHECK:         tile.copy_pieces {{.*}} axes = [1, 0], warps = 4, bytes = 4, ahead = 2, order = [1, 0]>
+// CHECK:         tile.store %{{.*}} bytes 4 axes [1, 0]
+func.func @transposed_apart(%x: memref<128x1024xf32>, %f: memref<128x128xf32>, %y: memref<1024x128xf32, strided<[256, 2]>>) {
+  kron.mkm ins(T(%x) : memref<128x1024xf32>) factors(%f : memref<128x128xf32>)
+    outs(%y : memref<1024x128xf32, strided<[256, 2]>>) {plan = #kron.gpu_plan<kernel = wgmma, k_piece = 48, tile = 64, stages = 3>}
+  return
+}
+
+// -----
+
+// Verify that columns of the result are rows of a tile where a transposed input has its neighbours
+// along what is contracted, and that lanes store pairs along them; of 24 positions, which are padded,
+// lanes have no pairs.
+// CHECK-LABEL: gpu.func @columns_0(
+// CHECK:         tile.copy_pieces {{.*}} axes = [0, 1], warps = 4, bytes = 16, ahead = 4>
+// CHECK:         tile.prepare {{.*}} wgmma.m64k8.tf32 quads>
+// CHECK:         tile.store %{{.*}} along [1] box [32, 32] bytes 8 axes [0, 1] : {{.*}}, <1024x32xf32, [1, 1024]>
+// CHECK-LABEL: gpu.func @columns_1(
+// CHECK:         tile.copy {{.*}} bytes 16 fill axes [0, 1] rounded
+// CHECK:         tile.if_aligned %{{.*}} bytes 16 axis 0 {
+// CHECK-NEXT:      tile.store %{{.*}} along [1] box [{{.*}}, 24] bytes 4 axes [0, 1] : {{.*}}, <1024x24xf32, [1, 1024]>
+func.func @columns(%x: memref<1024x64xf32>, %f: memref<32x64xf32>, %y: memref<32x1024xf32>,
+                   %v: memref<1024x40xf32>, %g: memref<24x40xf32>, %z: memref<24x1024xf32>) {
+  kron.kmm ins(T(%x) : memref<1024x64xf32>) factors(%f : memref<32x64xf32>)
+    outs(%y : memref<32x1024xf32>) {plan = #kron.gpu_plan<kernel = wgmma, columns = 32, k_piece = 32, stages = 5>}
+  kron.kmm ins(T(%v) : memref<1024x40xf32>) factors(%g : memref<24x40xf32>)
+    outs(%z : memref<24x1024xf32>) {plan = #kron.gpu_plan<kernel = wgmma, k_piece = 0>}
   return
 }
 
@@ -110,6 +147,27 @@ func.func @transposed(%x: memref<128x1024xf32>, %f: memref<128x128xf32>, %y: mem
 // CHECK-NEXT:      gpu.return
 func.func @whole(%x: memref<?x4096xf32>, %f: memref<64x64xf32>, %y: memref<?x4096xf32>) {
   kron.mkm ins(%x : memref<?x4096xf32>) factors(%f, %f : memref<64x64xf32>, memref<64x64xf32>)
+    outs(%y : memref<?x4096xf32>) {plan = #kron.gpu_plan<kernel = wgmma>}
+  return
+}
+
+// -----
+
+// Verify that of several factors the one along which results are neighbours is applied last where a
+// tile lies as a transposed input does, that the tile is refilled from that by 16 bytes, and that
+// lanes store pairs along what is contracted.
+// CHECK-LABEL: gpu.func @turned_0(
+// CHECK-SAME:      %[[X:.*]]: !tile.view<64x64x?xf32, [?, ?, 1]>, %[[Y:.*]]: !tile.view<64x64x?xf32, [64, 1, 4096]>,
+// CHECK:         tile.alloc : !tile.ring<1 of <64x64x8xf32, #tile.layout<[516, 8, 1]>>>
+// CHECK:         tile.copy %[[X]][0] to %{{.*}} bytes 16 fill axes [0, 1, 2] rounded
+// CHECK:         tile.for_fibres %{{.*}} of [64, 64, 8] along 0 {
+// CHECK:         tile.for_fibres %[[B:.*]] of [64, 64, 8] along 1 {
+// CHECK:           tile.if_aligned %[[Y]], %[[X]] bytes 16 axis 2 {
+// CHECK-NEXT:        tile.refill %{{.*}}[%[[B]]] with %[[X]]
+// CHECK-NEXT:        tile.store %{{.*}}[%[[B]]] to %[[Y]][%{{.*}}] along [1] box [64, 64, 8] bytes 8 axes [0, 1, 2]
+// CHECK:           tile.store %{{.*}} to %[[Y]][%{{.*}}] order [0, 2, 1] bytes 4 axes [0, 1, 2]
+func.func @turned(%x: memref<4096x?xf32>, %f: memref<64x64xf32>, %y: memref<?x4096xf32>) {
+  kron.mkm ins(T(%x) : memref<4096x?xf32>) factors(%f, %f : memref<64x64xf32>, memref<64x64xf32>)
     outs(%y : memref<?x4096xf32>) {plan = #kron.gpu_plan<kernel = wgmma>}
   return
 }

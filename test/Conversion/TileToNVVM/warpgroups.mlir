@@ -101,3 +101,77 @@ func.func @shares_host(%b0: !llvm.ptr, %b1: !llvm.ptr, %b2: !llvm.ptr, %n: i64, 
   tile.launch @kron_gpu::@shares tiles(%n) args(%x, %y, %f, %m : !tile.view<40x9xf32, [9, 1]>, !tile.view<100x9xf32, [9, 1]>, !tile.view<40x100xf32, [100, 1]>, i32)
   return
 }
+
+// -----
+
+// Verify that a lane stores two results of a fibre together where neighbours of the array lie
+// along what is contracted, which is not the innermost dimension of the tile.
+// CHECK-LABEL: llvm.func @along(
+// CHECK:         wgmma.wait_group.sync.aligned 0;
+// CHECK-NEXT:    %[[FIRST:.*]] = llvm.extractvalue %{{.*}}[0] :
+// CHECK-NEXT:    %[[SECOND:.*]] = llvm.extractvalue %{{.*}}[1] :
+// CHECK:         %[[ONE:.*]] = llvm.insertelement %[[FIRST]], %{{.*}} : vector<2xf32>
+// CHECK-NEXT:    arith.constant
+// CHECK-NEXT:    llvm.insertelement %[[SECOND]], %[[ONE]]{{.*}} : vector<2xf32>
+// CHECK-COUNT-4: st.global.cs.v2.f32
+gpu.module @kron_gpu {
+  llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  gpu.func @along(%x: !tile.view<64x1024xf32, [1024, 1]>, %y: !tile.view<16x1024xf32, [1, 16]>, %f: !tile.view<64x16xf32, [16, 1]>, %n: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<3 of <32x64xf32, #tile.layout<[64, 1], swizzle = [7, 4, 8, 3]>>>
+    tile.copy_pieces %x to %r pieces <sizes = [64, 64], block = [32, 64], axes = [0, 1], warps = 4, bytes = 16, ahead = 2> : !tile.view<64x1024xf32, [1024, 1]>, !tile.ring<3 of <32x64xf32, #tile.layout<[64, 1], swizzle = [7, 4, 8, 3]>>>
+    %p = tile.prepare %f : !tile.view<64x16xf32, [16, 1]> -> !tile.operand<64x16xf32, wgmma.m64k8.tf32 pairs>
+    tile.barrier
+    tile.for %t to %n : i32 {
+      %s = tile.contract_pieces %x[%t], %p in %r along 0 pieces <sizes = [64, 64], block = [32, 64], axes = [0, 1], warps = 4, bytes = 16, ahead = 2> : !tile.view<64x1024xf32, [1024, 1]>, !tile.operand<64x16xf32, wgmma.m64k8.tf32 pairs>, !tile.ring<3 of <32x64xf32, #tile.layout<[64, 1], swizzle = [7, 4, 8, 3]>>> -> !tile.fragment<1x16x64xf32, wgmma.m64k8.tf32>
+      tile.store %s to %y[%t] along [0] box [16, 64] bytes 8 axes [0, 1] : !tile.fragment<1x16x64xf32, wgmma.m64k8.tf32>, !tile.view<16x1024xf32, [1, 16]>
+    }
+    gpu.return
+  }
+}
+func.func @along_host(%b0: !llvm.ptr, %b1: !llvm.ptr, %b2: !llvm.ptr, %n: i64, %m: i32) {
+  %x = tile.view %b0 : !llvm.ptr -> !tile.view<64x1024xf32, [1024, 1]>
+  %y = tile.view %b1 : !llvm.ptr -> !tile.view<16x1024xf32, [1, 16]>
+  %f = tile.view %b2 : !llvm.ptr -> !tile.view<64x16xf32, [16, 1]>
+  tile.launch @kron_gpu::@along tiles(%n) args(%x, %y, %f, %m : !tile.view<64x1024xf32, [1024, 1]>, !tile.view<16x1024xf32, [1, 16]>, !tile.view<64x16xf32, [16, 1]>, i32)
+  return
+}
+
+// -----
+
+// Verify the same of two neighbouring fibres at a position where neighbours lie along fibres, and
+// what is contracted is the innermost dimension; results that may not be aligned are stored one by
+// one.
+// CHECK-LABEL: llvm.func @columns(
+// CHECK:         wgmma.wait_group.sync.aligned 0;
+// CHECK-NEXT:    %[[FIRST:.*]] = llvm.extractvalue %{{.*}}[0] :
+// CHECK-NEXT:    llvm.extractvalue %{{.*}}[1] :
+// CHECK-NEXT:    %[[SECOND:.*]] = llvm.extractvalue %{{.*}}[2] :
+// CHECK:         %[[ONE:.*]] = llvm.insertelement %[[FIRST]], %{{.*}} : vector<2xf32>
+// CHECK-NEXT:    arith.constant
+// CHECK-NEXT:    llvm.insertelement %[[SECOND]], %[[ONE]]{{.*}} : vector<2xf32>
+// CHECK-COUNT-4: st.global.cs.v2.f32
+// CHECK:         } else {
+// CHECK-COUNT-8: st.global.cs.f32
+gpu.module @kron_gpu {
+  llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  gpu.func @columns(%x: !tile.view<1024x64xf32, [64, 1]>, %y: !tile.view<1024x16xf32, [1, 1024]>, %f: !tile.view<64x16xf32, [16, 1]>, %n: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<3 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>>
+    tile.copy_pieces %x to %r pieces <sizes = [64, 64], block = [64, 32], axes = [0, 1], warps = 4, bytes = 16, ahead = 2> : !tile.view<1024x64xf32, [64, 1]>, !tile.ring<3 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>>
+    %p = tile.prepare %f : !tile.view<64x16xf32, [16, 1]> -> !tile.operand<64x16xf32, wgmma.m64k8.tf32 quads>
+    tile.barrier
+    tile.for %t to %n : i32 {
+      %s = tile.contract_pieces %x[%t], %p in %r along 1 pieces <sizes = [64, 64], block = [64, 32], axes = [0, 1], warps = 4, bytes = 16, ahead = 2> : !tile.view<1024x64xf32, [64, 1]>, !tile.operand<64x16xf32, wgmma.m64k8.tf32 quads>, !tile.ring<3 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>> -> !tile.fragment<1x64x16xf32, wgmma.m64k8.tf32>
+      tile.store %s to %y[%t] along [1] box [64, 16] bytes 8 axes [0, 1] : !tile.fragment<1x64x16xf32, wgmma.m64k8.tf32>, !tile.view<1024x16xf32, [1, 1024]>
+    }
+    gpu.return
+  }
+}
+func.func @columns_host(%b0: !llvm.ptr, %b1: !llvm.ptr, %b2: !llvm.ptr, %n: i64, %m: i32) {
+  %x = tile.view %b0 : !llvm.ptr -> !tile.view<1024x64xf32, [64, 1]>
+  %y = tile.view %b1 : !llvm.ptr -> !tile.view<1024x16xf32, [1, 1024]>
+  %f = tile.view %b2 : !llvm.ptr -> !tile.view<64x16xf32, [16, 1]>
+  tile.launch @kron_gpu::@columns tiles(%n) args(%x, %y, %f, %m : !tile.view<1024x64xf32, [64, 1]>, !tile.view<1024x16xf32, [1, 1024]>, !tile.view<64x16xf32, [16, 1]>, i32)
+  return
+}

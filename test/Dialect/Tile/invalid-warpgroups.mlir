@@ -794,3 +794,41 @@ gpu.module @kron_gpu {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kron_gpu {
+  llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  gpu.func @store_c11_along(%x: !tile.view<64x1024xf32, [1024, 1]>, %y: !tile.view<16x1024xf32, [1, 17]>, %f: !tile.view<64x16xf32, [16, 1]>, %n: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<3 of <32x64xf32, #tile.layout<[64, 1], swizzle = [7, 4, 8, 3]>>>
+    tile.copy_pieces %x to %r pieces <sizes = [64, 64], block = [32, 64], axes = [0, 1], warps = 4, bytes = 16, ahead = 2> : !tile.view<64x1024xf32, [1024, 1]>, !tile.ring<3 of <32x64xf32, #tile.layout<[64, 1], swizzle = [7, 4, 8, 3]>>>
+    %p = tile.prepare %f : !tile.view<64x16xf32, [16, 1]> -> !tile.operand<64x16xf32, wgmma.m64k8.tf32 pairs>
+    tile.barrier
+    tile.for %t to %n : i32 {
+      %s = tile.contract_pieces %x[%t], %p in %r along 0 pieces <sizes = [64, 64], block = [32, 64], axes = [0, 1], warps = 4, bytes = 16, ahead = 2> : !tile.view<64x1024xf32, [1024, 1]>, !tile.operand<64x16xf32, wgmma.m64k8.tf32 pairs>, !tile.ring<3 of <32x64xf32, #tile.layout<[64, 1], swizzle = [7, 4, 8, 3]>>> -> !tile.fragment<1x16x64xf32, wgmma.m64k8.tf32>
+      // expected-error @+1 {{expects 2 elements that lie together along axis 0, with strides and sizes of multiples of these}}
+      tile.store %s to %y[%t] along [0] box [16, 64] bytes 8 axes [0, 1] : !tile.fragment<1x16x64xf32, wgmma.m64k8.tf32>, !tile.view<16x1024xf32, [1, 17]>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  gpu.func @store_c11_columns(%x: !tile.view<1024x64xf32, [64, 1]>, %y: !tile.view<1025x16xf32, [1, 1026]>, %f: !tile.view<64x16xf32, [16, 1]>, %n: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<3 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>>
+    tile.copy_pieces %x to %r pieces <sizes = [64, 64], block = [64, 32], axes = [0, 1], warps = 4, bytes = 16, ahead = 2> : !tile.view<1024x64xf32, [64, 1]>, !tile.ring<3 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>>
+    %p = tile.prepare %f : !tile.view<64x16xf32, [16, 1]> -> !tile.operand<64x16xf32, wgmma.m64k8.tf32 quads>
+    tile.barrier
+    tile.for %t to %n : i32 {
+      %s = tile.contract_pieces %x[%t], %p in %r along 1 pieces <sizes = [64, 64], block = [64, 32], axes = [0, 1], warps = 4, bytes = 16, ahead = 2> : !tile.view<1024x64xf32, [64, 1]>, !tile.operand<64x16xf32, wgmma.m64k8.tf32 quads>, !tile.ring<3 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>> -> !tile.fragment<1x64x16xf32, wgmma.m64k8.tf32>
+      // expected-error @+1 {{expects 2 elements that lie together along axis 0, with strides and sizes of multiples of these}}
+      tile.store %s to %y[%t] along [1] box [64, 16] bytes 8 axes [0, 1] : !tile.fragment<1x64x16xf32, wgmma.m64k8.tf32>, !tile.view<1025x16xf32, [1, 1026]>
+    }
+    gpu.return
+  }
+}

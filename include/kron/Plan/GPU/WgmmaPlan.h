@@ -34,6 +34,9 @@ inline constexpr int64_t kWgmmaRows = 64;
 inline constexpr int64_t kWarpgroupThreads = 128;
 /// Bytes per access to global memory that need aligned arrays.
 inline constexpr int64_t kWgmmaVectorBytes = 16;
+/// The same of results along another axis than the innermost one of a tile: two
+/// of f32, beside those of three more lanes.
+inline constexpr int64_t kWgmmaTurnedBytes = 8;
 /// Largest side of a factor that a CTA takes whole.
 inline constexpr int64_t kWgmmaMaxWholeSide = 128;
 /// Columns that a CTA takes of a larger one.
@@ -59,6 +62,17 @@ struct WgmmaAxis {
   int64_t tile = 1;
 };
 
+/// Which axis is the innermost one of a tile in place of the op's, so that
+/// neighbours of a transposed input are neighbours there.
+enum class WgmmaTurn {
+  None,
+  /// One of rows. Neighbours of the result lie along the axis of the last step.
+  Rows,
+  /// The contracted one. Neighbours of the result lie along columns, which are
+  /// the tile's rows.
+  Columns
+};
+
 /// How a tile lies in shared memory.
 struct WgmmaLayout {
   int64_t elementBytes = 4;
@@ -74,6 +88,8 @@ struct WgmmaLayout {
 
 /// One factor.
 struct WgmmaStep : WgmmaOperand {
+  /// Its number among the mode products of the op.
+  unsigned product = 0;
   unsigned axis;
   /// CTAs that share the columns of a large factor. Each has its own.
   int64_t shares = 1;
@@ -115,7 +131,9 @@ struct WgmmaChoices {
 };
 
 struct WgmmaPlan : WgmmaChoices {
+  /// Outermost first, as they lie in a tile.
   SmallVector<WgmmaAxis> axes;
+  WgmmaTurn turn = WgmmaTurn::None;
   /// The axes that tiles take several positions of beside the contracted ones;
   /// -1 if there is none.
   int rowAxis = -1, columnAxis = -1;
@@ -131,6 +149,8 @@ struct WgmmaPlan : WgmmaChoices {
   /// Whether the last step can replace a tile by the next one, row by row as it
   /// has read them: what to do if there is room for one tile only.
   bool canRefill() const;
+  /// The axis along which neighbours of the result lie.
+  const WgmmaAxis &getResultAxis() const;
   /// CTAs that work on the same tiles, each for some of the results.
   int64_t getShares() const { return steps.front().shares; }
   int64_t getWarpgroups() const { return threads / kWarpgroupThreads; }

@@ -24,9 +24,7 @@ static constexpr int64_t kMostBytes = 16;
 // Views
 //===----------------------------------------------------------------------===//
 
-/// Elements from one position along each axis of `view` to the next, dynamic
-/// where only a launch knows them.
-static SmallVector<int64_t> getStrides(ViewType view) {
+SmallVector<int64_t> tile::getStrides(ViewType view) {
   if (!view.isContiguous())
     return SmallVector<int64_t>(view.getStrides());
   SmallVector<int64_t> strides(view.getRank(), 1);

@@ -586,6 +586,22 @@ LogicalResult tile::verifyExchangedBlock(ExchangeOp op) {
   return success();
 }
 
+unsigned tile::getStoredDim(StoreOp op) {
+  ArrayRef<int64_t> axes = *op.getAxes();
+  SmallVector<int64_t> strides = getStrides(op.getView().getType());
+  auto isInner = [&](int64_t dim) {
+    return axes[dim] >= 0 && strides[axes[dim]] == 1;
+  };
+  unsigned innermost = axes.size() - 1;
+  Operation *product = op.getSource().getDefiningOp();
+  if (!op.getBox() || isInner(innermost) || innermost == 0 ||
+      !isa_and_nonnull<ContractFibresOp, ContractPiecesOp>(product))
+    return innermost;
+  unsigned along = op.getAlong()->front();
+  unsigned other = along == innermost ? innermost - 1 : along;
+  return isInner(other) ? other : innermost;
+}
+
 LogicalResult tile::verifyAxesAndBytes(StoreOp op, ArrayRef<int64_t> box,
                                        size_t firstMerged) {
   for (Value array : {Value(op.getView()), Value(op.getAddend())}) {
@@ -599,8 +615,13 @@ LogicalResult tile::verifyAxesAndBytes(StoreOp op, ArrayRef<int64_t> box,
     // store_c11
     if (!op.getAxes())
       return op.emitOpError("expects axes of a block's box");
-    if (failed(verifyAxes(op, view, *op.getAxes(), box)) ||
-        failed(verifyBytes(op, view, *op.getAxes(), box, op.getBytes(),
+    if (failed(verifyAxes(op, view, *op.getAxes(), box)))
+      return failure();
+    SmallVector<int64_t> axes(*op.getAxes()), sizes(box);
+    unsigned inner = getStoredDim(op);
+    std::swap(axes[inner], axes.back());
+    std::swap(sizes[inner], sizes.back());
+    if (failed(verifyBytes(op, view, axes, sizes, op.getBytes(),
                            /*isStored=*/true)) ||
         failed(verifyMerged(op, view, *op.getAxes(), box, firstMerged)))
       return failure();

@@ -31,6 +31,10 @@ LogicalResult verifyWarpBoxes(Operation *op, FragmentType fragment,
                               ArrayRef<int64_t> sizes, Value boxes,
                               ArrayRef<int64_t> along);
 
+/// Elements from one position along each axis of `view` to the next, dynamic
+/// where only a launch knows them.
+SmallVector<int64_t> getStrides(ViewType view);
+
 /// Whether `boxes` are parts of fibres.
 bool hasParts(Value boxes);
 

@@ -38,6 +38,12 @@ bool isOfWarpgroup(AtomKind atom);
 /// none.
 ForFibresOp getFibres(Value boxes);
 
+/// The dimension of a stored box along which elements that are stored together
+/// are neighbours: the innermost one unless elements of the array are
+/// neighbours along what fibres of a warpgroup are along or, if these are along
+/// the innermost one, along the next one.
+unsigned getStoredDim(StoreOp op);
+
 /// What `buffer` is the same memory as, without its `tile.resize`.
 Value getOrigin(Value buffer);
 

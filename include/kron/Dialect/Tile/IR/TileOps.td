@@ -772,8 +772,8 @@ def Tile_StoreOp
         the elements and sizes of the view, and the scale has their accumulation type.
         Complex elements have no activation, integers neither gelu nor silu.
     11. `axes` are of blocks, fibres and `tile.contract_pieces`, or of a buffer of f32, and as the rules of `tile.copy`
-        say; `bytes` divide known sizes along the innermost axis, too. Dimensions that count
-        as one have no gap.
+        say; `bytes` divide known sizes along the innermost axis, too, or of fibres and pieces along what they are
+        along (or the next to last one), where neighbours are. Dimensions that count as one have no gap.
     12. No other operation of the kernel reads or writes the view.
     13. Sums of `tile.contract_batch` and totals of `tile.add_pieces` are of the tile, in its
         turn, and have no boxes, nor what boxes have, nor an epilogue.
