@@ -17,6 +17,10 @@ PATIENCE = 120
 OFF, SLOWER = 1.1, 1.02
 
 
+#: What kron-tune calls types of 8 bits.
+EIGHT_BITS = {name: MLIR[name] for name in ("e4m3", "e5m2")}
+
+
 class Tuner:
     """Tunes what has no record in a file yet, for some seconds an operation."""
 
@@ -34,8 +38,8 @@ class Tuner:
         if not self.seconds:
             return
         inputs = len(case.shapes) if case.beta else len(case.shapes) - 1
-        specs = [f"random:{'x'.join(map(str, shape))}:{name}:{number + 1}" for number, (shape, name)
-                 in enumerate(zip(case.shapes[:inputs], case.types))]
+        specs = [f"random:{'x'.join(map(str, shape))}:{EIGHT_BITS.get(name, name)}:{number + 1}"
+                 for number, (shape, name) in enumerate(zip(case.shapes[:inputs], case.types))]
         where = ([f"--target=cuda:{self.place.device}"] if self.place.target == CUDA else
                  ["--target=cpu", f"--threads={self.place.threads}"])
         with tempfile.TemporaryDirectory() as folder:

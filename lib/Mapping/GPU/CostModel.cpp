@@ -176,12 +176,6 @@ static double getScalarShare(GPUKernel kernel, const Problem &problem,
   return problem.getLargestFactorSize() > 8 ? rates.ffmaLargeShare : 1;
 }
 
-/// Whether `mma` has to read factors from shared memory again and again: larger
-/// ones do not fit its registers.
-static bool readsFactorsOften(const Problem &problem) {
-  return problem.getLargestFactorSize() > 16 && !problem.element.isF64();
-}
-
 /// Whether `mma` moves single elements, since sizes are no multiples of what
 /// its wide loads take.
 static bool hasRaggedSizes(const Problem &problem) {
@@ -189,6 +183,34 @@ static bool hasRaggedSizes(const Problem &problem) {
   return llvm::any_of(problem.factors, [&](const ProblemFactor &factor) {
     return factor.sizeK % unit != 0 || factor.sizeN % unit != 0;
   });
+}
+
+/// Warps that share out the results of a large factor of `mma`; fibres and
+/// results of one of its instructions.
+static constexpr int64_t kLargeWarps = 8, kFibres = 16, kResults = 16;
+
+/// Words of a value in a thread's registers: f64 has two, full precision of f32
+/// a residual.
+static int64_t getRegistersPerValue(const Problem &problem) {
+  bool isSingle =
+      is16BitFloat(problem.element) ||
+      (problem.element.isF32() && problem.precision == Precision::TF32);
+  return isSingle ? 1 : 2;
+}
+
+/// Whether `mma` has to read factors from shared memory again and again, since
+/// registers do not hold two of them, which are one step. Of columns and of
+/// sizes that are padded they hold fewer.
+static bool readsFactorsOften(const Problem &problem) {
+  if (problem.element.isF64())
+    return false;
+  int64_t largest = problem.getLargestFactorSize();
+  if (problem.inner != 1 || problem.readsTranspose || hasRaggedSizes(problem))
+    return largest > kResults;
+  int64_t tiles =
+      llvm::divideCeil(largest, 8) * llvm::divideCeil(largest, kResults);
+  // A lane has four values of a tile.
+  return 2 * tiles * 4 * getRegistersPerValue(problem) > kMmaLightRegisters;
 }
 
 /// Values that a thread of `ffma` holds in each of the groups of axes that it
@@ -369,10 +391,6 @@ static double getFactorBytes(const Problem &problem) {
   return elements * problem.getElementBytes();
 }
 
-/// Warps that share out the results of a large factor of `mma`; fibres and
-/// results of one of its instructions.
-static constexpr int64_t kLargeWarps = 8, kFibres = 16, kResults = 16;
-
 /// How many rows tiles of `sparse` have for each one that exists: where rows
 /// are innermost, each row of an instruction is a chunk of them.
 static double getSparsePadding(const Problem &problem) {
@@ -499,11 +517,7 @@ static double getStreamedFactorSeconds(const Problem &problem,
                                        const KernelTiling &tiling,
                                        const GPUMachine &machine) {
   double elements = 0, row = problem.rowInput;
-  // Registers of a value: f64 has two words, full precision a residual.
-  bool isSingle =
-      is16BitFloat(problem.element) ||
-      (problem.element.isF32() && problem.precision == Precision::TF32);
-  int64_t registers = isSingle ? 1 : 2;
+  int64_t registers = getRegistersPerValue(problem);
   for (const ProblemFactor &factor : problem.factors) {
     double fibres = row / factor.sizeK;
     int64_t tilesK = llvm::divideCeil(factor.sizeK, 8);

@@ -27,10 +27,8 @@ using namespace mlir::kron;
 /// Innermost elements that a warp stores at once, 128 bytes.
 static constexpr int64_t kSegmentBytes = 128;
 static constexpr int64_t kSectorBytes = 32;
-/// Up to this many registers of a thread's for factors, four warps per
-/// scheduler fit, otherwise two.
-static constexpr int64_t kLightRegisters = 64;
-/// And up to this many tiles of results, whose sums take registers as well.
+/// Up to this many tiles of results, whose sums take registers beside factors,
+/// four warps per scheduler fit.
 static constexpr int64_t kMaxLightTiles = 2;
 
 namespace {
@@ -214,7 +212,7 @@ std::optional<std::string> MmaPlanner::complete() {
 
 /// Whether its factors take few registers.
 bool MmaPlanner::isLight() const {
-  return plan.getFactorRegisters() <= kLightRegisters &&
+  return plan.getFactorRegisters() <= kMmaLightRegisters &&
          llvm::all_of(plan.steps, [](const MmaStep &step) {
            return step.tiles <= kMaxLightTiles;
          });

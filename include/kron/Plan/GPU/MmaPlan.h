@@ -25,6 +25,9 @@ namespace mlir::kron {
 
 /// Factor registers of one step.
 inline constexpr int64_t kMmaStepRegisters = 128;
+/// Up to this many registers of a thread's for factors, four warps per
+/// scheduler fit, otherwise two.
+inline constexpr int64_t kMmaLightRegisters = 64;
 /// Pieces of the input that each warp group needs on their way.
 inline constexpr int64_t kMmaLeastSlots = 2;
 
