@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import tempfile
 
+from bench_cases import MLIR
 from kronlib import CUDA, find_libraries
 
 #: Seconds that kron-tune may take beside those of the search: random arrays of several GB, their
