@@ -14,7 +14,8 @@ import pytest
 import reference
 from test_pairwise import NAMES, SIZES, laid_out
 
-from kron.kernels import Kernel, _named, _trace, cdist, kernel
+from kron import _jit
+from kron.kernels import Kernel, _distance, _named, _programs, _trace, cdist, kernel
 
 
 def differences(a, b):
@@ -250,6 +251,59 @@ def test_functions_with_names_are_functions_of_rows():
     for name, function in _named.FUNCTIONS.items():
         wanted = [[function(x, y) for y in b] for x in a]
         np.testing.assert_allclose(kernel(a, b, name).to_dense(), wanted, rtol=1e-13)
+
+
+@pytest.fixture(params=[-1, 0], ids=["cpu", "gpu"])
+def is_on_gpu(request, monkeypatch):
+    """Programs give their text instead of results, as if arrays were on a CPU or on a GPU."""
+    monkeypatch.setattr(_jit, "_device_of", lambda array: request.param)
+    monkeypatch.setattr(_programs, "_compiled", lambda write, device, *key: lambda *arrays, out: write(*key))
+    return request.param == 0
+
+
+def rows_of(*shape):
+    return np.broadcast_to(np.float32(0), shape)
+
+
+def arguments_of(text):
+    return {name.strip(" %"): kind.strip().removeprefix("tensor<").removesuffix("xf32>") for name, kind in (
+        argument.split(":") for argument in text[text.index("(") + 1:text.index(")")].split(","))}
+
+
+@pytest.mark.parametrize("length, columns, known", [(3, 1, "3"), (64, 16, "64"), (0, 2, "?")])
+def test_programs_of_products_know_rows_on_a_gpu(is_on_gpu, length, columns, known):
+    function = _trace.PairFunction.parse(_named.TEXTS["gaussian"])
+    arrays = [rows_of(7, length), rows_of(5, length), rows_of()]
+    values = rows_of(5, columns)
+    found = arguments_of(_programs.apply(function, arrays, values))
+    wanted = (f"?x{known}", f"?x{columns}") if is_on_gpu else ("?x?", "?x?")
+    assert (found["a"], found["v"]) == wanted and found["b"] == found["a"]
+    # Linalg computes derivatives along directions of any size.
+    found = arguments_of(_programs.apply(function, arrays, values, directions=arrays))
+    assert {found[name] for name in ("a", "b", "da", "db", "v")} == {"?x?"}
+
+
+@pytest.mark.parametrize("left, right, known", [
+    ((9, 64, 16), (9, 5, 16), ("?x64x16", "?x5x16")), ((1, 65, 16), (9, 64, 16), ("1x?x16", "?x64x16")),
+    ((9, 65, 16), (9, 99, 16), ("?x?x?", "?x?x?")), ((64, 16), (64, 16), ("?x?", "?x?"))])
+def test_programs_of_many_small_matrices_know_them_on_a_gpu(is_on_gpu, left, right, known):
+    function = _trace.PairFunction.parse(_distance.distance_text(1, True))
+    found = arguments_of(_programs.pairwise(function, [rows_of(*left), rows_of(*right)]))
+    open_sizes = tuple("x".join("1" if size == 1 and axis < len(shape) - 2 else "?" for axis, size in enumerate(shape))
+                       for shape in (left, right))
+    assert (found["a"], found["b"]) == (known if is_on_gpu else open_sizes)
+
+
+def test_programs_of_gradients_know_rows_on_a_gpu(is_on_gpu):
+    function = _trace.PairFunction.parse(_named.TEXTS["gaussian"])
+    arrays = [rows_of(7, 3), rows_of(5, 3), rows_of()]
+    rows, columns = ("?x3", "?x2") if is_on_gpu else ("?x?", "?x?")
+    found = arguments_of(_programs.gradient(function, arrays, 0, weights=rows_of(7, 5)))
+    assert (found["a"], found["b"], found["h"]) == (rows, rows, "?x?")
+    found = arguments_of(_programs.gradient(function, arrays, 1, factors=(rows_of(7, 2), rows_of(5, 2))))
+    assert (found["a"], found["b"], found["u"], found["v"]) == (rows, rows, columns, columns)
+    # Linalg has gradients by hyper-parameters.
+    assert arguments_of(_programs.gradient(function, arrays, 2, weights=rows_of(7, 5)))["a"] == "?x?"
 
 
 def test_hyper_parameters_of_functions():

@@ -36,15 +36,32 @@ func.func @tiles(%a: memref<?x?xf64>, %y: memref<?x?xf64>, %b: memref<?x?xf16>, 
   return
 }
 
+// Verify that matrices whose number is not known count as many, so that there are enough large tiles for all SMs.
+// CHECK-LABEL: func @small(
+// CHECK: thread_rows = 8, thread_columns = 4>
+// CHECK: thread_rows = 2, thread_columns = 2>
+func.func @small(%a: memref<?x64x16xf32>, %y: memref<?x64x64xf32>, %b: memref<2x64x16xf32>, %z: memref<2x64x64xf32>) {
+  kron.pairwise abs_diff ins(%a, %a : memref<?x64x16xf32>, memref<?x64x16xf32>) outs(%y : memref<?x64x64xf32>)
+  kron.pairwise abs_diff ins(%b, %b : memref<2x64x16xf32>, memref<2x64x16xf32>) outs(%z : memref<2x64x64xf32>)
+  return
+}
+
 // Verify products: as many columns of the values at a time as there are, if that is known, and CTAs for all SMs, 16 times as
-// many where short rows stay in registers. What is accumulated leaves fewer registers to the matrix.
+// many where short rows stay in registers. Columns there take no registers, and with exponentials there are fewer rows for more of these. What is
+// accumulated leaves fewer registers to the matrix.
 // CHECK-LABEL: func @products(
-// CHECK: ctas_per_sm = 4, stages = 8, k_step = 8, thread_rows = 8, thread_columns = 8, column_threads = 1, keeps_rows = 1, split_ctas = 8448>
+// CHECK: ctas_per_sm = 4, stages = 8, k_step = 8, thread_rows = 8, thread_columns = 16, column_threads = 1, keeps_rows = 1, split_ctas = 8448>
+// CHECK: ctas_per_sm = 4, stages = 8, k_step = 8, thread_rows = 4, thread_columns = 32, column_threads = 1, keeps_rows = 1, split_ctas = 8448>
 // CHECK: thread_rows = 4, thread_columns = 4, column_threads = 1, keeps_rows = 1, value_columns = 9, split_ctas = 8448>
 // CHECK: thread_rows = 8, thread_columns = 4, column_threads = 1, keeps_rows = 1, value_columns = 2, split_ctas = 8448>
 // CHECK: keeps_rows = 1, value_columns = 4, split_ctas = 8448>
 func.func @products(%a: memref<?x3xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf32>, %w: memref<?x9xf32>, %z: memref<?x9xf32>, %o: memref<?x?xf32>, %r: memref<?x?xf32>) {
   kron.pairwise_apply square_diff ins(%a, %a : memref<?x3xf32>, memref<?x3xf32>) values(%v : memref<?x1xf32>) outs(%y : memref<?x1xf32>)
+  kron.pairwise_apply square_diff ins(%a, %a : memref<?x3xf32>, memref<?x3xf32>) values(%v : memref<?x1xf32>) outs(%y : memref<?x1xf32>) epilogue {
+    ^bb0(%s: f32):
+      %e = math.exp %s : f32
+      kron.pairwise_yield %e : f32
+    }
   kron.pairwise_apply square_diff ins(%a, %a : memref<?x3xf32>, memref<?x3xf32>) values(%w : memref<?x9xf32>) outs(%z : memref<?x9xf32>)
   kron.pairwise_apply square_diff accumulate(logsumexp) ins(%a, %a : memref<?x3xf32>, memref<?x3xf32>) values(%w : memref<?x9xf32>) outs(%z : memref<?x9xf32>)
   kron.pairwise_apply square_diff ins(%a, %a : memref<?x3xf32>, memref<?x3xf32>) values(%o : memref<?x?xf32>) outs(%r : memref<?x?xf32>)

@@ -175,9 +175,12 @@ struct PairwiseTiles {
   /// Where rows stay in registers: registers that they take at most, rows of a
   /// thread at least, pipeline stages, threads of an SM, and how many times as
   /// many CTAs as an SM holds there are, so that the last ones leave few SMs
-  /// idle. Where K is not known, it is so many positions at most.
+  /// idle. Where K is not known, it is so many positions at most. Columns of a
+  /// thread, and instructions of its elements, which are code without loops, at
+  /// most.
   int64_t keptWords = 32, keptRows = 4, keptStages = 8, keptThreadsPerSM = 512,
-          keptWaves = 16, openKeptK = 4;
+          keptWaves = 16, openKeptK = 4, keptColumns = 32;
+  double keptInstructions = 2560;
   /// What an element of a row that is loaded counts as, and a size that is not
   /// known.
   int64_t loadInstructions = 1, openSize = 32768;

@@ -64,10 +64,13 @@ private:
   }
   Value loadValue(Int row, int64_t result);
   Int getSlot(Int behind);
+  int64_t getStep() const;
   void copyValues(Int block, Int behind);
   SmallVector<Value> loadCopied(Int slot, int64_t column, int64_t result);
-  void addProducts(ArrayRef<Value> matrix, Int slot, Int first, bool mayEnd,
-                   Sums &sums);
+  void addProducts(const LoweredFragment &matrix, Int slot, Int first,
+                   bool mayEnd, Sums &sums);
+  void addColumns(ArrayRef<Value> matrix, int64_t begin, Int slot, Int first,
+                  bool mayEnd, Sums &sums);
   void copyAhead(Int block, Int behind);
   void addBlock(Int block, Int behind, Sums &sums);
   void addTerms(ArrayRef<Value> terms, int64_t number, Sums &sums);
@@ -174,38 +177,50 @@ SmallVector<Value> PairProducts::loadCopied(Int slot, int64_t column,
   return k.unpack(k.load(VectorType::get({2}, element), pointer));
 }
 
+/// Columns of the matrix whose values a thread has in registers at a time.
+int64_t PairProducts::getStep() const {
+  return copiesValues && grid.ofAtom ? 2 : 1;
+}
+
 /// Adds products with columns of the matrix from `first` on, whose values
-/// are in `slot`: not all, if it `mayEnd`, exist. Values of one or two columns
-/// at a time are in registers.
-void PairProducts::addProducts(ArrayRef<Value> matrix, Int slot, Int first,
-                               bool mayEnd, Sums &sums) {
-  int64_t step = copiesValues && grid.ofAtom ? 2 : 1;
-  for (int64_t begin = 0; begin < columns; begin += step) {
-    SmallVector<Value> exist;
-    SmallVector<Int> places;
-    for (int64_t column = begin; column < begin + step; ++column) {
-      Int row = k.add(first, grid.columnOffset(column));
-      exist.push_back(mayEnd ? k.less(row, sizeN) : Value());
-      places.push_back(mayEnd ? k.min(row, k.sub(sizeN, 1)) : row);
-    }
-    // Neither a value nor an element may make a NaN of what does not exist.
-    auto orZero = [&](int64_t number, Value value) {
-      Value exists = exist[number];
-      return exists ? k.select(exists, value, constant(0)) : value;
-    };
-    for (int64_t result = 0; result < results; ++result) {
-      SmallVector<Value> loaded;
-      if (copiesValues)
-        loaded = loadCopied(slot, begin, result);
-      else
-        loaded = {orZero(0, loadValue(places.front(), result))};
-      for (auto [number, value] : llvm::enumerate(loaded)) {
-        int64_t column = begin + static_cast<int64_t>(number);
-        for (int64_t row = 0; row < rows; ++row) {
-          Value &sum = sums[row * results + result];
-          sum =
-              k.fma(orZero(number, matrix[row * columns + column]), value, sum);
-        }
+/// are in `slot`: not all, if it `mayEnd`, exist. Columns of the matrix may be
+/// computed here, one after the other.
+void PairProducts::addProducts(const LoweredFragment &matrix, Int slot,
+                               Int first, bool mayEnd, Sums &sums) {
+  matrix.forParts([&](const Boxes &part) {
+    ArrayRef<Value> known = part.front();
+    for (int64_t begin = 0; begin < columns; begin += getStep())
+      if (known[begin])
+        addColumns(known, begin, slot, first, mayEnd, sums);
+  });
+}
+
+/// The same with the columns of a step from number `begin` on.
+void PairProducts::addColumns(ArrayRef<Value> matrix, int64_t begin, Int slot,
+                              Int first, bool mayEnd, Sums &sums) {
+  SmallVector<Value> exist;
+  SmallVector<Int> places;
+  for (int64_t column = begin; column < begin + getStep(); ++column) {
+    Int row = k.add(first, grid.columnOffset(column));
+    exist.push_back(mayEnd ? k.less(row, sizeN) : Value());
+    places.push_back(mayEnd ? k.min(row, k.sub(sizeN, 1)) : row);
+  }
+  // Neither a value nor an element may make a NaN of what does not exist.
+  auto orZero = [&](int64_t number, Value value) {
+    Value exists = exist[number];
+    return exists ? k.select(exists, value, constant(0)) : value;
+  };
+  for (int64_t result = 0; result < results; ++result) {
+    SmallVector<Value> loaded;
+    if (copiesValues)
+      loaded = loadCopied(slot, begin, result);
+    else
+      loaded = {orZero(0, loadValue(places.front(), result))};
+    for (auto [number, value] : llvm::enumerate(loaded)) {
+      int64_t column = begin + static_cast<int64_t>(number);
+      for (int64_t row = 0; row < rows; ++row) {
+        Value &sum = sums[row * results + result];
+        sum = k.fma(orZero(number, matrix[row * columns + column]), value, sum);
       }
     }
   }
@@ -235,8 +250,7 @@ void PairProducts::addBlock(Int block, Int behind, Sums &sums) {
   if (copiesValues)
     copyAhead(block, behind);
   lowering.lower(*op.getBody());
-  SmallVector<Value> matrix =
-      getBox(lowering, op.getBody()->getTerminator()->getOperand(0));
+  Value fragment = op.getBody()->getTerminator()->getOperand(0);
   Int blockEnd = k.mul(k.add(k.extend(block), 1), int64_t(op.getBy()));
   Int first =
       k.add(k.sub(blockEnd, int64_t(op.getBy())), k.extend(grid.column));
@@ -251,7 +265,7 @@ void PairProducts::addBlock(Int block, Int behind, Sums &sums) {
       Sums next(sums);
       if (startsFromZero)
         next.assign(sums.size(), constant(0));
-      addProducts(matrix, slot, first, mayEnd, next);
+      addProducts(lowering.fragments.at(fragment), slot, first, mayEnd, next);
       for (size_t number = 0; startsFromZero && number < sums.size(); ++number)
         next[number] =
             arith::AddFOp::create(k.builder, k.loc, sums[number], next[number]);
@@ -264,6 +278,7 @@ void PairProducts::addBlock(Int block, Int behind, Sums &sums) {
         [&] { return addAll(true); });
     return;
   }
+  SmallVector<Value> matrix = getBox(lowering, fragment);
   // Of a column of the matrix: its row of the values, and whether that exists.
   auto find = [&](int64_t column) -> std::pair<Int, Value> {
     Int row = k.add(first, grid.columnOffset(column));

@@ -246,10 +246,24 @@ Value tile::toSum(KernelBuilder &k, Value value) {
 
 void tile::lower(Lowering &lowering, MapOp op) {
   SmallVector<Value> params = getParams(lowering, op.getParams());
-  SmallVector<Value> values = getBox(lowering, op.getFragment());
-  for (Value &value : values)
-    value = applyFunction(lowering.k, op.getFunction(), value, params);
-  setBox(lowering, op.getMapped(), values);
+  LoweredFragment source = lowering.fragments.at(op.getFragment());
+  LoweredFragment mapped = source;
+  mapped.forParts = [=, &lowering](function_ref<void(const Boxes &)> body) {
+    MapOp map = op;
+    source.forParts([&](const Boxes &part) {
+      Boxes values = part;
+      for (SmallVector<Value> &box : values)
+        for (Value &value : box)
+          if (value)
+            value = applyFunction(lowering.k, map.getFunction(), value, params);
+      body(values);
+    });
+  };
+  // What is computed where it is taken stays so.
+  if (op.getFragment().getDefiningOp<PairsOfRowsOp>())
+    lowering.fragments[op.getMapped()] = mapped;
+  else
+    setBox(lowering, op.getMapped(), lowering.takeAll(mapped).front());
 }
 
 //===----------------------------------------------------------------------===//

@@ -80,12 +80,14 @@ public:
     usedK = std::min<int64_t>(usedK, llvm::alignTo(countK, uint64_t(width)));
   }
 
-  void lower();
+  /// Waits for the block, whose columns the fragment computes one by one where
+  /// they are taken.
+  static void lower(const std::shared_ptr<PairsOfRows> &pairs);
 
 private:
   void copy(Int number);
   void copyAhead();
-  SmallVector<Value> reduce(const CopiedSide &side, Int slot);
+  SmallVector<Value> reduceColumn(int64_t column);
   Int getSlot(Int number) { return k.rem(k.sub(number, first), 2 * together); }
 
   PairsOfRowsOp op;
@@ -94,6 +96,9 @@ private:
   const int64_t tileColumns, together;
   /// This block, the first one and the one behind the last one of this CTA.
   Int block, first, end;
+  /// Columns of the block, and where this thread's first one is.
+  CopiedSide side;
+  Int begin;
 };
 
 } // namespace
@@ -132,44 +137,59 @@ void PairsOfRows::copyAhead() {
   });
 }
 
-SmallVector<Value> PairsOfRows::reduce(const CopiedSide &side, Int slot) {
+/// The function of all rows of this thread and of one of its columns.
+SmallVector<Value> PairsOfRows::reduceColumn(int64_t column) {
   FragmentType type = op.getFragment().getType();
   int64_t rows = type.getShape()[1], columns = type.getShape()[2];
   int64_t countK = op.getRows().getType().getShape()[2];
   SmallVector<Value> left = getBox(lowering, op.getRows());
   SmallVector<Value> params = getParams(lowering, op.getParams());
-  Value start =
-      k.constant(type.getElementType(), op.getFrom().convertToDouble());
-  SmallVector<Value> sums(rows * columns, start);
-  Int begin = k.add(k.add(k.mul(slot, side.slotBytes), side.begin),
-                    k.mul(grid.column, side.pitch));
-  for (int64_t column = 0; column < columns; ++column) {
-    SmallVector<Value> right;
-    for (int64_t position = 0; position < countK; position += width)
-      right.append(
-          loadRow(side, begin,
-                  grid.columnOffset(column) * side.pitch + position * bytes));
-    for (int64_t row = 0; row < rows; ++row) {
-      Value &sum = sums[row * columns + column];
-      bool byPolynomials =
-          usesPolynomials(row * columns + column, op.getPolynomials());
-      for (int64_t position = 0; position < countK; ++position)
-        sum =
-            applyFunction(k, op.getInner(),
+  SmallVector<Value> right;
+  for (int64_t position = 0; position < countK; position += width)
+    right.append(
+        loadRow(side, begin,
+                grid.columnOffset(column) * side.pitch + position * bytes));
+  SmallVector<Value> sums;
+  for (int64_t row = 0; row < rows; ++row) {
+    Value sum =
+        k.constant(type.getElementType(), op.getFrom().convertToDouble());
+    bool byPolynomials =
+        usesPolynomials(row * columns + column, op.getPolynomials());
+    for (int64_t position = 0; position < countK; ++position)
+      sum = applyFunction(k, op.getInner(),
                           {left[row * countK + position], right[position], sum},
                           params, byPolynomials);
-    }
+    sums.push_back(sum);
   }
   return sums;
 }
 
-void PairsOfRows::lower() {
-  copyAhead();
-  CopiedSide side = getSide(op.getRhs(), op.getPlace(), op.getRight(),
-                            k.mul(k.extend(block), tileColumns), false);
-  setBox(lowering, op.getFragment(), reduce(side, getSlot(block)));
+void PairsOfRows::lower(const std::shared_ptr<PairsOfRows> &pairs) {
+  KernelBuilder &k = pairs->k;
+  PairsOfRowsOp op = pairs->op;
+  pairs->copyAhead();
+  CopiedSide &side = pairs->side;
+  side =
+      pairs->getSide(op.getRhs(), op.getPlace(), op.getRight(),
+                     k.mul(k.extend(pairs->block), pairs->tileColumns), false);
+  Int slot = pairs->getSlot(pairs->block);
+  pairs->begin = k.add(k.add(k.mul(slot, side.slotBytes), side.begin),
+                       k.mul(pairs->grid.column, side.pitch));
+  FragmentType type = op.getFragment().getType();
+  int64_t rows = type.getShape()[1], columns = type.getShape()[2];
+  LoweredFragment &fragment = pairs->lowering.fragments[op.getFragment()];
+  fragment.box.assign(type.getBox().begin(), type.getBox().end());
+  fragment.forParts = [=](function_ref<void(const Boxes &)> body) {
+    for (int64_t column = 0; column < columns; ++column) {
+      SmallVector<Value> sums = pairs->reduceColumn(column);
+      Boxes part{SmallVector<Value>(rows * columns)};
+      for (int64_t row = 0; row < rows; ++row)
+        part.front()[row * columns + column] = sums[row];
+      body(part);
+    }
+  };
 }
 
 void tile::lower(Lowering &lowering, PairsOfRowsOp op) {
-  PairsOfRows(lowering, op).lower();
+  PairsOfRows::lower(std::make_shared<PairsOfRows>(lowering, op));
 }

@@ -33,9 +33,9 @@ using namespace mlir::kron;
 /// along K, and for each element of it, or each 16 bytes, that are copied.
 static constexpr double kBlockInstructions = 40, kCopyInstructions = 20;
 /// Columns of the values that a matrix instruction takes, and lanes that have a
-/// row of it; threads of a warpgroup.
+/// row of it; threads of a warp and of a warpgroup.
 static constexpr int64_t kMultipliedColumns = 8, kProductLanes = 4,
-                         kWarpgroupThreads = 128;
+                         kWarpThreads = 32, kWarpgroupThreads = 128;
 /// Those that split an element of the matrix.
 static constexpr double kSplitInstructions = 3;
 
@@ -44,8 +44,9 @@ namespace {
 /// What the cost model knows of an operation.
 struct PairProblem {
   double batch = 1, rows = 1, columns = 1, sizeK = 1;
-  /// Instructions per position of K and per pair.
-  double inner = 1, outer = 1;
+  /// Instructions per position of K and per pair; results of the
+  /// special-function unit among the latter.
+  double inner = 1, outer = 1, outerUnits = 0;
   /// Of those, roots and powers of the special-function unit; and of 16
   /// elements those that compute one of them by a polynomial.
   int64_t units = 0, polynomials = 0;
@@ -77,6 +78,11 @@ static double getSize(Value array, unsigned dim, const PairwiseTiles &tiles) {
                                                          : size);
 }
 
+/// Whether an operation on f32 is one of the special-function unit.
+static bool isOfUnit(Operation *op) {
+  return isa<math::ExpOp, math::SqrtOp>(op);
+}
+
 static double countInstructions(Region &region, Type sum,
                                 const PairwiseTiles &tiles) {
   double count = 0;
@@ -87,7 +93,7 @@ static double countInstructions(Region &region, Type sum,
     if (op.getName().getDialectNamespace() != "math" ||
         isa<math::AbsFOp, math::FmaOp>(op))
       instructions = 1;
-    else if (sum.isF32() && isa<math::ExpOp, math::SqrtOp>(op))
+    else if (sum.isF32() && isOfUnit(&op))
       instructions = tiles.unitInstructions;
     count += static_cast<double>(instructions);
   }
@@ -156,9 +162,7 @@ static PairProblem describe(PairOpInterface op, const GPUMachine &machine) {
   PairProblem problem;
   unsigned rank = cast<ShapedType>(op.getInit().getType()).getRank();
   for (unsigned dim = 0; dim + 2 < rank; ++dim)
-    problem.batch *= cast<ShapedType>(op.getInit().getType()).isDynamicDim(dim)
-                         ? 1
-                         : getSize(op.getInit(), dim, tiles);
+    problem.batch *= getSize(op.getInit(), dim, tiles);
   problem.rows = getSize(op.getLhs(), op.getRowsDim(0), tiles);
   problem.columns = getSize(op.getRhs(), op.getRowsDim(1), tiles);
   problem.sizeK = getSize(op.getLhs(), op.getReducedDim(0), tiles);
@@ -173,6 +177,9 @@ static PairProblem describe(PairOpInterface op, const GPUMachine &machine) {
       shareUnits(problem, exponent, machine);
   }
   problem.outer = 1 + countEpilogue(op, machine);
+  if (op.getAccumulatorType().isF32())
+    op.getEpilogue().walk(
+        [&](Operation *inner) { problem.outerUnits += isOfUnit(inner); });
   problem.elementBytes = getElementBytes(getElementType(op.getInit()));
   problem.addsValues = addsPairValues(op);
   if (hasMatrixProducts(op))
@@ -319,6 +326,13 @@ static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
                     problem.sizeK / threads;
     perTile +=
         (kBlockInstructions + std::ceil(copied) * kCopyInstructions) / blocks;
+    // Those of a column come to the special-function unit together: each waits
+    // for half of the others, what warps of the SM fill of each other.
+    double perUnit = resources.getSpecialSeconds(1) /
+                     resources.getMultiplySeconds(1, {MathUnit::F32});
+    double warps = static_cast<double>(plan.ctasPerSM) * threads / kWarpThreads;
+    perTile += elements * problem.outerUnits * perUnit *
+               static_cast<double>(plan.rows - 1) / 2 / warps;
   }
   double passes = 1;
   if (problem.results > 0) {
@@ -523,11 +537,26 @@ void PlanSearch::considerKeptRows() {
   plan.polynomials = take("polynomials", problem.polynomials);
   auto sizeK = static_cast<int64_t>(problem.sizeK);
   plan.stepK = getKeptStep();
+  // Where values are added up, a column is in registers at a time: tiles may be
+  // wider, as far as code stays short and shared memory has room for the CTAs.
+  int64_t mostColumns = problem.addsValues ? tiles.keptColumns : tiles.most;
+  auto fits = [&](PairwisePlan plan) {
+    int64_t elements = plan.rows * plan.columns;
+    double perElement = problem.sizeK * problem.inner + problem.outer +
+                        static_cast<double>(plan.valueColumns);
+    if (plan.columns > tiles.most &&
+        (elements > PairwisePlan::kMostElements ||
+         static_cast<double>(elements) * perElement > tiles.keptInstructions ||
+         plan.ctasPerSM < tiles.keptThreadsPerSM / plan.threads))
+      return false;
+    plan.columns = std::min(plan.columns, tiles.most);
+    return countWords(problem, plan) <= tiles.productWords;
+  };
   int64_t ctas = plan.ctasPerSM;
   bool areCTAsFree = take("ctas_per_sm", 0) == 0;
   for (int64_t lanes = tiles.lanes; lanes > 0; lanes /= 4)
     for (int64_t rows = tiles.most; rows >= tiles.keptRows; rows /= 2)
-      for (int64_t columns = tiles.most; columns >= tiles.least; columns /= 2)
+      for (int64_t columns = mostColumns; columns >= tiles.least; columns /= 2)
         for (int64_t results = mostResults; results > 0; results /= 2) {
           plan.lanes = take("column_threads", lanes);
           plan = getTile(plan, rows, columns, results);
@@ -535,8 +564,7 @@ void PlanSearch::considerKeptRows() {
           while (areCTAsFree && plan.ctasPerSM > 1 &&
                  plan.getSharedBytes() > machine.getSharedBytes(plan.ctasPerSM))
             --plan.ctasPerSM;
-          if (plan.rows * sizeK * words <= tiles.keptWords &&
-              countWords(problem, plan) <= tiles.productWords)
+          if (plan.rows * sizeK * words <= tiles.keptWords && fits(plan))
             consider(plan);
         }
 }

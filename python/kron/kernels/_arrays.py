@@ -117,6 +117,9 @@ def hyper_parameter(value, name, like):
             raise ValueError(f"expects {name} on {like.device} as a, but it is on {value.device}")
         if value.is_complex() or value.dtype == torch.bool:
             raise TypeError(f"expects {name} to have real elements, but got {value.dtype}")
+    if is_number:
+        # Unlike a copy of a tensor of the host, a kernel that writes it is not waited for.
+        return torch.full((), float(value), dtype=getattr(torch, dtype), device=like.device)
     return torch.as_tensor(value, dtype=getattr(torch, dtype), device=like.device)
 
 

@@ -1,13 +1,14 @@
 """Compiled programs of kron.pairwise and its relatives, on arrays of any library.
 
 A program serves all sizes of one function, element type and pattern of the batch: which axes of
-which array are 1 and stretch.
+which array are 1 and stretch. On a GPU it has those sizes that its kernel is made for.
 
 SPDX-License-Identifier: MIT
 """
 
 import dataclasses
 import functools
+import math
 
 from kron import _compile, _jit
 from kron._fallback import TYPES
@@ -15,20 +16,21 @@ from kron._fallback import TYPES
 #: Of sums and hyper-parameters, by the type of elements.
 ACCUMULATORS = {"f16": "f32", "bf16": "f32", "f32": "f32", "f64": "f64"}
 
+#: Rows of small matrices at most: half as many as tiles of a GPU have that are for any number.
+_SMALL = 64
+
 
 @dataclasses.dataclass(frozen=True)
 class _Operand:
     """An array of a program: `batch` has 1 for an axis that stretches and ? for others; `core` are
-    the sizes behind it, the last of which is 1 for a `column`."""
+    the sizes behind it, ? where the program serves all."""
 
     name: str
     batch: str
-    core: int
-    column: bool = False
+    core: tuple = ()
 
     def type(self, element):
-        sizes = self.batch + ("?" * (self.core - 1) + "1" if self.column else "?" * self.core)
-        return f"tensor<{''.join(size + 'x' for size in sizes)}{element}>"
+        return f"tensor<{''.join(f'{size}x' for size in (*self.batch, *self.core))}{element}>"
 
 
 @functools.lru_cache(maxsize=64)
@@ -43,13 +45,15 @@ def element_of(array):
 
 
 def _pattern(shape, core):
-    return "".join("1" if size == 1 else "?" for size in shape[:len(shape) - core])
+    """The batch of an array with these sizes behind it."""
+    return "".join("1" if size == 1 else "?" for size in shape[:len(shape) - len(core)]), core
 
 
 def _joined(patterns):
-    """The batch of a result of arrays whose batches are `patterns`."""
-    rank = max(map(len, patterns))
-    aligned = [pattern.rjust(rank, "1") for pattern in patterns]
+    """The batch of a result of arrays with these patterns."""
+    batches = [batch for batch, _ in patterns]
+    rank = max(map(len, batches))
+    aligned = [batch.rjust(rank, "1") for batch in batches]
     return "".join("?" if "?" in sizes else "1" for sizes in zip(*aligned))
 
 
@@ -64,8 +68,8 @@ class _Text:
     def type(self, operand):
         return operand.type(self.element if operand.core else self.accumulator)
 
-    def operand(self, name, batch, core, column=False):
-        self.operands.append(_Operand(name, batch, core, column))
+    def operand(self, name, batch, core):
+        self.operands.append(_Operand(name, batch, core))
         return self.operands[-1]
 
     def clause(self, name, operands):
@@ -75,8 +79,8 @@ class _Text:
         return f"{name}({names} : {', '.join(map(self.type, operands))})"
 
     def size(self, operand, axis):
-        """The name of a size; `axis` counts from the right, beginning with 1."""
-        axis = len(operand.batch) + operand.core - axis
+        """The name of an open size; `axis` counts from the right, beginning with 1."""
+        axis = len(operand.batch) + len(operand.core) - axis
         name = f"%{operand.name}_{axis}"
         if name not in self._indices:
             self._indices[name] = True
@@ -84,18 +88,19 @@ class _Text:
                            f"{name} = tensor.dim %{operand.name}, {name}_axis : {self.type(operand)}"]
         return name
 
-    def init(self, batch, core, sizes):
-        """(type, name) of memory for a result; `sizes` are those behind the batch."""
-        result = _Operand("init", batch, core)
+    def init(self, batch, *axes):
+        """The type of memory for a result; `axes` are those behind the batch, as (operand, axis)."""
         lengths = []
         for axis, size in enumerate(batch):
             if size == "?":
                 left = len(batch) - axis
-                lengths.append(next(self.size(operand, left + operand.core) for operand in self.operands
+                lengths.append(next(self.size(operand, left + len(operand.core)) for operand in self.operands
                                     if left <= len(operand.batch) and operand.batch[-left] == "?"))
-        lengths += sizes
-        self.lines.append(f"%init = tensor.empty({', '.join(lengths)}) : {self.type(result)}")
-        return self.type(result)
+        core = tuple(operand.core[-axis] for operand, axis in axes)
+        lengths += [self.size(*place) for place, size in zip(axes, core) if size == "?"]
+        result = self.type(_Operand("init", batch, core))
+        self.lines.append(f"%init = tensor.empty({', '.join(lengths)}) : {result}")
+        return result
 
     def module(self, operation, clauses, result):
         arguments = ", ".join(f"%{operand.name}: {self.type(operand)}" for operand in self.operands)
@@ -109,8 +114,7 @@ class _Text:
 def _declare(text, shapes, prefix=""):
     """Operands for x, y and hyper-parameters of these batches, by names that no region has."""
     names = ["a", "b", *(f"q{index}" for index in range(len(shapes) - 2))]
-    return [text.operand(prefix + name, batch, 2 if index < 2 else 0)
-            for index, (name, batch) in enumerate(zip(names, shapes))]
+    return [text.operand(prefix + name, *shape) for name, shape in zip(names, shapes)]
 
 
 def _start(function, element, arrays, directions):
@@ -124,25 +128,24 @@ def _start(function, element, arrays, directions):
 
 def _pairwise_text(function, element, arrays, directions):
     text, (x, y, *_), ins, params, along = _start(function, element, arrays, directions)
-    result = text.init(_joined(arrays + directions), 2, [text.size(x, 2), text.size(y, 2)])
+    result = text.init(_joined(arrays + directions), (x, 2), (y, 2))
     return text.module("kron.pairwise_tangent" if directions else "kron.pairwise", [ins, params, along], result)
 
 
 def _apply_text(function, element, arrays, directions, values):
     text, (x, *_), ins, params, along = _start(function, element, arrays, directions)
-    v = text.operand("v", values, 2)
-    result = text.init(_joined([*arrays, *directions, values]), 2, [text.size(x, 2), text.size(v, 1)])
+    v = text.operand("v", *values)
+    result = text.init(_joined([*arrays, *directions, values]), (x, 2), (v, 1))
     return text.module("kron.pairwise_apply", [ins, text.clause("values", [v]), params, along], result)
 
 
 def _grad_text(function, element, arrays, directions, by, weights, factors, outputs):
     text, operands, ins, params, along = _start(function, element, arrays, directions)
-    weighted = [text.operand("h", batch, 2) for batch in weights]
-    left_right = [text.operand(name, batch, 2, column=outputs) for name, batch in zip("uv", factors)]
+    weighted = [text.operand("h", *shape) for shape in weights]
+    left_right = [text.operand(name, *shape) for name, shape in zip("uv", factors)]
     target = operands[by]
     batch = _joined([*arrays, *weights, *factors]) if outputs else target.batch
-    result = text.init(batch, target.core,
-                       [text.size(target, 2), text.size(target, 1)] if target.core else [])
+    result = text.init(batch, *[(target, axis) for axis in (2, 1) if target.core])
     place = ("lhs", "rhs")[by] if by < 2 else f"param, {by - 2}"
     operation = f"kron.pairwise_grad by({place})"
     return text.module(operation, [ins, text.clause("grad", weighted), text.clause("factors", left_right),
@@ -154,31 +157,52 @@ def _compiled(write, device, *key):
     return _jit.Function(_compile.compile(write(*key), device=device))
 
 
-def _patterns(arrays):
-    """Batches of x, y and hyper-parameters, or of their directions."""
-    return tuple(_pattern(array.shape, 2 if index < 2 else 0) for index, array in enumerate(arrays))
+def _core(matrix, most=None):
+    """Sizes of a matrix that a program has, and ? for those that it serves all of: without `most` both;
+    else its rows have their length, if there is any, and their number is open if it is larger than that."""
+    rows, length = matrix.shape[-2:]
+    if most is None:
+        return "?", "?"
+    return rows if 0 < rows <= most else "?", length or "?"
 
 
-def _matrices(arrays):
-    return tuple(_pattern(array.shape, 2) for array in arrays)
+def _patterns(arrays, most=None):
+    """Shapes of x, y and hyper-parameters, or of their directions."""
+    return tuple(_pattern(array.shape, _core(array, most) if index < 2 else ())
+                 for index, array in enumerate(arrays))
 
 
-def _run(write, function, arrays, directions, others, *details, out=None):
+def _matrices(arrays, most=None):
+    return tuple(_pattern(array.shape, _core(array, most)) for array in arrays)
+
+
+def _run(write, function, arrays, directions, others, *details, most=None, out=None):
     x = arrays[0]
-    program = _compiled(write, _jit._device_of(x), function, element_of(x), _patterns(arrays),
+    program = _compiled(write, _jit._device_of(x), function, element_of(x), _patterns(arrays, most),
                         _patterns(directions), *details)
     return program(*arrays, *directions, *others, out=out)
+
+
+def _sizes_for(array, directions, most=0):
+    """What _core takes for an operation that has a kernel of its own on a GPU."""
+    return most if not directions and _jit._device_of(array) >= 0 else None
 
 
 def pairwise(function, arrays, directions=(), out=None):
     """F of `arrays`, which are x, y and hyper-parameters, as a matrix, in `out` if that is given;
     along `directions`, if there are any, its derivative."""
-    return _run(_pairwise_text, function, arrays, directions, (), out=out)
+    x, y = arrays[:2]
+    # Tiles are as large as many small matrices, and only for these is it worth a program.
+    is_small = min(x.shape[-2], y.shape[-2]) <= _SMALL
+    has_batch = max(math.prod(array.shape[:-2]) for array in (x, y)) > 1
+    most = _sizes_for(x, directions, _SMALL) if is_small and has_batch else None
+    return _run(_pairwise_text, function, arrays, directions, (), most=most, out=out)
 
 
 def apply(function, arrays, values, directions=()):
     """F times `values`, or its derivative along `directions` times these."""
-    return _run(_apply_text, function, arrays, directions, [values], *_matrices([values]))
+    most = _sizes_for(values, directions)
+    return _run(_apply_text, function, arrays, directions, [values], *_matrices([values], most), most=most)
 
 
 def gradient(function, arrays, by, weights=None, factors=(), directions=(), outputs=False):
@@ -186,5 +210,6 @@ def gradient(function, arrays, by, weights=None, factors=(), directions=(), outp
     times the product of the two `factors`, by array number `by`: one for each position of the batch of
     all arrays with `outputs`, whose factors have one column."""
     weights = () if weights is None else (weights,)
+    most = _sizes_for(arrays[0], directions) if by < 2 else None
     return _run(_grad_text, function, arrays, directions, [*weights, *factors], by, _matrices(weights),
-                _matrices(factors), outputs)
+                _matrices(factors, 0 if outputs else most), outputs, most=most)

@@ -276,7 +276,8 @@ func.func @launch(%p: !llvm.ptr, %n: i64) {
 // -----
 
 // Verify rows that are loaded once, in front of the loop over blocks: two blocks arrive together, while the two in front are computed,
-// and so do their values, in front of the first block and of the second one of each two. The function has no loop along K.
+// and so do their values, in front of the first block and of the second one of each two. The function has no loop along K, and a column of the
+// block is computed where its value is multiplied, in front of the next one.
 // CHECK-LABEL: llvm.func @kept_rows(
 // CHECK:         scf.for {{.*}} : i64 {
 // CHECK-COUNT-3:   llvm.load {{.*}} invariant {{.*}} !llvm.ptr<1> -> f32
@@ -297,13 +298,18 @@ func.func @launch(%p: !llvm.ptr, %n: i64) {
 // CHECK:               nvvm.cp.async.shared.global {{.*}}, 4, cache = ca
 // CHECK:               nvvm.cp.async.commit.group
 // CHECK-NOT:         scf.for
-// CHECK:             llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
-// CHECK-COUNT-3:     arith.subf
-// CHECK-NOT:         arith.subf
-// CHECK:             llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
-// CHECK-NOT:         !llvm.ptr<1>
-// CHECK:             llvm.load {{.*}} !llvm.ptr<3> -> f32
-// CHECK-NEXT:        llvm.intr.fma
+// CHECK:             scf.if {{.*}} -> (f32) {
+// CHECK-NOT:           {{scf|llvm.ptr<1>|llvm.load .* -> f32}}
+// CHECK:               llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
+// CHECK-COUNT-3:       arith.subf
+// CHECK-NOT:           {{scf|arith.subf}}
+// CHECK:               llvm.load {{.*}} !llvm.ptr<3> -> f32
+// CHECK-NEXT:          llvm.intr.fma
+// CHECK-NOT:           {{scf|llvm.load .* -> f32}}
+// CHECK:               llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
+// CHECK-COUNT-3:       arith.subf
+// CHECK:               llvm.load {{.*}} !llvm.ptr<3> -> f32
+// CHECK-NEXT:          llvm.intr.fma
 gpu.module @kron_gpu {
   llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
   gpu.func @kept_rows(%a: !tile.view<?x3xf32, [3, 1]>, %v: !tile.view<?x1xf32, [1, 1]>, %y: !tile.view<?x?x1xf32, [?, 1, 1]>, %blocks: i64, %n: i64) kernel

@@ -58,7 +58,8 @@ def hyper_parameter(value, name, like, is_positive=True):
         values = None if value.is_cuda else value.detach()
     elif isinstance(value, numbers.Real) and not isinstance(value, bool):
         number = float(value)
-        value = torch.tensor(number, dtype=torch.float32, device=like.device)
+        # Unlike a copy of a tensor of the host, a kernel that writes it is not waited for.
+        value = torch.full((), number, dtype=torch.float32, device=like.device)
         values = torch.tensor(number, dtype=torch.float64)
     else:
         raise TypeError(f"expects {name} to be a number or a tensor, but got {type(value).__name__}")

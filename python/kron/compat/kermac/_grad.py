@@ -56,11 +56,12 @@ def cdist_grad(a, b, c, d, out=None, p=2.0, eps=EPS, debug=False):
         _checks.check_shape(given, "out", (count, o, n, m))
     with torch.no_grad():
         # The rows that the derivative is taken by are those of d, of which every output has its own gradient.
-        x = x.mT[:, None]
+        # Neighbouring threads load neighbouring features of a row: copies cost less than loads from afar.
+        x, y, weights = (array.mT.contiguous()[:, None] for array in (x, y, weights))
         # Derivatives of powers have p in front.
         ones = (1 / exponent).reshape(-1, 1, 1, 1).expand(-1, 1, m, 1)
         exponent = exponent[:, None] if exponent.dim() else exponent
-        result = _programs.gradient(_function(number, eps), (x, y.mT[:, None], exponent), 0, weights.mT[:, None],
+        result = _programs.gradient(_function(number, eps), (x, y, exponent), 0, weights,
                                     (ones, coefficients[..., None]), outputs=True)
         result = result.mT
         if given is not None:
