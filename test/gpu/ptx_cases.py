@@ -31,6 +31,7 @@ IEEE = dict(attributes=["precision = #kron.precision<ieee>"])
 FFMA = dict(attributes=["plan = #kron.gpu_plan<kernel = ffma>"])
 DMMA = dict(attributes=["plan = #kron.gpu_plan<kernel = dmma>"])
 SIMT = dict(attributes=["plan = #kron.gpu_plan<kernel = simt>"])
+WGMMA = dict(attributes=["plan = #kron.gpu_plan<kernel = wgmma>"])
 EPILOGUE = dict(bias=True, residual=True, activation="gelu", scale=True)
 
 
@@ -203,6 +204,7 @@ FIXED = (
     ("simt", CHIPS, sparse("i64", (2, 4, 20, 3), 6, **direct("[2, 2, 4, 3]", 2, 4, 32))),
     ("simt", CHIPS, product("mkm", "f32", [(9, 12)], 13, **direct("[4, 7]", 2, 3, 4))),
     ("simt", CHIPS, sparse("f16", (4, 3, 9, 7), 21, "batch_last", **UNREAD, **direct("[2, 2, 7, 8]", 2, 1, 16))),
+    ("simt", CHIPS, sparse("f32", (3, 5, 9, 4), 7, of_8_bits=("e5m2", "e4m3"), **EPILOGUE, **direct("[2, 1, 5, 4]", 2, 5, 2))),
     ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 4, 5)),
     ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 5, 2, **SCALED)),
     ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 4, 2, **UNREAD)),
@@ -244,11 +246,12 @@ FIXED = (
     # An odd number of blocks for two CTAs.
     ("mma", HOPPER, product("mkm", "f16", [(64, 1), (1, 31), (31, 3)], 5, **mma("cluster = 2"))),
     ("wgmma", HOPPER, product("mkm", "f32", [(32, 32)] * 3, 3)),
-    ("wgmma", HOPPER, product("mkm", "f16", [(32, 32)] * 3, 3, **SCALED)),
-    ("wgmma", HOPPER, product("mkm", "f16", [(32, 32)] * 3, 3, **UNREAD)),
+    ("wgmma", HOPPER, product("mkm", "f16", [(32, 32)] * 3, 3, **SCALED, **WGMMA)),
+    ("wgmma", HOPPER, product("mkm", "f16", [(32, 32)] * 3, 3, **UNREAD, **WGMMA)),
+    ("mma", HOPPER, product("mkm", "f16", [(32, 32)] * 3, 3, **SCALED)),
     ("wgmma", HOPPER, product("mkm", "f32", [(24, 31), (17, 16)], 9, **UNREAD)),
     # A factor of one row, whose ring has room for more positions than a tile has.
-    ("wgmma", HOPPER, product("kmm", "bf16", [(128, 1)], 256, dynamic=(), attributes=["plan = #kron.gpu_plan<kernel = wgmma>"])),
+    ("wgmma", HOPPER, product("kmm", "bf16", [(128, 1)], 256, dynamic=(), **WGMMA)),
     ("wgmma", HOPPER, product("mkm", "f32", [(24, 40), (17, 16)], 9)),
     ("wgmma", HOPPER, product("mkm", "bf16", [(128, 128)] * 2, 2)),
     ("wgmma", HOPPER, product("mkm", "f32", [(64, 64)] * 2, 5, **TF32)),
@@ -262,7 +265,7 @@ FIXED = (
     ("wgmma", HOPPER, product("kmm", "f32", [(70, 100)], 9, dynamic=(), **UNREAD, **pieces("k_piece = 48, columns = 9"))),
     # Single elements along either side; more CTAs than share the columns evenly; more turns ahead than one.
     ("wgmma", HOPPER, product("mkm", "f32", [(200, 130)], 150, op_x="T", ops=["T"],
-                              attributes=["plan = #kron.gpu_plan<kernel = wgmma>"], **UNREAD)),
+                              **WGMMA, **UNREAD)),
     ("wgmma", HOPPER, product("mkm", "f32", [(96, 50)], 333, memref_layout="any", **SCALED, **pieces(
         "k_piece = 64, stages = 6, threads = 128", TF32["attributes"][0]))),
     ("wgmma", HOPPER, product("kmm", "f32", [(160, 31)], 66, ops=["T"], **pieces("stages = 5, columns = 8"))),

@@ -102,7 +102,7 @@ static Type getSums(LaunchOp launch, gpu::GPUFuncOp kernel, bool isConverted) {
     Type element = type.getElementType();
     first = first ? first : element;
     // Those of 8 bits do not say what they are summed up in.
-    if (!sums && isConverted && isFloat8(element))
+    if (!sums && isFloat8(element))
       continue;
     sums = sums ? sums : getSumType(element);
     if (!areSummedIn(element, sums)) {
