@@ -191,6 +191,26 @@ TEST_F(CostModel, SparseWaitsForRowsInside) {
   EXPECT_DOUBLE_EQ(getArithmetic(1000, 64), getArithmetic(1000, 33));
 }
 
+// A transposed input with two rows has tiles of two rows and the positions of a
+// factor: so many that copies and barriers of each are what takes the time.
+TEST_F(CostModel, TinyTilesTakeTime) {
+  const GPUMachine &machine = getMachine("h200");
+  auto getSeconds = [&](int64_t rows) {
+    Problem problem =
+        describeProblem(build({"f32", {rows, 64000000 / rows, 3}, {2}}));
+    describeInput(problem, /*permutation=*/{2, 0, 1},
+                  {rows, 64000000 / rows, 3});
+    EXPECT_TRUE(problem.readsTranspose);
+    EXPECT_EQ(problem.turnedRows, rows);
+    KernelTiling tiling = chooseTiling(GPUKernel::Mma, problem, /*columns=*/1,
+                                       getFootprintBudget(machine), machine);
+    EXPECT_LE(tiling.rows, rows);
+    return estimateTime(GPUKernel::Mma, problem, tiling, machine).total;
+  };
+  EXPECT_GT(getSeconds(2), 20 * getSeconds(1000));
+  EXPECT_GT(getSeconds(2), 10e-3);
+}
+
 // Of few rows, a factor that varies is most of what is read.
 TEST_F(CostModel, FactorsThatVaryAreRead) {
   const GPUMachine &machine = getMachine("h200");

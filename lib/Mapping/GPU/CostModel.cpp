@@ -147,6 +147,8 @@ KernelTiling kron::chooseTiling(GPUKernel kernel, const Problem &problem,
       tiling.rows = std::max(tiling.rows, rows);
       break;
     }
+  if (problem.turnedRows > 0)
+    tiling.rows = std::min(tiling.rows, problem.turnedRows);
   int64_t tileBytes = tiling.rows * footprint;
   tiling.threads = std::clamp<int64_t>(
       llvm::PowerOf2Ceil(llvm::divideCeil(tileBytes, 256)), 128, 512);
@@ -602,6 +604,11 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
     if (kernel == GPUKernel::Batched || (kernel == GPUKernel::Ffma && isLarge))
       steady = std::max(time.memory / rates.octetCopyShare, onChip);
   }
+  // Copies and barriers of each of a CTA's tiles take their time, however
+  // little it holds.
+  if (kernel != GPUKernel::Simt && tiles > resident)
+    steady = std::max(steady, resources.getSMSeconds(rates.leastTileClocks *
+                                                     tiles / resident));
   // Tiles come in waves over the SMs; the last one may be ragged, and one
   // tile's load and store overlap with nothing.
   double perWave = steady * resident / tiles;

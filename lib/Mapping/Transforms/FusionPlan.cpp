@@ -81,10 +81,8 @@ static Problem describeProblem(const FusionChain &chain,
   Problem region =
       kron::describeProblem(chain.element, chain.precision, shape, factors,
                             /*readsAddend=*/false);
-  if (previous.empty()) {
-    region.readsTranspose = isTransposed(chain.inputPermutation, factors);
-    region.readsColumns = isAcrossColumns(chain.inputPermutation, factors);
-  }
+  if (previous.empty())
+    describeInput(region, chain.inputPermutation, shape);
   return region;
 }
 

@@ -155,16 +155,20 @@ static int64_t getContiguousAxis(ArrayRef<int64_t> permutation) {
   return innermost == permutation.end() ? -1 : innermost - permutation.begin();
 }
 
-bool kron::isTransposed(ArrayRef<int64_t> permutation,
-                        ArrayRef<ProblemFactor> factors) {
+/// Whether neighbouring elements of an input whose axes are permuted (none if
+/// empty) lie along an axis outside of all that `factors` contract.
+static bool isTransposed(ArrayRef<int64_t> permutation,
+                         ArrayRef<ProblemFactor> factors) {
   int64_t axis = getContiguousAxis(permutation);
   return axis >= 0 && llvm::all_of(factors, [&](const ProblemFactor &factor) {
            return axis < factor.axis;
          });
 }
 
-bool kron::isAcrossColumns(ArrayRef<int64_t> permutation,
-                           ArrayRef<ProblemFactor> factors) {
+/// Whether they lie along an axis that `factors` contract, but the innermost
+/// one of the result is none of these.
+static bool isAcrossColumns(ArrayRef<int64_t> permutation,
+                            ArrayRef<ProblemFactor> factors) {
   auto isContracted = [&](int64_t axis) {
     return llvm::any_of(factors, [&](const ProblemFactor &factor) {
       return factor.axis == axis;
@@ -224,9 +228,18 @@ Problem kron::describeProblem(FusedOp fused) {
     problem.hasEpilogue = true;
     problem.readsResidual = bool(epilogue.getResidual());
   }
-  problem.readsTranspose = isTransposed(permutation, factors);
-  problem.readsColumns = isAcrossColumns(permutation, factors);
+  describeInput(problem, permutation, shape);
   return problem;
+}
+
+void kron::describeInput(Problem &problem, ArrayRef<int64_t> permutation,
+                         ArrayRef<int64_t> shape) {
+  problem.readsTranspose = isTransposed(permutation, problem.factors);
+  problem.readsColumns = isAcrossColumns(permutation, problem.factors);
+  if (!problem.readsTranspose)
+    return;
+  int64_t rows = shape[getContiguousAxis(permutation)];
+  problem.turnedRows = ShapedType::isDynamic(rows) ? -1 : rows;
 }
 
 /// Factors that vary on no axis have other kernels up to this size.

@@ -60,8 +60,8 @@ struct Problem {
   int64_t rowLargest = 1;
   /// Elements inside the last contracted axis; -1 if not known.
   int64_t inner = 1;
-  /// The same of those inside of the last axis that a factor contracts or varies
-  /// over: they lie as one in memory.
+  /// The same of those inside of the last axis that a factor contracts or
+  /// varies over: they lie as one in memory.
   int64_t innerRows = 1;
   /// Elements of the innermost contracted axes that have no other axis between
   /// or behind them (1 if something lies inside the last one).
@@ -73,6 +73,8 @@ struct Problem {
   /// Whether neighbouring elements of the input belong to different rows: it is
   /// the transpose of what the fused region works on.
   bool readsTranspose = false;
+  /// Rows to which neighbouring elements belong then; -1 if not known.
+  int64_t turnedRows = -1;
   /// Whether neighbouring elements of the input lie along a contracted axis,
   /// but those of the result lie inside of all that are contracted.
   bool readsColumns = false;
@@ -115,15 +117,10 @@ Problem describeProblem(Type element, Precision precision,
 /// The problem of `fused`.
 Problem describeProblem(FusedOp fused);
 
-/// Whether neighbouring elements of an input whose axes are permuted (none if
-/// empty) lie along an axis outside of all that `factors` contract.
-bool isTransposed(ArrayRef<int64_t> permutation,
-                  ArrayRef<ProblemFactor> factors);
-
-/// Whether they lie along an axis that `factors` contract, but the innermost
-/// one of the result is none of these.
-bool isAcrossColumns(ArrayRef<int64_t> permutation,
-                     ArrayRef<ProblemFactor> factors);
+/// Adds how the input of `problem` lies, whose axes of `shape` are permuted
+/// (none if empty).
+void describeInput(Problem &problem, ArrayRef<int64_t> permutation,
+                   ArrayRef<int64_t> shape);
 
 /// Factor, axis and varying axes of `product`, whose factor has a static shape.
 ProblemFactor describeFactor(ModeProductOp product);
