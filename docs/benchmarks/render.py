@@ -138,7 +138,7 @@ KINDS = {
     "all-costs": lambda path: summary_tables.costs(results(path, GPU), cpus(),
                                                    results(path, host_tables.DEVICES)),
     "all-goals": lambda path: summary_tables.goals(results(path, GPU), cpus()),
-    "tuned": lambda path: tuned_plot.summary(results(path, (*GPU, *CPU))),
+    "tuned": lambda path: tuned_plot.summary(results(path, (*GPU, "gpu_random", *CPU))),
     "all-losses": lambda path: summary_tables.losses(programs(path)),
 }
 MARK = rf"(<!-- ({'|'.join(KINDS)}) of (\S+) -->\n)"
@@ -185,7 +185,7 @@ def plots():
     drawn = {HERE / f"{name}.svg": random_tables.svg(result, f"Random shapes on a {RANDOM[name]}")
              for name, result in results(folder, RANDOM).items()}
     if (ROOT / TUNED).exists():
-        drawn[HERE / "tuned.svg"] = tuned_plot.svg(results(ROOT / TUNED, (*GPU, *CPU)))
+        drawn[HERE / "tuned.svg"] = tuned_plot.svg(results(ROOT / TUNED, (*GPU, "gpu_random", *CPU)))
     sharded = results(folder, DISTRIBUTED)
     if len(sharded) == len(DISTRIBUTED):
         drawn[HERE / "distributed.svg"] = distributed_plot.svg(list(sharded.values()))
