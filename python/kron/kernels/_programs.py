@@ -33,15 +33,17 @@ class _Operand:
         return f"tensor<{''.join(f'{size}x' for size in (*self.batch, *self.core))}{element}>"
 
 
-@functools.lru_cache(maxsize=64)
-def _element(dtype):
-    # NumPy's name says nothing of the order of bytes.
-    return TYPES.get(getattr(dtype, "name", None) or str(dtype).rpartition(".")[2])
+#: Element types by dtypes that were met: a dictionary, as torch.compile warns of functools' caches.
+_elements = {}
 
 
 def element_of(array):
-    """The element type of an array or tensor."""
-    return _element(array.dtype)
+    """The element type of an array or tensor, None if kron has none."""
+    dtype = array.dtype
+    if dtype not in _elements:
+        # NumPy's name says nothing of the order of bytes.
+        _elements[dtype] = TYPES.get(getattr(dtype, "name", None) or str(dtype).rpartition(".")[2])
+    return _elements[dtype]
 
 
 def _pattern(shape, core):
