@@ -31,7 +31,8 @@ protected:
   bool canVectorize(const StepArray &array, bool isInput) const;
   /// The same of the result and what is added to it.
   bool canStoreVectors() const;
-  /// Bytes of an access to an array of `type` by several elements.
+  /// Bytes of an access by several elements to the input, or to the result and
+  /// what is added to it.
   int64_t getVectorBytes(bool isInput) const;
   /// A buffer of `block` positions that lies as `layout` says.
   tile::BufferType getBuffer(const WgmmaLayout &layout, Type type,
