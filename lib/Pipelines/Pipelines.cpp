@@ -75,6 +75,7 @@ static void populateFusion(OpPassManager &pm, const KronFuseOptions &fuse,
   decompose.target = fuse.target;
   decompose.chip = fuse.chip;
   decompose.bf16Products = bf16Products;
+  decompose.cublas = fuse.cublas;
   pm.addPass(createKronDecompose(decompose));
   // 6. One kron.fused per chain of mode products, or per fused region on a GPU.
   //    Simplification first: equal views of one array must be one value.

@@ -100,6 +100,18 @@ def KronDecompose : Pass<"kron-decompose"> {
       where groups have few columns, or d > 1 elements side by side in no
       multiples of 16 bytes and enough of them, of f32 or 16-bit types.
 
+    - With `target=cuda`, neighbouring factors of a chain of `kron.ksmm`, on
+      tensors of known shapes, are multiplied with each other, and then the rows
+      with their product, where that takes less time by the cost model than the
+      rows one factor after the other. With a and d as far as all of these
+      factors share them, the product is a factor again; every launch makes its
+      weights, by `kron.ksmm` with the batch last on the first factor written
+      out, and rounds them as arrays between factors are rounded. All factors but
+      the last do nothing but multiply, and nothing else uses their results. Not
+      so where a column of a group would not contribute to each of its rows: a
+      NaN or an infinity spreads over no more results than before. Not so for f16
+      either, whose range products of weights leave sooner than results do.
+
     The rewrites are those of the dialect, which know no machine; the pass
     chooses among them, and sizes of blocks and pieces, by what was measured of
     `target` and `chip`.
@@ -128,6 +140,11 @@ def KronDecompose : Pass<"kron-decompose"> {
     Option<"bf16Products", "bf16-products", "bool", /*default=*/"false",
            "Whether the processor multiplies bf16 of memory twice as fast as "
            "the f32 values between factors">,
+    Option<"cublas", "cublas", "bool", /*default=*/"true",
+           "Whether products may be calls of cuBLAS, for target=cuda">,
+    Option<"multipliedFactors", "multiplied-factors", "int64_t", /*default=*/"0",
+           "So many neighbouring factors of a chain are multiplied with each other "
+           "wherever they may be, for target=cuda; 0: what the cost model says">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::bufferization::BufferizationDialect",

@@ -44,12 +44,15 @@ static bool isWide(const Problem &problem) {
 }
 
 /// Whether segments of `array` start at multiples of `segment` elements,
-/// provided that it does; what is not known does.
+/// provided that it does; what is not known does. Tensors are row-major.
 static bool hasWholeSegments(Value array, int64_t segment) {
   ArrayRef<int64_t> shape = cast<ShapedType>(array.getType()).getShape();
   std::optional<SmallVector<int64_t>> strides = getMemRefStrides(array);
-  if (!strides)
+  if (!strides) {
+    while (!shape.empty() && shape.back() == 1)
+      shape = shape.drop_back();
     return shape.empty() || shape.back() % segment == 0;
+  }
   return llvm::all_of(llvm::zip(*strides, shape), [&](auto each) {
     auto [stride, size] = each;
     return size == 1 || stride == 1 || ShapedType::isDynamic(stride) ||

@@ -411,6 +411,17 @@ std::optional<KernelTime> kron::estimateRegion(FusedOp fused,
   return fastest ? std::optional(fastest->time) : std::nullopt;
 }
 
+std::optional<KernelTime>
+kron::estimateRegionOrCall(FusedOp fused, const GPUMachine &machine,
+                           bool allowsCublas) {
+  std::optional<KernelTime> kernel = estimateRegion(fused, machine);
+  if (!allowsCublas || hasEmptyArray(fused) ||
+      std::holds_alternative<std::string>(planCublas(fused, machine)))
+    return kernel;
+  KernelTime call = estimateCublasTime(fused, describeProblem(fused), machine);
+  return !kernel || call.total < kernel->total ? call : kernel;
+}
+
 LogicalResult kron::planForGPU(KsmmGradOp gradient, const GPUMachine &machine) {
   auto plan = [&]() -> PlansOrReason {
     std::variant<GPUPlanAttr, std::string> found =

@@ -46,6 +46,14 @@ static KsmmOp arrangeProducts(IRRewriter &rewriter, KsmmOp op,
   return sizeN ? sliceProducts(rewriter, op, sizeN) : op;
 }
 
+bool kron::isArranged(KsmmOp op, const GPUSplits &splits) {
+  int64_t least = getLeastRows(op, splits);
+  int64_t rows = cast<ShapedType>(op.getInit().getType())
+                     .getDimSize(1 - op.getFeatureDim());
+  return isFasterTransposed(op, splits) ||
+         (least && rows >= least && rows % getRowUnit(op) == 0);
+}
+
 SmallVector<KsmmOp> kron::arrangeForGPU(IRRewriter &rewriter, KsmmOp op,
                                         const GPUSplits &splits) {
   // What takes weights as they lie.

@@ -14,6 +14,10 @@
 
 namespace mlir::kron {
 
+/// Whether `arrangeForGPU` makes something else of `op`, which is on tensors of
+/// known shapes: planners do not see that.
+bool isArranged(KsmmOp op, const GPUSplits &splits);
+
 /// Lets `op` use a copy of its weights in another order where that is faster on
 /// a GPU, or makes it loops over dense products: the operation that is left, in
 /// them. Two of an unknown number of rows, of which a run takes one.

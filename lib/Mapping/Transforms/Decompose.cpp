@@ -13,6 +13,7 @@
 
 #include "kron/Dialect/Kron/Transforms/Decompose.h"
 #include "ArrangeSparse.h"
+#include "Associate.h"
 #include "GradientForms.h"
 #include "SparseChoices.h"
 #include "kron/Mapping/Passes.h"
@@ -144,19 +145,21 @@ void KronDecomposePass::runOnOperation() {
         << target;
     return signalPassFailure();
   }
+  IRRewriter rewriter(&getContext());
   splits = std::nullopt;
   if (target == "cuda") {
     FailureOr<GPUMachine> machine = getGPUMachine(getOperation(), chip);
     if (failed(machine))
       return signalPassFailure();
     splits = getGPUSplits(*machine);
+    associateChains(rewriter, getOperation(), *machine, cublas,
+                    multipliedFactors);
   }
   SmallVector<ScaledOpInterface> ops;
   getOperation()->walk([&](ScaledOpInterface op) {
     if (!isa<ModeProductOp>(op.getOperation()))
       ops.push_back(op);
   });
-  IRRewriter rewriter(&getContext());
   for (ScaledOpInterface op : ops)
     if (hasKnownShapes(op))
       decompose(rewriter, op);

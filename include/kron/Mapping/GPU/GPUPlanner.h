@@ -27,6 +27,12 @@ LogicalResult planForGPU(FusedOp fused, ArrayRef<QuantizeOp> quantizes,
 std::optional<KernelTime> estimateRegion(FusedOp fused,
                                          const GPUMachine &machine);
 
+/// The same of one without a plan, by a kernel or, if it `allowsCublas`, a call
+/// of cuBLAS.
+std::optional<KernelTime> estimateRegionOrCall(FusedOp fused,
+                                               const GPUMachine &machine,
+                                               bool allowsCublas);
+
 /// Writes the plan of `gradient`.
 LogicalResult planForGPU(KsmmGradOp gradient, const GPUMachine &machine);
 

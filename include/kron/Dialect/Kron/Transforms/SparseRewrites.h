@@ -32,6 +32,30 @@ bool isBareProduct(KsmmOp op);
 bool hasDenseRows(KsmmOp op);
 
 //===----------------------------------------------------------------------===//
+// Factors multiplied with each other, on tensors (MultiplyOut.cpp)
+//===----------------------------------------------------------------------===//
+
+/// (a, b, c, d) of a factor.
+using SparsePattern = SmallVector<int64_t, 4>;
+
+/// The pattern of the product of `factors`, the first of which is applied
+/// first.
+SparsePattern getProductPattern(ArrayRef<SparsePattern> factors);
+
+/// Whether every column of a group of that pattern contributes to every row:
+/// its weights have no zeros that a NaN of X would spread over.
+bool isProductFull(ArrayRef<SparsePattern> factors);
+
+/// A copy of `op`, which does nothing but multiply, on other arrays.
+KsmmOp cloneBare(OpBuilder &builder, KsmmOp op, Value input, Value weights,
+                 Value init);
+
+/// Replaces `chain`, of known shapes and weights used as N, by the last one on
+/// the input of the first, with the product of all weights. All but the last do
+/// nothing but multiply.
+KsmmOp multiplyOut(IRRewriter &rewriter, ArrayRef<KsmmOp> chain);
+
+//===----------------------------------------------------------------------===//
 // From tensors to memrefs (SparseMemRefs.cpp)
 //===----------------------------------------------------------------------===//
 
