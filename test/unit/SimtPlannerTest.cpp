@@ -166,6 +166,17 @@ TEST_F(GPUPlanners, SimtLoadsFactorsThatVaryDirectly) {
   }
   // Few results of many products each: lanes share out K.
   EXPECT_GT(getLaunch({"f64", {2, 3000, 4}, {1}, {3}, {2}}, "h200").lanesK, 1);
+  // Lanes store side by side: rows where these are innermost, else what a fibre
+  // has.
+  SimtLaunch ofRows =
+      getLaunch({"bf16", {18, 4, 5, 48271}, {1}, {7}, {0, 2}}, "h200");
+  EXPECT_TRUE(ofRows.directLoad);
+  EXPECT_GE(ofRows.extents.front().back() / ofRows.steps.front().fibres, 32);
+  SimtLaunch ofFibres =
+      getLaunch({"bf16", {18820, 2, 2, 2}, {2}, {286}, {1, 3}}, "h200");
+  EXPECT_TRUE(ofFibres.directLoad);
+  EXPECT_EQ(ofFibres.steps.front().block, 1);
+  EXPECT_GE(ofFibres.steps.front().getParts(), 16);
   // Others go through shared memory: what a launch knows alone is not counted.
   for (const Example &example :
        {kSquares, Example{"f32", {-1, 20, 23}, {1}, {9}, {2}}}) {

@@ -65,6 +65,34 @@ static double countSegments(SmallVector<Span> spans, int64_t bytes,
   return segments * ((length - 1) * bytes / unit + 1);
 }
 
+/// Parts of sectors that a store at these positions fills: all of segments with
+/// gaps, and the ends of others.
+static double countParts(SmallVector<Span> spans, int64_t bytes) {
+  auto isWhole = [&](double elements) {
+    return std::fmod(elements * double(bytes), double(kSectorBytes)) == 0;
+  };
+  llvm::sort(spans, [](const Span &lhs, const Span &rhs) {
+    return lhs.stride < rhs.stride;
+  });
+  double length = 1, segments = 1;
+  bool hasGaps = false, areWhole = true;
+  for (const Span &span : spans) {
+    if (span.extent <= 1)
+      continue;
+    if (span.stride > length && span.stride * bytes >= kSectorBytes) {
+      segments *= span.extent;
+      areWhole &= isWhole(double(span.stride));
+      continue;
+    }
+    hasGaps |= span.stride > length;
+    length += double(span.stride) * (span.extent - 1);
+  }
+  double sectors = (length * double(bytes) - 1) / kSectorBytes + 1;
+  if (hasGaps)
+    return segments * sectors;
+  return areWhole && isWhole(length) ? 0 : segments * std::min(sectors, 2.0);
+}
+
 /// Strides of `array`; those that are not known are taken for row-major ones.
 static SmallVector<int64_t> getLikelyStrides(Value array,
                                              ArrayRef<int64_t> permutation) {
@@ -106,11 +134,18 @@ public:
 
   KernelTime getTime(const SimtLaunch &launch, int64_t threads,
                      const DirectLoads &loads) const;
+  double getStoreSeconds(const SimtLaunch &launch) const;
   /// The same for all tiles whose fibres are those of `launch`.
   DirectLoads getLoads(const SimtLaunch &launch) const;
   /// Axes of the results but for that of the step, the innermost one in memory
   /// first.
   ArrayRef<unsigned> getWalk() const { return walk; }
+  /// How many of these, of the first ones, are inside of the step's axis.
+  size_t countInside(const SimtStep &step) const {
+    return llvm::count_if(walk, [&](unsigned axis) {
+      return output.strides[axis] < output.strides[step.axis];
+    });
+  }
 
 private:
   DirectStep getStep(const SimtLaunch &launch, int64_t threads, double fibres,
@@ -119,6 +154,8 @@ private:
                        double ctas) const;
   double getBusyClocks(const SimtLaunch &launch, const DirectStep &step,
                        double tiles) const;
+  SmallVector<Span> getLanes(const SimtLaunch &launch, const Operand &operand,
+                             double &left) const;
   double countLanes(const SimtLaunch &launch, const Operand &operand,
                     int64_t unit) const;
   double countTile(const SimtLaunch &launch, const Operand &operand) const;
@@ -128,8 +165,7 @@ private:
   GPUResources resources;
   const SimtRates &rates;
   const DirectRates &direct;
-  Operand data, factor;
-  double outputBytes = 1;
+  Operand data, factor, output;
   SmallVector<unsigned> walk;
   /// Real multiply-adds of a product, and how many an SM does per clock.
   double products = 1, productsPerClock;
@@ -168,8 +204,9 @@ DirectCost::DirectCost(FusedOp fused, const GPUMachine &machine)
     else if (axis >= 0 && !isOne)
       factor.strides[axis] = ofWeights[dim];
   }
-  SmallVector<int64_t> results = getLikelyStrides(fused.getInit(), {});
-  outputBytes = double(getElementBytes(getElementType(fused.getInit())));
+  output.strides = getLikelyStrides(fused.getInit(), {});
+  output.bytes = getElementBytes(getElementType(fused.getInit()));
+  ArrayRef<int64_t> results = output.strides;
   for (unsigned axis = results.size(); axis-- > 0;)
     if (axis != product.getAxis())
       walk.push_back(axis);
@@ -179,11 +216,13 @@ DirectCost::DirectCost(FusedOp fused, const GPUMachine &machine)
   });
 }
 
-/// Segments of `unit` bytes that a load of a warp touches.
-double DirectCost::countLanes(const SimtLaunch &launch, const Operand &operand,
-                              int64_t unit) const {
-  double left = kLanes / double(launch.lanesK);
-  SmallVector<Span> spans{{double(launch.lanesK), operand.strideK}};
+/// Positions of what lanes of a warp that share no K have of `operand`; how
+/// many lanes are `left` for parts of the results.
+SmallVector<Span> DirectCost::getLanes(const SimtLaunch &launch,
+                                       const Operand &operand,
+                                       double &left) const {
+  left = kLanes / double(launch.lanesK);
+  SmallVector<Span> spans;
   for (unsigned axis : walk) {
     double extent = double(launch.extents.front()[axis]);
     if (launch.across == axis)
@@ -192,7 +231,36 @@ double DirectCost::countLanes(const SimtLaunch &launch, const Operand &operand,
     spans.push_back({extent, operand.strides[axis]});
     left /= extent;
   }
+  return spans;
+}
+
+/// Segments of `unit` bytes that a load of a warp touches.
+double DirectCost::countLanes(const SimtLaunch &launch, const Operand &operand,
+                              int64_t unit) const {
+  double left;
+  SmallVector<Span> spans = getLanes(launch, operand, left);
+  spans.push_back({double(launch.lanesK), operand.strideK});
   return countSegments(spans, operand.bytes, unit);
+}
+
+/// Seconds that the second-level cache takes for parts of sectors, of which
+/// lanes that store one result each fill some together. By way of a tile, these
+/// follow each other in memory.
+double DirectCost::getStoreSeconds(const SimtLaunch &launch) const {
+  const SimtStep &step = launch.steps.front();
+  double left, lanes = 1, results = 1;
+  SmallVector<Span> spans = getLanes(launch, output, left);
+  int64_t block = launch.directStore ? step.block : 1;
+  double parts = double(launch.extents.back()[step.axis]) / double(block);
+  spans.push_back({std::min(std::ceil(parts), std::max(left, 1.0)),
+                   block * output.strides[step.axis]});
+  for (const Span &span : spans)
+    lanes *= span.extent;
+  for (int64_t size : launch.after)
+    results *= double(ShapedType::isDynamic(size) ? kNominalRows : size);
+  return resources.getClockSeconds(
+      results * countParts(spans, output.bytes) / lanes /
+      getGPURates(machine).sparse.partSectorsPerClock);
 }
 
 /// Sectors that a tile needs.
@@ -285,7 +353,7 @@ KernelTime DirectCost::getTime(const SimtLaunch &launch, int64_t threads,
     if (factor.strides[axis])
       weights *= all;
   }
-  double bytes = inputs * double(data.bytes) + results * outputBytes;
+  double bytes = inputs * double(data.bytes) + results * double(output.bytes);
   KernelTime time;
   time.floor = machine.getCopySeconds(bytes);
   time.memory =
@@ -298,6 +366,7 @@ KernelTime DirectCost::getTime(const SimtLaunch &launch, int64_t threads,
   double onChip =
       std::max(resources.getSMSeconds(getBusyClocks(launch, found, tiles)),
                resources.getCacheSeconds(cached, rates.cacheShare));
+  onChip = std::max(onChip, getStoreSeconds(launch));
   time.arithmetic = resources.getClockSeconds(inputs * double(step.sizeN) *
                                               products / productsPerClock);
   time.shared = std::max(onChip - time.arithmetic, 0.0);
@@ -311,6 +380,11 @@ KernelTime kron::estimateDirectLaunch(FusedOp fused, const SimtLaunch &launch,
                                       const GPUMachine &machine) {
   DirectCost cost(fused, machine);
   return cost.getTime(launch, threads, cost.getLoads(launch));
+}
+
+double kron::estimateStores(FusedOp fused, const SimtLaunch &launch,
+                            const GPUMachine &machine) {
+  return DirectCost(fused, machine).getStoreSeconds(launch);
 }
 
 //===----------------------------------------------------------------------===//
@@ -343,7 +417,8 @@ public:
   int64_t bestThreads = 0;
 
 private:
-  void tryTile(int64_t threads, int64_t lanesK, int64_t fibres, int64_t groups);
+  void tryTile(int64_t threads, int64_t lanesK, int64_t fibres, int64_t groups,
+               size_t axes, int64_t room);
   void tryResults(SimtLaunch launch, int64_t threads, ArrayRef<int64_t> extents,
                   int64_t positions);
   bool chooseResident(SimtLaunch &launch, int64_t threads) const;
@@ -407,14 +482,15 @@ void DirectSearch::tryResults(SimtLaunch launch, int64_t threads,
 }
 
 /// Tiles of fibres in the order of memory. With `groups`, a thread's `fibres`
-/// are so many groups on their axis; else as many as fit the lanes of a warp.
+/// are so many groups on their axis; else as many as fit `room` threads. Lanes
+/// follow the first `axes`, then the results of a fibre.
 void DirectSearch::tryTile(int64_t threads, int64_t lanesK, int64_t fibres,
-                           int64_t groups) {
+                           int64_t groups, size_t axes, int64_t room) {
   SimtLaunch launch = described;
   launch.lanesK = lanesK;
   launch.steps.front().fibres = fibres;
   SmallVector<int64_t> extents(launch.after.size(), 1);
-  int64_t left = int64_t(kLanes) / lanesK, positions = 1;
+  int64_t left = room / lanesK, positions = 1;
   auto take = [&](unsigned axis, int64_t most, int64_t unit) {
     int64_t count =
         getEqualParts(llvm::divideCeil(launch.after[axis], unit), most);
@@ -425,10 +501,10 @@ void DirectSearch::tryTile(int64_t threads, int64_t lanesK, int64_t fibres,
   if (groups && described.across)
     take(*described.across, groups, fibres);
   if (groups > 1)
-    left = int64_t(kLanes) / lanesK;
-  for (unsigned axis : cost.getWalk()) {
+    left = room / lanesK;
+  for (auto [number, axis] : llvm::enumerate(cost.getWalk())) {
     bool isAcross = described.across == axis;
-    if (left > 0 && !(isAcross && groups))
+    if (left > 0 && number < axes && !(isAcross && groups))
       take(axis, left, isAcross ? fibres : 1);
     else if (isAcross && !groups)
       take(axis, 1, fibres);
@@ -440,10 +516,17 @@ void DirectSearch::tryThreads(int64_t threads) {
   int64_t rows = described.across ? described.after[*described.across] : 1;
   int64_t mostLanes = std::min<int64_t>(
       kLanes, llvm::bit_floor(uint64_t(described.steps.front().sizeK)));
+  size_t all = cost.getWalk().size();
+  size_t inside = cost.countInside(described.steps.front());
   for (int64_t lanesK = 1; lanesK <= mostLanes; lanesK *= 2)
     for (int64_t fibres = 1; fibres <= std::min(rows, kSimtUnrolled); ++fibres)
-      for (int64_t groups : {0, 1, 2, 4})
-        tryTile(threads, lanesK, fibres, groups);
+      for (int64_t groups : {0, 1, 2, 4}) {
+        for (int64_t room : {int64_t(kLanes), threads}) {
+          tryTile(threads, lanesK, fibres, groups, all, room);
+          if (inside < all)
+            tryTile(threads, lanesK, fibres, groups, inside, room);
+        }
+      }
 }
 
 std::optional<std::pair<SimtPlan, KernelTime>>
