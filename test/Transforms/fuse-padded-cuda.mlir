@@ -151,3 +151,36 @@ func.func @given(%x: memref<30x7xf32>, %f: memref<5x5xf32>, %g: memref<6x9xf32>,
   kron.mkm ins(T(%x) : memref<30x7xf32>) factors(%f, %g : memref<5x5xf32>, memref<6x9xf32>) outs(%y : memref<7x45xf32>) {plan = #kron.gpu_plan<padded = 1, threads = 128>}
   return
 }
+
+// -----
+
+// Verify that contracted axes which lie as one are transposed as one, and that zeros are only
+// behind what is copied.
+// CHECK-LABEL: func @transposed
+// CHECK-SAME:    %[[X:.*]]: memref<10535x9261xf16>
+// CHECK:         %[[XP:.*]] = memref.alloc() {{.*}} : memref<9261x10536xf16>
+// CHECK:         %[[BEHIND:.*]] = memref.subview %[[XP]][0, 10535] [9261, 1] [1, 1]
+// CHECK:         linalg.fill ins(%{{.*}} : f16) outs(%[[BEHIND]] :
+// CHECK:         %[[PART:.*]] = memref.subview %[[XP]][0, 0] [9261, 10535] [1, 1]
+// CHECK:         linalg.transpose ins(%{{.*}} : memref<10535x9261xf16>) outs(%[[PART]] : {{.*}}) permutation = [1, 0]
+// CHECK:         %[[XV:.*]] = memref.expand_shape %[[XP]] {{\[\[}}0, 1, 2], [3]]
+// CHECK:         kron.fused ins(%[[XV]],
+// CHECK:         memref.dealloc %[[XP]]
+func.func @transposed(%x: memref<10535x9261xf16>, %f: memref<21x21xf16>, %y: memref<9261x10535xf16>) {
+  kron.kmm ins(T(%x) : memref<10535x9261xf16>) factors(%f, %f, %f : memref<21x21xf16>, memref<21x21xf16>, memref<21x21xf16>) outs(%y : memref<9261x10535xf16>)
+  return
+}
+
+// -----
+
+// Verify the same on tensors, of a factor along the innermost axis that makes it wider alone: X
+// has whole accesses, and needs no zeros.
+// CHECK-LABEL: func @wider
+// CHECK:         %[[E:.*]] = tensor.empty() : tensor<24x3x8xf16>
+// CHECK-NOT:     linalg.fill {{.*}} outs(%[[E]]
+// CHECK:         linalg.transpose {{.*}} outs(%{{.*}} : tensor<24x3x8xf16>) permutation = [2, 0, 1]
+func.func @wider(%x: tensor<24x24xf16>, %f: tensor<3x3xf16>, %g: tensor<8x9xf16>) -> tensor<24x27xf16> {
+  %e = tensor.empty() : tensor<24x27xf16>
+  %y = kron.mkm ins(T(%x) : tensor<24x24xf16>) factors(%f, %g : tensor<3x3xf16>, tensor<8x9xf16>) outs(%e : tensor<24x27xf16>) {plan = #kron.gpu_plan<padded = 1>} -> tensor<24x27xf16>
+  return %y : tensor<24x27xf16>
+}

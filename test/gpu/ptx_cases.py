@@ -280,6 +280,10 @@ FIXED = (
     ("wgmma", HOPPER, product("kmm", "f32", [(64, 33)], 44, op_x="T", ops=["T"], **pieces("k_piece = 0"))),
     ("wgmma", HOPPER, product("kmm", "f32", [(40, 20)], 45, op_x="T", **pieces("k_piece = 0"), **UNREAD)),
     ("wgmma", HOPPER, product("kmm", "f32", [(40, 2), (223, 4)], 8, op_x="T", ops=["T", "T"], dynamic=())),
+    # Sizes of which few elements lie together: accesses of 4 and of 8 bytes.
+    ("wgmma", HOPPER, product("kmm", "f16", [(21, 33)], 70, dynamic=(), **WGMMA)),
+    ("wgmma", HOPPER, product("mkm", "bf16", [(36, 20), (28, 36)], 9, dynamic=(), **SCALED, **WGMMA)),
+    ("wgmma", HOPPER, product("kmm", "f32", [(34, 40)], 46, dynamic=(), **UNREAD, **WGMMA)),
     ("sparse", CHIPS, sparse("f32", (1, 64, 64, 16), 70)),
     ("sparse", CHIPS, sparse("f16", (6, 64, 64, 1), 150)),
     ("sparse", CHIPS, sparse("bf16", (3, 17, 9, 5), 70, "batch_last")),

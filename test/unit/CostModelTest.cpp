@@ -7,6 +7,7 @@
 
 #include "kron/Mapping/GPU/CostModel.h"
 #include "PlannerTest.h"
+#include <cmath>
 #include <map>
 
 using namespace mlir;
@@ -209,6 +210,54 @@ TEST_F(CostModel, TinyTilesTakeTime) {
   };
   EXPECT_GT(getSeconds(2), 20 * getSeconds(1000));
   EXPECT_GT(getSeconds(2), 10e-3);
+}
+
+// Neighbours of a transposed array lie along contracted axes: one factor of 3
+// moves 12 bytes at a time there, several of them whole lines.
+TEST_F(CostModel, ShortSegmentsTakeTime) {
+  const GPUMachine &machine = getMachine("h200");
+  auto getMemory = [&](SmallVector<int64_t> axes, bool ofColumns) {
+    SmallVector<int64_t> shape(6, 3);
+    shape[ofColumns ? 5 : 0] = 1024;
+    Problem problem = describeProblem(build({"f32", shape, axes}));
+    SmallVector<int64_t> permutation =
+        ofColumns ? SmallVector<int64_t>{1, 2, 3, 4, 5, 0}
+                  : SmallVector<int64_t>{5, 0, 1, 2, 3, 4};
+    describeInput(problem, permutation, shape);
+    EXPECT_EQ(problem.readsColumns, ofColumns);
+    EXPECT_EQ(problem.readsTranspose, !ofColumns);
+    EXPECT_EQ(problem.fibreSegment, std::pow(3, axes.size()));
+    KernelTiling tiling =
+        chooseTiling(GPUKernel::Mma, problem, ofColumns ? 32 : 1,
+                     getFootprintBudget(machine), machine);
+    return estimateTime(GPUKernel::Mma, problem, tiling, machine).memory;
+  };
+  for (bool ofColumns : {false, true}) {
+    int64_t last = ofColumns ? 4 : 5;
+    double whole = getMemory({last - 3, last - 2, last - 1, last}, ofColumns);
+    EXPECT_GT(getMemory({last}, ofColumns), 2 * whole);
+    EXPECT_GT(getMemory({last - 1, last}, ofColumns), 1.1 * whole);
+  }
+}
+
+// 16-bit elements go one by one where rows have odd sizes, to and from tensor
+// cores by warpgroups by twos and fours where they have even ones.
+TEST_F(CostModel, RaggedRowsTakeTime) {
+  const GPUMachine &machine = getMachine("h200");
+  auto getSeconds = [&](GPUKernel kernel, const char *element, int64_t size) {
+    Problem problem = describeProblem(build({element, {1 << 20, size}, {1}}));
+    return getRaggedSeconds(kernel, problem, machine) / double(size);
+  };
+  EXPECT_EQ(getSeconds(GPUKernel::Mma, "f32", 33), 0);
+  for (GPUKernel kernel : {GPUKernel::Mma, GPUKernel::Wgmma}) {
+    EXPECT_EQ(getSeconds(kernel, "f16", 40), 0);
+    EXPECT_GT(getSeconds(kernel, "f16", 33), 0);
+  }
+  auto ofPairs = getSeconds(GPUKernel::Wgmma, "bf16", 34);
+  EXPECT_DOUBLE_EQ(ofPairs, 2 * getSeconds(GPUKernel::Wgmma, "bf16", 36));
+  EXPECT_LT(ofPairs, getSeconds(GPUKernel::Wgmma, "bf16", 33) / 2);
+  EXPECT_DOUBLE_EQ(getSeconds(GPUKernel::Mma, "bf16", 34),
+                   getSeconds(GPUKernel::Mma, "bf16", 33));
 }
 
 // Of few rows, a factor that varies is most of what is read.

@@ -53,6 +53,20 @@ TEST_F(GPUPlanners, MmaPlansAreReadAndFit) {
   }
 }
 
+// Rows of a transposed input come in segments, as many as make a tile.
+TEST_F(GPUPlanners, MmaTurnsAsManyRowsAsMakeATile) {
+  auto getRows = [&](int64_t rows, int64_t columns) {
+    Example example{"f32", {rows, columns}, {1}};
+    example.permutation = {1, 0};
+    return getPlan(planMma(build(example), getMachine("h200"))).getTile();
+  };
+  EXPECT_EQ(getRows(-1, 128), 32);
+  EXPECT_EQ(getRows(-1, 4), 256);
+  // In equal parts of all rows, as far as segments allow.
+  EXPECT_EQ(getRows(320, 4), 160);
+  EXPECT_EQ(getRows(100, 4), 100);
+}
+
 TEST_F(GPUPlanners, MmaStreamsWhatFitsOnce) {
   // 128 KiB: on an H200 pieces of the next tile arrive meanwhile.
   FusedOp fused = build(kLarge);

@@ -51,10 +51,11 @@ private:
   void buildTile(Value tile);
 
   kron::QuantizeOp quantize;
-  /// Whether input, and result and addend, may be accessed by vectors; whether
-  /// results that are not go through shared memory; and whether the last step
-  /// refills the slot.
-  bool canLoad, canStore, isStaged, refills;
+  /// Bytes of an access to the input, and to result and addend.
+  int64_t loadBytes, storeBytes;
+  /// Whether sums may go straight to the result; whether those that may not go
+  /// through shared memory; and whether the last step refills the slot.
+  bool canStore, isStaged, refills;
   /// Of rows of 8 bits.
   unsigned bytes = 0, scales = 0;
   SmallVector<Value> prepared;
@@ -65,10 +66,10 @@ private:
 
 WholeTiles::WholeTiles(const TileSource &source, const WgmmaPlan &plan)
     : WgmmaTiles(source, plan), quantize(source.quantize),
-      canLoad(canVectorize(operands.input, /*isInput=*/true)),
-      canStore(!quantize && canStoreVectors()),
+      loadBytes(getAccessBytes(operands.input, /*isInput=*/true)),
+      storeBytes(getStoreBytes()), canStore(!quantize && canStoreSums()),
       isStaged(plan.steps.size() > 1 || plan.landing.elementBytes == 4),
-      refills(plan.canRefill() && canLoad && canStore) {}
+      refills(plan.canRefill() && loadBytes == kWgmmaVectorBytes && canStore) {}
 
 /// What is written in the place of the result, which nobody sees.
 void WholeTiles::enterQuantize() {
@@ -108,9 +109,8 @@ void WholeTiles::copy(Value tile, int64_t ahead) {
   // It lies as the ring does, whatever the sizes of this step are.
   Value slot = kernel.resize(tile::AcquireOp::create(b, loc, ring).getSlot(),
                              getSizes(0));
-  auto op = tile::CopyOp::create(
-      b, loc, kernel.getArgument(arguments.input), tile, ahead, slot,
-      canLoad ? kWgmmaVectorBytes : getElementBytes(inputType));
+  auto op = tile::CopyOp::create(b, loc, kernel.getArgument(arguments.input),
+                                 tile, ahead, slot, loadBytes);
   if (SmallVector<int64_t> order = getOrder(operands.input); !order.empty())
     op.setOrder(order);
   op.setFill(true);
@@ -153,7 +153,8 @@ void WholeTiles::ifAligned(function_ref<void()> aligned,
   // The axis along which an array has neighbours that is not contracted.
   bool turnsColumns = plan.turn == WgmmaTurn::Columns;
   int64_t axis = turnsColumns ? axes[axes.size() - 2] : axes.back();
-  auto op = tile::IfAlignedOp::create(b, loc, views, kWgmmaVectorBytes, axis);
+  auto op = tile::IfAlignedOp::create(
+      b, loc, views, refills ? kWgmmaVectorBytes : storeBytes, axis);
   for (auto [region, build] : {std::pair(&op.getAligned(), aligned),
                                std::pair(&op.getOther(), other)}) {
     OpBuilder::InsertionGuard guard(b);

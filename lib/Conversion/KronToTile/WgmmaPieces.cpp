@@ -56,9 +56,7 @@ tile::BufferType WgmmaPieces::getPiece() {
 tile::PiecesAttr WgmmaPieces::getPieces() {
   SmallVector<int64_t> block(getPiece().getShape()), tileSizes(block);
   tileSizes[along] = plan.pieces * plan.pieceK;
-  int64_t bytes = canVectorize(operands.input, /*isInput=*/true)
-                      ? kWgmmaVectorBytes
-                      : getElementBytes(inputType);
+  int64_t bytes = getAccessBytes(operands.input, /*isInput=*/true);
   return tile::PiecesAttr::get(b.getContext(), tileSizes, block, axes,
                                kWarpgroupThreads / 32, bytes, /*lines=*/false,
                                /*split=*/-1, /*ahead=*/plan.buffers - 1,

@@ -76,7 +76,8 @@ void WgmmaTiles::enterOperands(bool hasResult) {
   kernel.enterTileCount(32, arguments);
 }
 
-int64_t WgmmaTiles::getVectorBytes(bool isInput) const {
+/// The most bytes of an access that lanes have neighbours for.
+int64_t WgmmaTiles::getMostBytes(bool isInput) const {
   if (isInput || plan.turn == WgmmaTurn::None)
     return kWgmmaVectorBytes;
   // A lane's two columns are neighbours where tiles are swizzled.
@@ -85,26 +86,51 @@ int64_t WgmmaTiles::getVectorBytes(bool isInput) const {
              : getElementBytes(outputType);
 }
 
-bool WgmmaTiles::canVectorize(const StepArray &array, bool isInput) const {
-  int64_t lanes = getVectorBytes(isInput) /
-                  getElementBytes(isInput ? inputType : outputType);
+/// Whether contiguous segments of the array can be accessed by so many elements
+/// at a time, provided that what is only known at run time is aligned.
+bool WgmmaTiles::hasSegments(const StepArray &array, bool isInput,
+                             int64_t elements) const {
   const WgmmaAxis &inner = isInput ? plan.axes.back() : plan.getResultAxis();
   int64_t segment = isInput ? inner.before : inner.after;
   if (!array.strides[inner.strideAxis].is(1) ||
-      (!ShapedType::isDynamic(segment) && segment % lanes != 0) ||
-      (inner.step < 0 && inner.tile % lanes != 0))
+      (!ShapedType::isDynamic(segment) && segment % elements != 0) ||
+      (inner.step < 0 && inner.tile % elements != 0))
     return false;
   return llvm::all_of(plan.axes, [&](const WgmmaAxis &axis) {
     Int stride = array.strides[axis.strideAxis];
     return &axis == &inner || !stride.isConstant() ||
-           stride.getConstant() % lanes == 0;
+           stride.getConstant() % elements == 0;
   });
 }
 
-bool WgmmaTiles::canStoreVectors() const {
-  return canVectorize(operands.init, /*isInput=*/false) &&
+int64_t WgmmaTiles::getAccessBytes(const StepArray &array, bool isInput) const {
+  int64_t element = getElementBytes(isInput ? inputType : outputType);
+  int64_t bytes = getMostBytes(isInput);
+  // Parts of four sums of f32 are half a sector with gaps; single ones through
+  // shared memory have none.
+  bool isWholeOnly = !isInput && element == 4 && plan.turn == WgmmaTurn::None &&
+                     plan.steps.back().innermost;
+  while (bytes > element && !hasSegments(array, isInput, bytes / element))
+    bytes = isWholeOnly ? element : bytes / 2;
+  return bytes;
+}
+
+int64_t WgmmaTiles::getStoreBytes() const {
+  int64_t bytes = getAccessBytes(operands.init, /*isInput=*/false);
+  if (operands.addend.base)
+    bytes = std::min(bytes, getAccessBytes(operands.addend, /*isInput=*/false));
+  return bytes;
+}
+
+bool WgmmaTiles::canStoreSums() const {
+  int64_t element = getElementBytes(outputType);
+  if (getStoreBytes() > element)
+    return true;
+  // Lanes that have no neighbours store single elements side by side.
+  return getMostBytes(/*isInput=*/false) == element &&
+         hasSegments(operands.init, /*isInput=*/false, 1) &&
          (!operands.addend.base ||
-          canVectorize(operands.addend, /*isInput=*/false));
+          hasSegments(operands.addend, /*isInput=*/false, 1));
 }
 
 /// Successive pairs of positions that lanes load together have different banks:
@@ -176,9 +202,7 @@ Value WgmmaTiles::prepare(unsigned index) {
 void WgmmaTiles::store(Value sums, Value block, Value tile, int64_t along,
                        ArrayRef<int64_t> box) {
   tile::StoreOp op =
-      kernel.store(arguments, sums, block, tile,
-                   canStoreVectors() ? getVectorBytes(/*isInput=*/false)
-                                     : getElementBytes(outputType));
+      kernel.store(arguments, sums, block, tile, getStoreBytes());
   op.setAlong(along);
   op.setBox(box);
   op.setAxes(axes);

@@ -26,14 +26,12 @@ protected:
   unsigned enterView(const StepArray &array, Type type, bool isInput);
   /// Enters what the kernel works on, but for `init` if there is no result.
   void enterOperands(bool hasResult);
-  /// Whether contiguous segments of the array can be accessed by vectors,
-  /// provided that what is only known at run time is aligned.
-  bool canVectorize(const StepArray &array, bool isInput) const;
-  /// The same of the result and what is added to it.
-  bool canStoreVectors() const;
-  /// Bytes of an access by several elements to the input, or to the result and
-  /// what is added to it.
-  int64_t getVectorBytes(bool isInput) const;
+  /// Bytes of an access to the array, provided that what is only known at run
+  /// time is aligned to these; of the result and what is added to it.
+  int64_t getAccessBytes(const StepArray &array, bool isInput) const;
+  int64_t getStoreBytes() const;
+  /// Whether sums go straight to the result in segments.
+  bool canStoreSums() const;
   /// A buffer of `block` positions that lies as `layout` says.
   tile::BufferType getBuffer(const WgmmaLayout &layout, Type type,
                              ArrayRef<int64_t> block);
@@ -59,6 +57,11 @@ protected:
   /// Of axes of the plan, on the host.
   SmallVector<Int> sizes;
   SmallVector<unsigned> factors;
+
+private:
+  int64_t getMostBytes(bool isInput) const;
+  bool hasSegments(const StepArray &array, bool isInput,
+                   int64_t elements) const;
 };
 
 /// The kernel of tiles that arrive in pieces.

@@ -13,6 +13,7 @@
 
 #include "kron/Mapping/GPU/CostModel.h"
 #include "kron/Machine/GPURates.h"
+#include "kron/Machine/GPUTiles.h"
 #include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/GPU/MmaPlan.h"
 #include "kron/Plan/GPU/SparsePlan.h"
@@ -134,7 +135,9 @@ KernelTiling kron::chooseTiling(GPUKernel kernel, const Problem &problem,
   int64_t footprint = std::max<int64_t>(problem.getFootprintBytes(columns), 1);
   // Rows with a small footprint share a tile of 16 KiB: enough for 128 threads,
   // and several tiles fit an SM.
-  tiling.rows = std::max<int64_t>(16 * 1024 / footprint, 1);
+  bool isTurned = kernel == GPUKernel::Mma && problem.readsTranspose;
+  int64_t bytes = isTurned ? getGPUTiles(machine).mma.turnedBytes : 16 * 1024;
+  tiling.rows = std::max<int64_t>(bytes / footprint, 1);
   if (kernel == GPUKernel::Mma &&
       fitsCluster(problem, footprintBudget, machine)) {
     tiling.cluster = 2;
@@ -556,13 +559,18 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
           ? rates.sectorShare
           : getSegmentShare(segmentBytes, getSegmentShares(problem, rates));
   double inputBytes = problem.inputElements * problem.getElementBytes();
-  double inputShare =
-      problem.readsTranspose
-          ? getSegmentShare(tiling.rows * problem.getElementBytes(),
-                            getSegmentShares(problem, rates))
-          : share;
+  auto getShareOf = [&](int64_t elements) {
+    return getSegmentShare(elements * problem.getElementBytes(),
+                           getSegmentShares(problem, rates));
+  };
+  double inputShare = problem.readsTranspose ? getShareOf(tiling.rows)
+                      : problem.readsColumns ? getShareOf(problem.fibreSegment)
+                                             : share;
+  double resultShare = problem.readsTranspose && problem.inner == 1
+                           ? getShareOf(problem.fibreSegment)
+                           : share;
   time.memory = resources.getMemorySeconds(inputBytes, inputShare) +
-                resources.getMemorySeconds(bytes - inputBytes, share);
+                resources.getMemorySeconds(bytes - inputBytes, resultShare);
 
   double positions = problem.getPositions();
   time.arithmetic = resources.getMultiplySeconds(
@@ -633,18 +641,28 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
   return time;
 }
 
-double kron::getRaggedSeconds(const Problem &region,
+double kron::getRaggedSeconds(GPUKernel kernel, const Problem &region,
                               const GPUMachine &machine) {
-  auto isRagged = [](int64_t innermost) {
-    return innermost > 0 && innermost % 8 != 0;
+  if (!is16BitFloat(region.element))
+    return 0;
+  const GPURates &rates = getGPURates(machine);
+  // Elements that lie together at a multiple of their bytes, up to 16 of these.
+  auto getTogether = [](int64_t innermost) {
+    return innermost > 0 ? std::min<int64_t>(innermost & -innermost, 8) : 8;
   };
-  double elements = 0;
-  if (is16BitFloat(region.element) && isRagged(region.innermostInput))
-    elements += region.inputElements;
-  if (is16BitFloat(region.element) && isRagged(region.innermostOutput))
-    elements += region.outputElements;
+  auto getClocks = [&](int64_t innermost, double elements, bool isInput) {
+    int64_t together = getTogether(innermost);
+    if (together == 8)
+      return 0.0;
+    // `mma` takes single ones, and a lane of `wgmma` has no more than some to
+    // store.
+    if (kernel != GPUKernel::Wgmma || together == 1)
+      return elements * rates.ragged.clocksPerElement16Bit;
+    return isInput ? elements / together * rates.dense.clocksPerNarrowCopy : 0;
+  };
   return GPUResources(machine).getClockSeconds(
-      elements * getGPURates(machine).ragged.clocksPerElement16Bit);
+      getClocks(region.innermostInput, region.inputElements, true) +
+      getClocks(region.innermostOutput, region.outputElements, false));
 }
 
 double kron::estimateRegionSeconds(GPUKernel kernel, const Problem &region,
@@ -652,5 +670,6 @@ double kron::estimateRegionSeconds(GPUKernel kernel, const Problem &region,
                                    const GPUMachine &machine) {
   double seconds = estimateTime(kernel, region, tiling, machine).total;
   bool addsRagged = kernel == GPUKernel::Mma && !isSparse(region);
-  return addsRagged ? seconds + getRaggedSeconds(region, machine) : seconds;
+  return addsRagged ? seconds + getRaggedSeconds(kernel, region, machine)
+                    : seconds;
 }

@@ -49,6 +49,7 @@ public:
 private:
   int64_t getGiven(StringRef name) const { return given ? given.get(name) : 0; }
   int64_t chooseSegment(int64_t size, int64_t elements, int64_t wanted);
+  int64_t chooseTurnedRows(int64_t elements, int64_t wanted);
   int64_t chooseRows(int64_t elements);
   void chooseTile(int64_t columns);
   int64_t getLeastWarps() const;
@@ -105,11 +106,27 @@ int64_t MmaPlanner::chooseSegment(int64_t size, int64_t elements,
   return segment;
 }
 
+/// Rows, which are neighbours in memory, of a tile of `elements` elements per
+/// row: segments, in equal parts of all that there are.
+int64_t MmaPlanner::chooseTurnedRows(int64_t elements, int64_t wanted) {
+  int64_t segment = chooseSegment(region.numRows, elements, wanted);
+  if (wanted)
+    return segment;
+  int64_t bytes = getElementBytes(region.type);
+  int64_t segments =
+      std::max<int64_t>(1, tiles.turnedBytes / bytes / segment / elements);
+  if (ShapedType::isDynamic(region.numRows))
+    return segments * segment;
+  int64_t all = llvm::divideCeil(region.numRows, segment);
+  segments = llvm::divideCeil(all, llvm::divideCeil(all, segments));
+  return std::min(segments * segment, region.numRows);
+}
+
 /// Rows of a tile of `elements` elements per row.
 int64_t MmaPlanner::chooseRows(int64_t elements) {
   int64_t wanted = getGiven("tile");
   if (region.turnsRows)
-    return chooseSegment(region.numRows, elements, wanted);
+    return chooseTurnedRows(elements, wanted);
   if (region.rowAxis < 0)
     return 1;
   int64_t rows =

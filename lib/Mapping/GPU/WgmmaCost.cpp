@@ -40,7 +40,8 @@ private:
   double getNumTiles() const;
   int64_t getSegment(bool isResult) const;
   double getShareOf(int64_t elements) const;
-  bool hasVectors(bool isResult) const;
+  int64_t getTogether(bool isResult) const;
+  bool loadsVectors() const;
   double getSingleSeconds() const;
   double getLoadSeconds() const;
   double getStoreSeconds() const;
@@ -51,8 +52,8 @@ private:
   }
   /// Whether the last step makes room for the next tile, which takes vectors.
   bool refills() const {
-    return plan.canRefill() && hasVectors(/*isResult=*/false) &&
-           hasVectors(/*isResult=*/true);
+    return plan.canRefill() && loadsVectors() &&
+           getTogether(/*isResult=*/true) > 1;
   }
   /// Whether a group waits for its next tile with nothing else to do.
   bool waitsForTile() const { return plan.buffers == 1 && !refills(); }
@@ -185,16 +186,30 @@ double WgmmaCost::getStoreSeconds() const {
                                     getShareOf(getSegment(/*isResult=*/true)));
 }
 
-/// Whether input or results go by vectors, as far as sizes allow it.
-bool WgmmaCost::hasVectors(bool isResult) const {
+/// Elements of input or results that go together, as far as sizes allow it.
+int64_t WgmmaCost::getTogether(bool isResult) const {
   const WgmmaAxis &last = isResult ? plan.getResultAxis() : plan.axes.back();
   bool isTurned = isResult && plan.turn != WgmmaTurn::None;
   int64_t bytes = isTurned ? kWgmmaTurnedBytes : kWgmmaVectorBytes;
-  int64_t lanes = bytes / problem.getElementBytes();
   int64_t size = isResult ? last.after : last.before;
-  return (isResult || last.isContiguous) &&
-         (ShapedType::isDynamic(size) || size % lanes == 0) &&
-         (last.step >= 0 || last.tile % lanes == 0);
+  if (!isResult && !last.isContiguous)
+    return 1;
+  int64_t together = bytes / problem.getElementBytes();
+  // Of f32, a lane's four results along the innermost dimension go together or
+  // one by one.
+  int64_t step = isResult && !isTurned && problem.getElementBytes() == 4 &&
+                         plan.steps.back().innermost
+                     ? together
+                     : 2;
+  while ((!ShapedType::isDynamic(size) && size % together != 0) ||
+         (last.step < 0 && last.tile % together != 0))
+    together /= step;
+  return together;
+}
+
+bool WgmmaCost::loadsVectors() const {
+  return getTogether(/*isResult=*/false) * problem.getElementBytes() ==
+         kWgmmaVectorBytes;
 }
 
 /// What single elements take where tiles come in pieces: their copies, of each
@@ -205,11 +220,12 @@ double WgmmaCost::getSingleSeconds() const {
   if (plan.pieces == 1)
     return 0;
   double clocks = 0;
-  if (!hasVectors(/*isResult=*/false))
-    clocks += plan.getShares() * problem.inputElements *
+  if (!loadsVectors())
+    clocks += plan.getShares() * problem.inputElements /
+              double(getTogether(/*isResult=*/false)) *
               dense.clocksPerNarrowCopy *
               (problem.readsColumns ? rates.columnsNarrowShare : 1);
-  if (!hasVectors(/*isResult=*/true))
+  if (getTogether(/*isResult=*/true) == 1)
     clocks += problem.outputElements * rates.singleStoreClocks;
   return resources.getClockSeconds(clocks);
 }

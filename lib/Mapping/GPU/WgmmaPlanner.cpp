@@ -246,5 +246,5 @@ std::optional<double> kron::estimateWgmmaRegion(const Problem &region,
   if (!found)
     return std::nullopt;
   return estimateWgmmaTime(*found, region, machine).total +
-         getRaggedSeconds(region, machine);
+         getRaggedSeconds(GPUKernel::Wgmma, region, machine);
 }

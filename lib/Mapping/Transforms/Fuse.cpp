@@ -22,6 +22,7 @@
 #include "VerifyOptions.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Dialect/Kron/Transforms/Chain.h"
+#include "kron/Dialect/Kron/Transforms/OrderUnitAxes.h"
 #include "kron/Mapping/CPU/Regrouped.h"
 #include "kron/Mapping/GPU/ChainPlanner.h"
 #include "kron/Mapping/GPU/GPUPlanner.h"
@@ -537,6 +538,7 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
         return success();
     if (hasEmptyArray(fused))
       return success();
+    orderUnitAxes(rewriter, fused);
     FailureOr<FusedOp> padded =
         padWhereFaster(rewriter, fused, machine, budget, allowsCublas);
     if (failed(padded))

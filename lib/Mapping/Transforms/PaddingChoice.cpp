@@ -92,12 +92,19 @@ static double getElements(ArrayRef<int64_t> shape) {
   return elements;
 }
 
-/// The axis along which neighbours of the input in memory lie.
-static int64_t getFirstAxis(const FusionChain &chain) {
+/// How many neighbours the input has in memory along axes that come in order
+/// and are not the one that is padded.
+static int64_t countFirst(const FusionChain &chain, int64_t padded) {
   SmallVector<int64_t> axes = invertPermutationVector(chain.inputPermutation);
-  return *llvm::find_if(llvm::reverse(axes), [&](int64_t axis) {
-    return chain.inputShape[axis] != 1 || axis == axes.front();
-  });
+  while (axes.size() > 1 && chain.inputShape[axes.back()] == 1)
+    axes.pop_back();
+  int64_t axis = axes.pop_back_val(), size = chain.inputShape[axis];
+  while (!axes.empty() && axes.back() == axis - 1 && axes.back() != padded &&
+         axis != padded) {
+    axis = axes.pop_back_val();
+    size *= chain.inputShape[axis];
+  }
+  return size;
 }
 
 /// Seconds of the copies between the arrays of `chain` and those of `padded`,
@@ -115,9 +122,8 @@ static double getCopySeconds(const FusionChain &chain,
   };
   if (!chain.inputPermutation.empty()) {
     const RowSplits rows = getGPUSplits(machine).rows;
-    double waste =
-        getSquareWaste(chain.inputShape[getFirstAxis(chain)], bytes) *
-        getSquareWaste(chain.inputShape[axis], bytes);
+    double waste = getSquareWaste(countFirst(chain, axis), bytes) *
+                   getSquareWaste(chain.inputShape[axis], bytes);
     seconds += resources.getLaunchSeconds() +
                getElements(chain.inputShape) * waste * 1e-6 /
                    (bytes == 2 ? rows.transposed16Bit : rows.transposedF32);

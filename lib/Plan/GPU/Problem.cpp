@@ -7,6 +7,7 @@
 
 #include "kron/Plan/GPU/Problem.h"
 #include "kron/Machine/NominalSizes.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -232,12 +233,38 @@ Problem kron::describeProblem(FusedOp fused) {
   return problem;
 }
 
+/// Elements of contracted axes that lie side by side in an array whose axes,
+/// the outermost first, are `axes`, before (`isInput`) or after the products.
+static int64_t countFibreSegment(ArrayRef<int64_t> axes,
+                                 ArrayRef<ProblemFactor> factors,
+                                 bool isInput) {
+  int64_t elements = 1;
+  for (int64_t axis : llvm::reverse(axes)) {
+    // Of several factors on an axis, the first one takes the input.
+    int64_t size = 0;
+    for (const ProblemFactor &factor : factors)
+      if (factor.axis == axis && !(isInput && size > 0))
+        size = isInput ? factor.sizeK : factor.sizeN;
+    if (size == 0)
+      break;
+    elements *= size;
+  }
+  return elements;
+}
+
 void kron::describeInput(Problem &problem, ArrayRef<int64_t> permutation,
                          ArrayRef<int64_t> shape) {
   problem.readsTranspose = isTransposed(permutation, problem.factors);
   problem.readsColumns = isAcrossColumns(permutation, problem.factors);
+  if (problem.readsColumns)
+    problem.fibreSegment =
+        countFibreSegment(invertPermutationVector(permutation), problem.factors,
+                          /*isInput=*/true);
   if (!problem.readsTranspose)
     return;
+  problem.fibreSegment = countFibreSegment(
+      llvm::to_vector(llvm::seq<int64_t>(permutation.size())), problem.factors,
+      /*isInput=*/false);
   int64_t rows = shape[getContiguousAxis(permutation)];
   problem.turnedRows = ShapedType::isDynamic(rows) ? -1 : rows;
 }

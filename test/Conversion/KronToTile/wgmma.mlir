@@ -94,7 +94,7 @@ func.func @transposed_apart(%x: memref<128x1024xf32>, %f: memref<128x128xf32>, %
 // CHECK:         tile.store %{{.*}} along [1] box [32, 32] bytes 8 axes [0, 1] : {{.*}}, <1024x32xf32, [1, 1024]>
 // CHECK-LABEL: gpu.func @columns_1(
 // CHECK:         tile.copy {{.*}} bytes 16 fill axes [0, 1] rounded
-// CHECK:         tile.if_aligned %{{.*}} bytes 16 axis 0 {
+// CHECK:         tile.if_aligned %{{.*}} bytes 4 axis 0 {
 // CHECK-NEXT:      tile.store %{{.*}} along [1] box [{{.*}}, 24] bytes 4 axes [0, 1] : {{.*}}, <1024x24xf32, [1, 1024]>
 func.func @columns(%x: memref<1024x64xf32>, %f: memref<32x64xf32>, %y: memref<32x1024xf32>,
                    %v: memref<1024x40xf32>, %g: memref<24x40xf32>, %z: memref<24x1024xf32>) {
@@ -242,5 +242,41 @@ func.func @between(%x: memref<64x6x?xf32>, %f: memref<64x64xf32>, %y: memref<64x
 // CHECK: tile.resize {{.*}} -> <1x64xbf16, [[LAYOUT]]>
 func.func @one_row(%x: memref<1x4096xbf16>, %f: memref<128x1xbf16>, %y: memref<128x4096xbf16>) {
   kron.kmm ins(%x : memref<1x4096xbf16>) factors(%f : memref<128x1xbf16>) outs(%y : memref<128x4096xbf16>)
+  return
+}
+
+// -----
+
+// Verify that 16-bit elements go by twos where columns are even, both ways.
+// CHECK-LABEL: gpu.func @twos_0(
+// CHECK:         tile.copy %{{.*}} bytes 4 fill
+// CHECK:         tile.store %{{.*}} along [0] box [33, 64] bytes 4
+func.func @twos(%x: memref<21x67418xf16>, %f: memref<33x21xf16>, %y: memref<33x67418xf16>) {
+  kron.kmm ins(%x : memref<21x67418xf16>) factors(%f : memref<33x21xf16>) outs(%y : memref<33x67418xf16>) {plan = #kron.gpu_plan<kernel = wgmma>}
+  return
+}
+
+// -----
+
+// Verify that they go by fours where rows are multiples of that, from registers if arrays are
+// aligned to 8 bytes.
+// CHECK-LABEL: gpu.func @fours_0(
+// CHECK:         tile.copy %{{.*}} bytes 8 fill
+// CHECK:         tile.if_aligned %{{.*}} bytes 8 axis 2
+// CHECK:         tile.store %{{.*}} bytes 8
+// CHECK:         tile.store %{{.*}} bytes 2
+func.func @fours(%x: memref<4624x4624xf16>, %f: memref<68x68xf16>, %g: memref<68x68xf16>, %y: memref<4624x4624xf16>) {
+  kron.mkm ins(%x : memref<4624x4624xf16>) factors(%f, %g : memref<68x68xf16>, memref<68x68xf16>) outs(%y : memref<4624x4624xf16>) {plan = #kron.gpu_plan<kernel = wgmma>}
+  return
+}
+
+// -----
+
+// Verify that the lesser one of the result and of what is added to it counts.
+// CHECK-LABEL: gpu.func @added_0(
+// CHECK:         tile.copy %{{.*}} bytes 16 fill
+// CHECK:         tile.store %{{.*}} bytes 4
+func.func @added(%x: memref<64x1024xf16>, %f: memref<64x64xf16>, %z: memref<64x1024xf16, strided<[1026, 1]>>, %y: memref<64x1024xf16>) {
+  kron.kmm ins(%x : memref<64x1024xf16>) factors(%f : memref<64x64xf16>) outs(%y : memref<64x1024xf16>) beta(1.0 : f32) addend(%z : memref<64x1024xf16, strided<[1026, 1]>>) {plan = #kron.gpu_plan<kernel = wgmma>}
   return
 }

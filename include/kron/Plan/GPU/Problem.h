@@ -78,6 +78,10 @@ struct Problem {
   /// Whether neighbouring elements of the input lie along a contracted axis,
   /// but those of the result lie inside of all that are contracted.
   bool readsColumns = false;
+  /// Elements of contracted axes that lie side by side in the array whose
+  /// neighbours lie along these: the input if `readsColumns`, the result if
+  /// `readsTranspose`.
+  int64_t fibreSegment = 1;
   /// Multiply-adds per position of the axes that are not contracted, with the
   /// sizes as they are.
   double rowMultiplyAdds = 0;

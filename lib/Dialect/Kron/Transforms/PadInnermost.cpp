@@ -25,6 +25,20 @@ static ShapedType getShapedType(Value array) {
   return cast<ShapedType>(array.getType());
 }
 
+/// Whether dimension `dim` of `array` and the next one are one in memory.
+static bool liesWithoutGaps(Value array, int64_t dim) {
+  auto type = dyn_cast<MemRefType>(array.getType());
+  if (!type)
+    return true;
+  SmallVector<ReassociationIndices> dims;
+  for (int64_t other = 0; other < type.getRank(); ++other) {
+    if (other != dim + 1)
+      dims.emplace_back();
+    dims.back().push_back(other);
+  }
+  return memref::CollapseShapeOp::isGuaranteedCollapsible(type, dims);
+}
+
 bool kron::canPadInnermost(FusedOp fused) {
   SmallVector<ModeProductOp> products = fused.getModeProducts();
   Type element = kron::getElementType(fused.getInit());
@@ -62,9 +76,17 @@ private:
   bool isPadded(ModeProductOp product) const {
     return static_cast<int64_t>(product.getAxis()) == padding.axis;
   }
-  Value getPart(Value array, ArrayRef<int64_t> shape);
+  Value getPart(Value array, ArrayRef<int64_t> shape,
+                ArrayRef<int64_t> offsets);
+  Value putPart(Value part, Value array, ArrayRef<int64_t> offsets);
+  Value fillZeros(Value array);
+  Value fillBehind(Value array, ArrayRef<int64_t> shape);
   Value copyToZeros(Value array, ArrayRef<int64_t> shape,
                     ArrayRef<int64_t> permutation);
+  SmallVector<ReassociationIndices>
+  groupAxes(Value input, ArrayRef<int64_t> permutation) const;
+  Value copyTransposed(Value input, ArrayRef<int64_t> shape,
+                       ArrayRef<int64_t> permutation);
   Value padInput();
   Value padFactor(ModeProductOp product);
   Value buildProducts(OpBuilder &builder, ValueRange args);
@@ -82,16 +104,52 @@ private:
 
 } // namespace
 
-/// The first positions of `array`, `shape` of them.
-Value Padder::getPart(Value array, ArrayRef<int64_t> shape) {
-  SmallVector<OpFoldResult> offsets(shape.size(), rewriter.getIndexAttr(0)),
-      strides(shape.size(), rewriter.getIndexAttr(1)),
-      sizes = getAsIndexOpFoldResult(rewriter.getContext(), shape);
+/// `shape` positions of `array` from `offsets` on.
+Value Padder::getPart(Value array, ArrayRef<int64_t> shape,
+                      ArrayRef<int64_t> offsets) {
+  MLIRContext *context = rewriter.getContext();
+  SmallVector<OpFoldResult> strides(shape.size(), rewriter.getIndexAttr(1)),
+      first = getAsIndexOpFoldResult(context, offsets),
+      sizes = getAsIndexOpFoldResult(context, shape);
   if (isOnTensors(array))
-    return tensor::ExtractSliceOp::create(rewriter, loc, array, offsets, sizes,
+    return tensor::ExtractSliceOp::create(rewriter, loc, array, first, sizes,
                                           strides);
-  return memref::SubViewOp::create(rewriter, loc, array, offsets, sizes,
-                                   strides);
+  return memref::SubViewOp::create(rewriter, loc, array, first, sizes, strides);
+}
+
+/// `array` with `part`, which `getPart` of it became, in its place.
+Value Padder::putPart(Value part, Value array, ArrayRef<int64_t> offsets) {
+  if (!isOnTensors(array))
+    return array;
+  MLIRContext *context = rewriter.getContext();
+  ArrayRef<int64_t> shape = getShapedType(part).getShape();
+  SmallVector<OpFoldResult> strides(shape.size(), rewriter.getIndexAttr(1));
+  return tensor::InsertSliceOp::create(
+      rewriter, loc, part, array, getAsIndexOpFoldResult(context, offsets),
+      getAsIndexOpFoldResult(context, shape), strides);
+}
+
+/// `array` full of zeros.
+Value Padder::fillZeros(Value array) {
+  Value zero = arith::ConstantOp::create(
+      rewriter, loc, rewriter.getZeroAttr(kron::getElementType(array)));
+  auto fill = linalg::FillOp::create(rewriter, loc, zero, array);
+  return isOnTensors(array) ? fill->getResult(0) : array;
+}
+
+/// `array` with zeros behind its first positions, `shape` of them, along the
+/// dimension that has more.
+Value Padder::fillBehind(Value array, ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> behind(getShapedType(array).getShape());
+  SmallVector<int64_t> offsets(shape.size(), 0);
+  for (auto [offset, size, taken] : llvm::zip_equal(offsets, behind, shape))
+    if (size != taken) {
+      offset = taken;
+      size -= taken;
+      return putPart(fillZeros(getPart(array, behind, offsets)), array,
+                     offsets);
+    }
+  return array;
 }
 
 /// A new array of `shape` with the elements of `array`, whose axes come in the
@@ -100,33 +158,65 @@ Value Padder::copyToZeros(Value array, ArrayRef<int64_t> shape,
                           ArrayRef<int64_t> permutation) {
   Type element = kron::getElementType(array);
   bool onTensors = isOnTensors(array);
+  SmallVector<int64_t> copied(getShapedType(array).getShape());
+  SmallVector<int64_t> offsets(shape.size(), 0);
   Value buffer = buffers.emplace_back(
       createBuffer(rewriter, loc, shape, /*sizes=*/{}, element, onTensors));
-  Value zero =
-      arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(element));
-  auto fill = linalg::FillOp::create(rewriter, loc, zero, buffer);
-  Value zeros = onTensors ? fill->getResult(0) : buffer;
-  SmallVector<int64_t> copied(getShapedType(array).getShape());
-  if (!permutation.empty())
+  if (!permutation.empty()) {
     copied = applyPermutation(copied, permutation);
-  Value source = array;
-  if (!permutation.empty() || !onTensors) {
-    Value part = getPart(zeros, copied);
-    Operation *copy =
-        permutation.empty()
-            ? linalg::CopyOp::create(rewriter, loc, array, part).getOperation()
-            : linalg::TransposeOp::create(rewriter, loc, array, part,
-                                          permutation);
-    if (onTensors)
-      source = copy->getResult(0);
+    Value zeros = fillBehind(buffer, copied);
+    auto copy = linalg::TransposeOp::create(
+        rewriter, loc, array, getPart(zeros, copied, offsets), permutation);
+    return putPart(onTensors ? copy->getResult(0) : Value(), zeros, offsets);
   }
-  if (!onTensors)
-    return buffer;
-  SmallVector<OpFoldResult> offsets(shape.size(), rewriter.getIndexAttr(0)),
-      strides(shape.size(), rewriter.getIndexAttr(1)),
-      sizes = getAsIndexOpFoldResult(rewriter.getContext(), copied);
-  return tensor::InsertSliceOp::create(rewriter, loc, source, zeros, offsets,
-                                       sizes, strides);
+  // Kernels that copy in order write the zeros, too.
+  Value zeros = fillZeros(buffer);
+  if (onTensors)
+    return putPart(array, zeros, offsets);
+  linalg::CopyOp::create(rewriter, loc, array, getPart(zeros, copied, offsets));
+  return buffer;
+}
+
+/// The axes of `permutation` in order. Those that are neighbours in `input`,
+/// too, and are not padded are one for a copy, whose squares are larger then.
+SmallVector<ReassociationIndices>
+Padder::groupAxes(Value input, ArrayRef<int64_t> permutation) const {
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t axis = 0, rank = permutation.size(); axis < rank; ++axis) {
+    bool continues = axis > 0 &&
+                     permutation[axis] == permutation[axis - 1] + 1 &&
+                     padding.axis != axis && padding.axis != axis - 1;
+    if (!continues || !liesWithoutGaps(input, permutation[axis - 1]))
+      groups.emplace_back();
+    groups.back().push_back(axis);
+  }
+  return groups;
+}
+
+/// The same as `copyToZeros` of `input` by squares of as many axes as lie as
+/// one.
+Value Padder::copyTransposed(Value input, ArrayRef<int64_t> shape,
+                             ArrayRef<int64_t> permutation) {
+  SmallVector<ReassociationIndices> groups = groupAxes(input, permutation);
+  auto order = llvm::to_vector(llvm::seq<int64_t>(groups.size()));
+  llvm::sort(order, [&](int64_t lhs, int64_t rhs) {
+    return permutation[groups[lhs].front()] < permutation[groups[rhs].front()];
+  });
+  ArrayView stored, copied;
+  for (int64_t group : order)
+    stored.groups.push_back(llvm::map_to_vector(groups[group], [&](int64_t a) {
+      return getShapedType(input).getDimSize(permutation[a]);
+    }));
+  for (const ReassociationIndices &group : groups)
+    copied.groups.push_back(
+        llvm::map_to_vector(group, [&](int64_t axis) { return shape[axis]; }));
+  SmallVector<int64_t> sizes =
+      llvm::map_to_vector(copied.groups, [](ArrayRef<int64_t> group) {
+        return computeProduct(group);
+      });
+  Value buffer = copyToZeros(collapseView(rewriter, loc, input, stored), sizes,
+                             invertPermutationVector(order));
+  return expandView(rewriter, loc, buffer, copied);
 }
 
 Value Padder::padInput() {
@@ -139,7 +229,8 @@ Value Padder::padInput() {
   if (permutation.empty() && shape[padding.axis] == padding.input)
     return input;
   shape[padding.axis] = padding.input;
-  return copyToZeros(input, shape, permutation);
+  return permutation.empty() ? copyToZeros(input, shape, permutation)
+                             : copyTransposed(input, shape, permutation);
 }
 
 /// The factor of `product`, with rows and columns for the padded axis.
@@ -183,8 +274,10 @@ void Padder::storeResult(FusedOp padded) {
   bool onTensors = isOnTensors(init);
   if (padded.getInit() != init) {
     Value result = onTensors ? padded->getResult(0) : padded.getInit();
-    auto copy = linalg::CopyOp::create(
-        rewriter, loc, getPart(result, getShapedType(init).getShape()), init);
+    ArrayRef<int64_t> sizes = getShapedType(init).getShape();
+    SmallVector<int64_t> offsets(sizes.size(), 0);
+    auto copy = linalg::CopyOp::create(rewriter, loc,
+                                       getPart(result, sizes, offsets), init);
     rewriter.replaceOp(fused, copy->getResults());
   } else {
     rewriter.replaceOp(fused, padded->getResults());
