@@ -234,12 +234,12 @@ class Function:
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _are_plain(self, args):
-        """Whether the kernel may take tensors as they are, numbers among them."""
-        for arg, value in zip(self._inputs, args):
-            if type(value) is not float and (value.requires_grad or value.is_neg() or value.is_conj()
-                                             or not _has_strides_for(arg, value)):
+        """Whether there are tensors that the kernel may take as they are, numbers among them."""
+        tensors = [(arg, value) for arg, value in zip(self._inputs, args) if type(value) is not float]
+        for arg, value in tensors:
+            if value.requires_grad or value.is_neg() or value.is_conj() or not _has_strides_for(arg, value):
                 return False
-        return True
+        return bool(tensors)
 
     def _call_tensors_simply(self, args, out):
         """The call with such tensors; the kernel checks them."""
