@@ -35,6 +35,14 @@ def _dtype(element):
     return dtype
 
 
+@functools.lru_cache(maxsize=None)
+def torch_dtype(element):
+    """PyTorch's dtype of an element type."""
+    import torch
+
+    return getattr(torch, _DTYPES[element])
+
+
 def _empty_array(shape, element):
     return np.empty(shape, _dtype(element))
 
@@ -98,7 +106,27 @@ def _dtype_of(array):
     return _dtype(TYPES[name])
 
 
+def _has_strides_for(arg, tensor):
+    """Whether a kernel takes the tensor's strides."""
+    return (tensor.is_contiguous() or not arg["contiguity"]
+            or (arg["contiguity"] == 1 and (tensor.shape[-1] <= 1 or tensor.stride(-1) == 1)))
+
+
 _PLAIN = {np.ndarray}
+
+#: Types of tensors that kernels take in PyTorch's current stream, and of numbers beside them.
+_PLAIN_TENSORS = set()
+_empty_like = None
+
+
+def register_tensors(kinds, empty_like):
+    """From now on kernels take tensors of these types as they are; `empty_like` makes others, for one of
+    them, of a shape and an element type."""
+    global _empty_like
+    _PLAIN_TENSORS.update(kinds, (float,))
+    _empty_like = empty_like
+
+
 
 
 class Function:
@@ -159,10 +187,13 @@ class Function:
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def __call__(self, *args, out=None):
-        if out is None and self._plan is not None and len(args) == len(self._inputs) \
-                and set(map(type, args)) == _PLAIN:
+        if self._plan is not None and len(args) == len(self._inputs):
+            kinds = set(map(type, args))
             try:
-                return self._call_simply(args)
+                if kinds == _PLAIN and out is None:
+                    return self._call_simply(args)
+                if kinds <= _PLAIN_TENSORS and self._are_plain(args):
+                    return self._call_tensors_simply(args, out)
             except (TypeError, ValueError, IndexError):
                 pass  # Converts what can be, and says what is wrong.
         if len(args) != len(self._inputs):
@@ -193,14 +224,32 @@ class Function:
         import kron.torch  # noqa: F401, makes tensors known to the fast path
 
         def allocate(shape, element):
-            return torch.empty(shape, dtype=getattr(torch, _DTYPES[element]),
-                               device=tensor.device)
+            return torch.empty(shape, dtype=torch_dtype(element), device=tensor.device)
 
         inputs = [self._tensor(arg, value) if _is_tensor(value) else value
                   for arg, value in zip(self._inputs, args)]
         outputs = self._allocate(inputs, allocate) if out is None else self._given(out)
         stream = torch.cuda.current_stream(tensor.device).cuda_stream if tensor.is_cuda else 0
         self._run(inputs, outputs, stream)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _are_plain(self, args):
+        """Whether there are tensors that the kernel may take as they are, numbers among them."""
+        tensors = [(arg, value) for arg, value in zip(self._inputs, args) if type(value) is not float]
+        for arg, value in tensors:
+            if value.requires_grad or value.is_neg() or value.is_conj() or not _has_strides_for(arg, value):
+                return False
+        return bool(tensors)
+
+    def _call_tensors_simply(self, args, out):
+        """The call with such tensors; the kernel checks them."""
+        if out is None:
+            tensor = next(value for value in args if type(value) is not float)
+            outputs = [_empty_like(tensor, [size if type(size) is int else args[size[0]].shape[size[1]]
+                                            for size in shape], element) for shape, element in self._plan]
+        else:
+            outputs = self._given(out)
+        self._kernel(*args, *outputs, stream=None)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _tensor(self, arg, value):
@@ -211,9 +260,7 @@ class Function:
                              "compiled functions have no derivatives; use torch.no_grad() or "
                              "detach()")
         value = value.detach().resolve_conj().resolve_neg()
-        fits = value.is_contiguous() or not arg["contiguity"] or \
-            (arg["contiguity"] == 1 and (value.shape[-1] <= 1 or value.stride(-1) == 1))
-        return value if fits or arg["access"] != "read" else value.contiguous()
+        return value if _has_strides_for(arg, value) or arg["access"] != "read" else value.contiguous()
 
     def _call_foreign(self, foreign, args, out):
         """Arrays of other libraries on the CPU; results are of the same one."""

@@ -204,3 +204,13 @@ def test_bad_input(name):
     kind, message, call = BAD[name]
     with pytest.raises(kind, match=message):
         call(np.ones((4, 3)))
+
+
+@pytest.mark.parametrize("columns", [1, 16])
+def test_long_sums_are_sums_of_parts(columns):
+    """One after the other, a million terms of 0.1 are off by a hundredth: most roundings are of a large sum."""
+    count, value = 10**6, np.float32(0.1)
+    a, b = (np.zeros((rows, 1), np.float32) for rows in (16, count))
+    total = kernel(a, b).matmul(np.full((count, columns), value))
+    bound = (count / 64 + 512) * np.finfo(np.float32).eps / 2
+    np.testing.assert_allclose(total, np.full((16, columns), count * float(value)), rtol=bound)

@@ -14,6 +14,7 @@ import pytest
 import reference
 from test_pairwise import NAMES, SIZES, laid_out
 
+import kron
 from kron import _jit
 from kron.kernels import Kernel, _distance, _named, _programs, _trace, cdist, kernel
 
@@ -257,7 +258,9 @@ def test_functions_with_names_are_functions_of_rows():
 def is_on_gpu(request, monkeypatch):
     """Programs give their text instead of results, as if arrays were on a CPU or on a GPU."""
     monkeypatch.setattr(_jit, "_device_of", lambda array: request.param)
-    monkeypatch.setattr(_programs, "_compiled", lambda write, device, *key: lambda *arrays, out: write(*key))
+    monkeypatch.setattr(_programs, "_compiled", lambda write, device, *key: lambda *arrays, out=None: write(*key))
+    for name in ("_pairwise_program", "_apply_program", "_grad_program"):
+        monkeypatch.setattr(_programs, name, getattr(_programs, name).__wrapped__)
     return request.param == 0
 
 
@@ -304,6 +307,14 @@ def test_programs_of_gradients_know_rows_on_a_gpu(is_on_gpu):
     assert (found["a"], found["b"], found["u"], found["v"]) == (rows, rows, columns, columns)
     # Linalg has gradients by hyper-parameters.
     assert arguments_of(_programs.gradient(function, arrays, 2, weights=rows_of(7, 5)))["a"] == "?x?"
+
+
+def test_numbers_are_arguments_without_memory():
+    function = _trace.PairFunction.parse(_named.TEXTS["gaussian"])
+    rows = _programs._patterns([(7, 3), (5, 3), None], 0)
+    text = _programs._apply_text(function, "f32", rows, (), *_programs._matrices([(5, 1)], 0))
+    assert arguments_of(text) == {"a": "?x3", "b": "?x3", "q0": "f32", "v": "?x1"}
+    assert kron.compile(text, target="cuda:sm_90a").names == ["main"]
 
 
 def test_hyper_parameters_of_functions():

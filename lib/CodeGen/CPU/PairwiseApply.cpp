@@ -59,6 +59,8 @@ private:
 
   void emitFew(Emitter &emitter, const PairwiseBlock &block, Int sizeK);
   void emitTerms(Emitter &emitter, const Tile &tile, ArrayRef<Value> computed);
+  /// Adds `count` vectors of sums to `totals`, and sets them to zero.
+  void addToTotals(Emitter &emitter, Int count, Value totals);
   void storeFew(Emitter &emitter, const PairwiseBlock &block);
   /// Where the vectors that `row` and `column` have are.
   Value getFewSums(Emitter &emitter, Int row, Int column);
@@ -79,11 +81,15 @@ private:
   /// Columns of a part at most; whether they may be few or many.
   int64_t blockColumns;
   bool mayBeFew, mayBeMany;
+  /// Of few columns: whether sums of `blockN` positions of N are added to
+  /// others, so that most roundings are of small ones.
+  bool hasTotals;
   /// Positions of N whose values are in the scratch, and elements of a row of
   /// sums of many columns.
   int64_t blockN, rowOfSums;
   /// In the scratch.
-  int64_t panelOffset, fewSumsOffset, pairsOffset, manySumsOffset;
+  int64_t panelOffset, fewSumsOffset, fewTotalsOffset, pairsOffset,
+      manySumsOffset;
 
   /// Of the part that is emitted: columns, where its sums are, and where the
   /// values of a column of register tiles go; null: nowhere.
@@ -112,9 +118,14 @@ ApplyBuilder::ApplyBuilder(OpBuilder &builder, SymbolTable &symbols,
   rowOfSums = llvm::alignTo(blockColumns, lanes);
   panelOffset = scratchElements;
   int64_t rows = plan.getRowBlock();
+  int64_t sizeN =
+      cast<MemRefType>(op.getRhs().getType())
+          .getDimSize(cast<PairOpInterface>(op.getOperation()).getRowsDim(1));
+  hasTotals = isSum && (ShapedType::isDynamic(sizeN) || sizeN > blockN);
   if (mayBeFew) {
-    fewSumsOffset = panelOffset + llvm::alignTo(fewColumns, lanes) * width;
+    fewTotalsOffset = panelOffset + llvm::alignTo(fewColumns, lanes) * width;
     int64_t numSums = rows * fewColumns * terms.getNumVectors();
+    fewSumsOffset = fewTotalsOffset + (hasTotals ? numSums * lanes : 0);
     scratchElements = fewSumsOffset + numSums * lanes;
   }
   if (mayBeMany) {
@@ -237,16 +248,41 @@ Value ApplyBuilder::getFewSums(Emitter &emitter, Int row, Int column) {
 
 void ApplyBuilder::emitFew(Emitter &emitter, const PairwiseBlock &block,
                            Int sizeK) {
-  sums = emitter.offsetPointer(scratch, fewSumsOffset);
+  Value totals = emitter.offsetPointer(scratch, fewTotalsOffset);
   pairs = nullptr;
-  fillSums(emitter, emitter.mul(block.rows, columns));
+  Int count = emitter.mul(block.rows, columns);
+  sums = totals;
+  fillSums(emitter, count);
+  if (hasTotals) {
+    sums = emitter.offsetPointer(scratch, fewSumsOffset);
+    fillSums(emitter, count);
+  }
   Value panel = emitter.offsetPointer(scratch, panelOffset);
-  emitter.forLoop(0, block.columns, width, [&](Int first) {
-    PairwiseBlock strip = getStrip(emitter, block, first);
-    packPanel(emitter, strip.values, strip.columns, columns, panel);
-    emitStrip(emitter, strip, sizeK, isPacked(emitter, first));
+  emitter.forLoop(0, block.columns, blockN, [&](Int begin) {
+    Int end = emitter.min(emitter.add(begin, blockN), block.columns);
+    emitter.forLoop(begin, end, width, [&](Int first) {
+      PairwiseBlock strip = getStrip(emitter, block, first);
+      packPanel(emitter, strip.values, strip.columns, columns, panel);
+      emitStrip(emitter, strip, sizeK, isPacked(emitter, first));
+    });
+    if (hasTotals)
+      addToTotals(emitter, count, totals);
   });
+  sums = totals;
   storeFew(emitter, block);
+}
+
+void ApplyBuilder::addToTotals(Emitter &emitter, Int count, Value totals) {
+  VectorType type = emitter.getVectorType(lanes);
+  emitter.forLoop(0, count, 1, [&](Int number) {
+    Int offset = emitter.mul(number, lanes);
+    Value sum = emitter.offsetPointer(sums, offset);
+    Value total = emitter.offsetPointer(totals, offset);
+    Value added = emitSum(emitter, emitter.loadVector(type, total, nullptr),
+                          emitter.loadVector(type, sum, nullptr));
+    emitter.storeVector(added, total, nullptr);
+    emitter.storeVector(emitter.zero(type), sum, nullptr);
+  });
 }
 
 void ApplyBuilder::emitTerms(Emitter &emitter, const Tile &tile,
@@ -357,13 +393,22 @@ void ApplyBuilder::emitProducts(Emitter &emitter, const PairwiseBlock &block,
 
 void ApplyBuilder::emitProduct(Emitter &emitter, Int count, Int first,
                                const Tile &tile) {
-  SmallVector<Value> at;
-  for (int64_t row = 0; row < tile.rows; ++row)
-    for (int64_t vector = 0; vector < tile.vectors; ++vector)
-      at.push_back(getManySums(emitter, emitter.add(tile.row, row),
-                               emitter.add(first, vector * lanes)));
-  addProducts(emitter, emitter.offsetPointer(scratch, panelOffset), count, tile,
-              at);
+  VectorType type = emitter.getVectorType(lanes);
+  SmallVector<Value> zeros(tile.rows * tile.vectors, emitter.zero(type));
+  // From zero: most roundings are of small sums then.
+  SmallVector<Value> added =
+      emitSums(emitter, emitter.offsetPointer(scratch, panelOffset), count,
+               tile, std::move(zeros), [&](Value lhs, Value rhs, Value sum) {
+                 return emitMultiplyAdd(emitter, lhs, rhs, sum);
+               });
+  for (auto [index, value] : llvm::enumerate(added)) {
+    auto number = static_cast<int64_t>(index);
+    Value at =
+        getManySums(emitter, emitter.add(tile.row, number / tile.vectors),
+                    emitter.add(first, number % tile.vectors * lanes));
+    Value old = emitter.loadVector(type, at, nullptr);
+    emitter.storeVector(emitSum(emitter, old, value), at, nullptr);
+  }
 }
 
 void ApplyBuilder::storeMany(Emitter &emitter, const PairwiseBlock &block) {

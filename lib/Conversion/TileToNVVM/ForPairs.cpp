@@ -69,8 +69,8 @@ private:
   SmallVector<Value> loadCopied(Int slot, int64_t column, int64_t result);
   void addProducts(const LoweredFragment &matrix, Int slot, Int first,
                    bool mayEnd, Sums &sums);
-  void addColumns(ArrayRef<Value> matrix, int64_t begin, Int slot, Int first,
-                  bool mayEnd, Sums &sums);
+  void addColumns(ArrayRef<Value> matrix, int64_t begin, int64_t result,
+                  Int slot, Int first, bool mayEnd, Sums &sums);
   void copyAhead(Int block, Int behind);
   void addBlock(Int block, Int behind, Sums &sums);
   void addTerms(ArrayRef<Value> terms, int64_t number, Sums &sums);
@@ -122,10 +122,11 @@ void PairProducts::addTerms(ArrayRef<Value> terms, int64_t number, Sums &sums) {
     Value finite = emitFiniteOrZero(k.builder, k.loc, largest);
     Value &sum = sums[rows * results + number];
     Value factor = exp(sub(sums[number], finite));
-    sum = arith::MulFOp::create(k.builder, k.loc, sum, factor);
+    Value added = constant(0);
     for (Value term : terms)
-      sum =
-          arith::AddFOp::create(k.builder, k.loc, sum, exp(sub(term, finite)));
+      added = arith::AddFOp::create(k.builder, k.loc, added,
+                                    exp(sub(term, finite)));
+    sum = k.fma(sum, factor, added);
   }
   sums[number] = largest;
 }
@@ -184,44 +185,45 @@ int64_t PairProducts::getStep() const {
 
 /// Adds products with columns of the matrix from `first` on, whose values
 /// are in `slot`: not all, if it `mayEnd`, exist. Columns of the matrix may be
-/// computed here, one after the other.
+/// computed here, one after the other. Of those that are there, one result
+/// after the other has sums of its own.
 void PairProducts::addProducts(const LoweredFragment &matrix, Int slot,
                                Int first, bool mayEnd, Sums &sums) {
   matrix.forParts([&](const Boxes &part) {
     ArrayRef<Value> known = part.front();
-    for (int64_t begin = 0; begin < columns; begin += getStep())
-      if (known[begin])
-        addColumns(known, begin, slot, first, mayEnd, sums);
+    for (int64_t result = 0; result < results; ++result)
+      for (int64_t begin = 0; begin < columns; begin += getStep())
+        if (known[begin])
+          addColumns(known, begin, result, slot, first, mayEnd, sums);
   });
 }
 
-/// The same with the columns of a step from number `begin` on.
-void PairProducts::addColumns(ArrayRef<Value> matrix, int64_t begin, Int slot,
-                              Int first, bool mayEnd, Sums &sums) {
-  SmallVector<Value> exist;
-  SmallVector<Int> places;
-  for (int64_t column = begin; column < begin + getStep(); ++column) {
-    Int row = k.add(first, grid.columnOffset(column));
-    exist.push_back(mayEnd ? k.less(row, sizeN) : Value());
-    places.push_back(mayEnd ? k.min(row, k.sub(sizeN, 1)) : row);
-  }
-  // Neither a value nor an element may make a NaN of what does not exist.
-  auto orZero = [&](int64_t number, Value value) {
-    Value exists = exist[number];
-    return exists ? k.select(exists, value, constant(0)) : value;
+/// The same of one result, with the columns of a step from number `begin` on.
+void PairProducts::addColumns(ArrayRef<Value> matrix, int64_t begin,
+                              int64_t result, Int slot, Int first, bool mayEnd,
+                              Sums &sums) {
+  auto getRow = [&](int64_t column) {
+    return k.add(first, grid.columnOffset(column));
   };
-  for (int64_t result = 0; result < results; ++result) {
-    SmallVector<Value> loaded;
-    if (copiesValues)
-      loaded = loadCopied(slot, begin, result);
-    else
-      loaded = {orZero(0, loadValue(places.front(), result))};
-    for (auto [number, value] : llvm::enumerate(loaded)) {
-      int64_t column = begin + static_cast<int64_t>(number);
-      for (int64_t row = 0; row < rows; ++row) {
-        Value &sum = sums[row * results + result];
-        sum = k.fma(orZero(number, matrix[row * columns + column]), value, sum);
-      }
+  // Neither a value nor an element may make a NaN of what does not exist.
+  auto orZero = [&](int64_t column, Value value) {
+    return mayEnd ? k.select(k.less(getRow(column), sizeN), value, constant(0))
+                  : value;
+  };
+  SmallVector<Value> loaded;
+  if (copiesValues) {
+    loaded = loadCopied(slot, begin, result);
+  } else {
+    Int row = getRow(begin);
+    if (mayEnd)
+      row = k.min(row, k.sub(sizeN, 1));
+    loaded = {orZero(begin, loadValue(row, result))};
+  }
+  for (auto [number, value] : llvm::enumerate(loaded)) {
+    int64_t column = begin + static_cast<int64_t>(number);
+    for (int64_t row = 0; row < rows; ++row) {
+      Value &sum = sums[row * results + result];
+      sum = k.fma(orZero(column, matrix[row * columns + column]), value, sum);
     }
   }
 }
@@ -257,18 +259,13 @@ void PairProducts::addBlock(Int block, Int behind, Sums &sums) {
   bool mayEnd = !sizeN.isConstant() ||
                 sizeN.getConstant() % static_cast<int64_t>(op.getBy()) != 0;
   if (kind == Accumulation::Sum) {
-    // Of matrix instructions, which leave room for that, sums of a block start
-    // from zero: most roundings are of small sums then.
-    bool startsFromZero = grid.ofAtom;
+    // Sums of a block start from zero: most roundings are of small sums then.
     Int slot = copiesValues ? getSlot(behind) : Int(0);
     auto addAll = [&](bool mayEnd) {
-      Sums next(sums);
-      if (startsFromZero)
-        next.assign(sums.size(), constant(0));
+      Sums next(sums.size(), constant(0));
       addProducts(lowering.fragments.at(fragment), slot, first, mayEnd, next);
-      for (size_t number = 0; startsFromZero && number < sums.size(); ++number)
-        next[number] =
-            arith::AddFOp::create(k.builder, k.loc, sums[number], next[number]);
+      for (auto [sum, added] : llvm::zip_equal(sums, next))
+        added = arith::AddFOp::create(k.builder, k.loc, sum, added);
       return next;
     };
     Value isWhole =

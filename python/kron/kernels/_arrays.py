@@ -3,17 +3,23 @@
 SPDX-License-Identifier: MIT
 """
 
+import functools
 import math
 import numbers
 import sys
 
 import numpy as np
 
-from kron import _jit
+from kron import _core, _functions, _jit
 from kron.kernels._programs import element_of
 
 _ELEMENTS = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64"}
 is_tensor = _jit._is_tensor
+
+
+def is_plain(array):
+    """Whether it is a tensor, and PyTorch neither traces nor transforms what is done to it."""
+    return not _functions.is_dynamo_compiling() and is_tensor(array) and _core.is_plain_context()
 
 
 def check_array(value, name):
@@ -27,6 +33,9 @@ def check_array(value, name):
 
 def check_like(value, name, other, other_name):
     """Refuses an array that is not of the library, type and device of another one."""
+    if (type(value) is type(other) and value.dtype == other.dtype
+            and getattr(value, "device", None) == getattr(other, "device", None)):
+        return
     check_array(value, name)
     if is_tensor(value) != is_tensor(other):
         raise TypeError(f"expects {name} to be a {'tensor' if is_tensor(other) else 'NumPy array'} as "
@@ -45,6 +54,8 @@ def check_matrix(value, name, axes):
 
 def joined_batch(batch, other, name):
     """Two batches broadcast together."""
+    if not other or tuple(other) == tuple(batch):
+        return tuple(batch)
     try:
         return np.broadcast_shapes(tuple(batch), tuple(other))
     except ValueError:
@@ -52,8 +63,46 @@ def joined_batch(batch, other, name):
                          f"{tuple(other)}") from None
 
 
+class Passed:
+    """What checks of tensors gave, by what they depend on: calls like one before are not checked again."""
+
+    _MOST = 1024
+
+    def __init__(self):
+        self._found = {}
+
+    @staticmethod
+    def key(*tensors):
+        """Types, shapes and devices; None where a check may have more to say, or somebody traces it."""
+        if not is_plain(tensors[0]) or any(type(tensor) is not type(tensors[0]) for tensor in tensors):
+            return None
+        return tuple([(tensor.shape, tensor.dtype, tensor.device) for tensor in tensors])
+
+    def get(self, key):
+        return None if key is None else self._found.get(key)
+
+    def keep(self, key, value):
+        if key is None:
+            return
+        if len(self._found) >= self._MOST:
+            self._found.clear()
+        self._found[key] = value
+
+
+_points = Passed()
+
+
 def check_points(a, b, a_name="a", b_name="b"):
     """Checks the rows of both sides, and gives the shape of their matrix."""
+    key = Passed.key(a, b)
+    shape = _points.get(key)
+    if shape is None:
+        shape = _check_points(a, b, a_name, b_name)
+        _points.keep(key, shape)
+    return shape
+
+
+def _check_points(a, b, a_name, b_name):
     check_array(a, a_name)
     check_matrix(a, a_name, "M, K")
     check_like(b, b_name, a, a_name)
@@ -96,6 +145,26 @@ def host_values(array):
     return array.detach().numpy()
 
 
+@functools.lru_cache(maxsize=256)
+def _host_scalar(value, dtype):
+    import torch
+
+    # What inference makes has no part in derivatives.
+    with torch.inference_mode(False):
+        return torch.full((), value, dtype=getattr(torch, dtype), device="cpu")
+
+
+def scalar(value, dtype, like):
+    """A number as a tensor without axes for `like`: of the host, where programs take it as a number, which no
+    kernel has to write; while PyTorch traces or transforms, of its device."""
+    if is_plain(like):
+        return _host_scalar(value, dtype)
+    import torch
+
+    # Unlike a copy of a tensor of the host, a kernel that writes it is not waited for.
+    return torch.full((), value, dtype=getattr(torch, dtype), device=like.device)
+
+
 def hyper_parameter(value, name, like):
     """A number or an array as one of the library, device and accumulation type of `like`."""
     dtype = accumulator_of(like)
@@ -118,15 +187,21 @@ def hyper_parameter(value, name, like):
         if value.is_complex() or value.dtype == torch.bool:
             raise TypeError(f"expects {name} to have real elements, but got {value.dtype}")
     if is_number:
-        # Unlike a copy of a tensor of the host, a kernel that writes it is not waited for.
-        return torch.full((), float(value), dtype=getattr(torch, dtype), device=like.device)
+        return scalar(float(value), dtype, like)
     return torch.as_tensor(value, dtype=getattr(torch, dtype), device=like.device)
+
+
+@functools.lru_cache(maxsize=256)
+def _is_positive(number, dtype):
+    """Whether a number is what check_positive takes."""
+    limits = np.finfo(dtype)
+    return math.sqrt(limits.tiny) * 2 < number < float(limits.max)
 
 
 def check_positive(array, name, shown):
     """Refuses values whose squares are not positive, finite elements of their type."""
     values = host_values(array)
-    if values is None:
+    if values is None or (type(shown) in (int, float) and _is_positive(shown, values.dtype)):
         return
     if not np.all((values > 0) & np.isfinite(values)):
         raise ValueError(f"expects {name} to be positive and finite, but got {shown}")

@@ -113,6 +113,9 @@ class Kernel:
         rhs, is_vector = self._columns(rhs, "rhs")
         shift = _arrays.hyper_parameter(noise, "noise", self.a)
         _arrays.check_not_negative(shift, "noise", noise)
+        if _arrays.is_tensor(shift):
+            # Arithmetic with the residuals, unlike a program, takes no number of the host for it.
+            shift = shift.to(self.a.device)
         batch = _arrays.joined_batch(self.shape[:-2], rhs.shape[:-2], "rhs")
         _arrays.joined_batch(batch, shift.shape, "noise")
         result = _operations.solve(self, rhs, shift, _cg.options(self.a, tolerance, max_iterations, rank))

@@ -23,13 +23,15 @@ _SMALL = 64
 @dataclasses.dataclass(frozen=True)
 class _Operand:
     """An array of a program: `batch` has 1 for an axis that stretches and ? for others; `core` are
-    the sizes behind it, ? where the program serves all."""
+    the sizes behind it, ? where the program serves all, or None of a number, which is no array."""
 
     name: str
     batch: str
-    core: tuple = ()
+    core: tuple | None = ()
 
     def type(self, element):
+        if self.core is None:
+            return element
         return f"tensor<{''.join(f'{size}x' for size in (*self.batch, *self.core))}{element}>"
 
 
@@ -47,7 +49,9 @@ def element_of(array):
 
 
 def _pattern(shape, core):
-    """The batch of an array with these sizes behind it."""
+    """The batch of an array with these sizes behind it; a number has no shape."""
+    if shape is None:
+        return "", None
     return "".join("1" if size == 1 else "?" for size in shape[:len(shape) - len(core)]), core
 
 
@@ -159,52 +163,95 @@ def _compiled(write, device, *key):
     return _jit.Function(_compile.compile(write(*key), device=device))
 
 
-def _core(matrix, most=None):
+def _core(shape, most=None):
     """Sizes of a matrix that a program has, and ? for those that it serves all of: without `most` both;
     else its rows have their length, if there is any, and their number is open if it is larger than that."""
-    rows, length = matrix.shape[-2:]
+    rows, length = shape[-2:]
     if most is None:
         return "?", "?"
     return rows if 0 < rows <= most else "?", length or "?"
 
 
-def _patterns(arrays, most=None):
-    """Shapes of x, y and hyper-parameters, or of their directions."""
-    return tuple(_pattern(array.shape, _core(array, most) if index < 2 else ())
-                 for index, array in enumerate(arrays))
+def _patterns(shapes, most=None):
+    """Those of x, y and hyper-parameters, or of their directions."""
+    return tuple(_pattern(shape, _core(shape, most) if index < 2 else ()) for index, shape in enumerate(shapes))
 
 
-def _matrices(arrays, most=None):
-    return tuple(_pattern(array.shape, _core(array, most)) for array in arrays)
+def _matrices(shapes, most=None):
+    return tuple(_pattern(shape, _core(shape, most)) for shape in shapes)
 
 
-def _run(write, function, arrays, directions, others, *details, most=None, out=None):
-    x = arrays[0]
-    program = _compiled(write, _jit._device_of(x), function, element_of(x), _patterns(arrays, most),
-                        _patterns(directions), *details)
-    return program(*arrays, *directions, *others, out=out)
-
-
-def _sizes_for(array, directions, most=0):
+def _sizes_for(device, directions, most=0):
     """What _core takes for an operation that has a kernel of its own on a GPU."""
-    return most if not directions and _jit._device_of(array) >= 0 else None
+    return most if not directions and device >= 0 else None
+
+
+# ----------------------------------------------------------------------------------
+# Programs by shapes
+# ----------------------------------------------------------------------------------
+
+# Calls with shapes that were met find their program without a look at any of these.
+_by_shapes = functools.lru_cache(maxsize=4096)
+
+
+@_by_shapes
+def _pairwise_program(function, device, element, arrays, directions):
+    # Tiles are as large as many small matrices, and only for these is it worth a program.
+    is_small = min(shape[-2] for shape in arrays[:2]) <= _SMALL
+    has_batch = max(math.prod(shape[:-2]) for shape in arrays[:2]) > 1
+    most = _sizes_for(device, directions, _SMALL) if is_small and has_batch else None
+    return _compiled(_pairwise_text, device, function, element, _patterns(arrays, most), _patterns(directions))
+
+
+@_by_shapes
+def _apply_program(function, device, element, arrays, directions, values):
+    most = _sizes_for(device, directions)
+    return _compiled(_apply_text, device, function, element, _patterns(arrays, most), _patterns(directions),
+                     *_matrices([values], most))
+
+
+@_by_shapes
+def _grad_program(function, device, element, arrays, directions, by, weights, factors, outputs):
+    most = _sizes_for(device, directions) if by < 2 else None
+    return _compiled(_grad_text, device, function, element, _patterns(arrays, most), _patterns(directions), by,
+                     _matrices(weights), _matrices(factors, 0 if outputs else most), outputs)
+
+
+def _on_device(array, device, takes_numbers):
+    """A hyper-parameter as a program on a GPU takes it: one of the host is a number."""
+    if array.is_cuda:
+        return array
+    return array.item() if takes_numbers and array.dim() == 0 else array.to(device)
+
+
+def _shapes(arrays):
+    return tuple([None if type(array) is float else array.shape for array in arrays])
+
+
+class _Call:
+    """Operands of a call, and what its program follows from beside their shapes."""
+
+    def __init__(self, function, arrays, directions):
+        x = arrays[0]
+        device = _jit._device_of(x)
+        if getattr(x, "is_cuda", False):
+            arrays, directions = ([*group[:2], *(_on_device(array, x.device, not directions) for array in group[2:])]
+                                  for group in (arrays, directions))
+        self.arrays, self.directions = arrays, directions
+        self.key = function, device, element_of(x), _shapes(arrays), _shapes(directions)
 
 
 def pairwise(function, arrays, directions=(), out=None):
     """F of `arrays`, which are x, y and hyper-parameters, as a matrix, in `out` if that is given;
     along `directions`, if there are any, its derivative."""
-    x, y = arrays[:2]
-    # Tiles are as large as many small matrices, and only for these is it worth a program.
-    is_small = min(x.shape[-2], y.shape[-2]) <= _SMALL
-    has_batch = max(math.prod(array.shape[:-2]) for array in (x, y)) > 1
-    most = _sizes_for(x, directions, _SMALL) if is_small and has_batch else None
-    return _run(_pairwise_text, function, arrays, directions, (), most=most, out=out)
+    call = _Call(function, arrays, directions)
+    return _pairwise_program(*call.key)(*call.arrays, *call.directions, out=out)
 
 
 def apply(function, arrays, values, directions=()):
     """F times `values`, or its derivative along `directions` times these."""
-    most = _sizes_for(values, directions)
-    return _run(_apply_text, function, arrays, directions, [values], *_matrices([values], most), most=most)
+    call = _Call(function, arrays, directions)
+    return _apply_program(*call.key, values.shape)(*call.arrays, *call.directions, values)
 
 
 def gradient(function, arrays, by, weights=None, factors=(), directions=(), outputs=False):
@@ -212,6 +259,6 @@ def gradient(function, arrays, by, weights=None, factors=(), directions=(), outp
     times the product of the two `factors`, by array number `by`: one for each position of the batch of
     all arrays with `outputs`, whose factors have one column."""
     weights = () if weights is None else (weights,)
-    most = _sizes_for(arrays[0], directions) if by < 2 else None
-    return _run(_grad_text, function, arrays, directions, [*weights, *factors], by, _matrices(weights),
-                _matrices(factors, 0 if outputs else most), outputs, most=most)
+    call = _Call(function, arrays, directions)
+    program = _grad_program(*call.key, by, _shapes(weights), _shapes(factors), outputs)
+    return program(*call.arrays, *call.directions, *weights, *factors)

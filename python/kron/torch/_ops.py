@@ -14,8 +14,8 @@ import torch
 from torch.autograd import forward_ad
 from torch.utils import _pytree as pytree
 
-from .. import _core
-from . import _autocast, _dispatch, _grads, _kernels, _shapes, _vmap
+from .. import _core, _jit
+from . import _autocast, _dispatch, _grads, _kernels, _shapes, _streams, _vmap
 
 _library = torch.library.Library("kron", "DEF")
 
@@ -72,6 +72,13 @@ _core.register_tensors(
     is_autocast=torch._C._is_any_autocast_enabled,
     is_autocast_on=torch.is_autocast_enabled, autocast_type=torch.get_autocast_dtype,
     casts={torch.float16: "half", torch.bfloat16: "bfloat16", torch.float32: "float"})
+
+def _empty_like(tensor, shape, element):
+    return tensor.new_empty(shape, dtype=_jit.torch_dtype(element))
+
+
+if _streams.IS_FOUND:
+    _jit.register_tensors((torch.Tensor, torch.nn.Parameter), _empty_like)
 
 _bad_pool_size = _core.bad_pool_size()
 if _bad_pool_size is not None:

@@ -11,7 +11,7 @@ import functools
 
 import torch
 
-from ..kernels import _distance, _programs
+from ..kernels import _arrays, _distance, _programs
 from ..kernels._trace import PairFunction, swapped_text
 from . import _dispatch, _ops
 
@@ -23,13 +23,28 @@ _library.define("pairwise_grad(Tensor[] arrays, Tensor[] weights, Tensor[] direc
                 "str function) -> Tensor[]")
 
 
+_PLAIN = {torch.Tensor, torch.nn.Parameter}
+
+
+def _is_hidden(*arrays):
+    """Whether nothing but the caller has to see an operation on these tensors: going through PyTorch's
+    dispatcher takes longer than a small kernel."""
+    return (_arrays.is_plain(arrays[0]) and (arrays[0].is_cuda or arrays[0].is_cpu)
+            and all(type(array) in _PLAIN for array in arrays)
+            and not (torch.is_grad_enabled() and any(array.requires_grad for array in arrays)))
+
+
 def pairwise(function, arrays):
     """_programs.pairwise with derivatives."""
+    if _is_hidden(*arrays):
+        return _programs.pairwise(_function(function), arrays)
     return _dispatch.pairwise(list(arrays), [], function)
 
 
 def apply(function, arrays, values):
     """_programs.apply with derivatives."""
+    if _is_hidden(*arrays, values):
+        return _programs.apply(_function(function), arrays, values)
     return _dispatch.pairwise_apply(list(arrays), values, [], function)
 
 

@@ -5,11 +5,11 @@
 import torch
 
 #: Whether compiled code asks PyTorch itself (from 2.10 on).
-_IS_FOUND = hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
+IS_FOUND = hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
 
 
 def stream_of(x):
     """The stream that a call on x's device goes to, as compiled code takes it."""
-    if _IS_FOUND or not x.is_cuda:
+    if IS_FOUND or not x.is_cuda:
         return None
     return torch.cuda.current_stream(x.device).cuda_stream

@@ -9,8 +9,9 @@ import pytest
 import torch
 from torch.autograd import gradcheck, gradgradcheck
 from torch.func import grad, jacrev, vmap
+from torch.utils._python_dispatch import TorchDispatchMode
 
-from kron.kernels import kernel
+from kron.kernels import cdist, kernel
 
 
 def array(*shape, dtype=torch.float64, requires_grad=False):
@@ -232,3 +233,27 @@ def test_arrays_that_need_gradients_are_not_numpy_arrays():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert np.asarray(kernel(a.detach())).shape == (4, 4)
+
+
+def test_calls_that_somebody_sees_are_operations():
+    class Names(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            seen.append(str(function))
+            return function(*args, **(kwargs or {}))
+
+    a, v, seen = torch.randn(5, 3), torch.randn(5, 2), []
+    wanted = cdist(a, a), kernel(a, lengthscale=1.25).matmul(v)
+    with Names():
+        found = cdist(a, a), kernel(a, lengthscale=1.25).matmul(v)
+    assert [name for name in seen if name.startswith("kron")] == ["kron.pairwise.default", "kron.pairwise_apply.default"]
+    assert all(map(torch.equal, found, wanted))
+
+
+def test_numbers_of_inference_serve_derivatives():
+    a = torch.randn(5, 3, requires_grad=True)
+    with torch.inference_mode():
+        wanted = kernel(a, lengthscale=1.375).to_dense()
+    result = kernel(a, lengthscale=1.375).to_dense()
+    assert torch.equal(result, wanted)
+    result.sum().backward()
+    assert a.grad.isfinite().all()

@@ -2,7 +2,8 @@
 // RUN: kron-opt %s --convert-pairwise-to-vector --split-input-file | FileCheck %s --check-prefix=MANY
 
 // Verify the sums of few columns: vectors of the scratch start at 0, V is packed with lanes along N, each value of a tile is
-// multiplied in its register, terms of columns of B that do not exist change no sum, and lanes are added up at the end.
+// multiplied in its register, terms of columns of B that do not exist change no sum, sums of two register tiles are added to
+// others and start from zero again, and lanes of these are added up at the end.
 // CHECK-LABEL: func.func @few(
 // CHECK:         call @kronRtNumThreads()
 // CHECK:         call @kronRtParallelFor(
@@ -21,6 +22,9 @@
 // CHECK-COUNT-2:     math.exp
 // CHECK-COUNT-2:     vector.fma
 // CHECK-NOT:         arith.select
+// CHECK:             %[[TOTAL:.*]] = arith.addf {{.*}} : vector<4xf32>
+// CHECK-NEXT:        llvm.store %[[TOTAL]], %{{.*}} : vector<4xf32>, !llvm.ptr
+// CHECK:             llvm.store %cst{{.*}} : vector<4xf32>, !llvm.ptr
 // CHECK:         vector.reduction <add>, %{{.*}} fastmath<reassoc>
 // CHECK:         llvm.store {{.*}} : f32, !llvm.ptr
 // CHECK:         return
@@ -38,7 +42,7 @@ func.func @few(%a: memref<?x3xf32>, %b: memref<?x3xf32>, %v: memref<?x1xf32>, %y
 // -----
 
 // Verify the product of many columns: two register tiles along N are stored, 16 values of a row, then multiplied like a
-// matrix, with the columns of V in two vectors.
+// matrix, with the columns of V in two vectors, whose sums start from zero and are added to those so far.
 // MANY-LABEL: func.func private @many_pairwise(
 // MANY-NOT:     vector.reduction
 // MANY:         scf.for
@@ -47,7 +51,8 @@ func.func @few(%a: memref<?x3xf32>, %b: memref<?x3xf32>, %v: memref<?x1xf32>, %y
 // MANY:           scf.for {{.*}} iter_args(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) -> (vector<4xf32>, vector<4xf32>, vector<4xf32>, vector<4xf32>)
 // MANY-COUNT-4:     vector.fma
 // MANY:             scf.yield
-// MANY-COUNT-4:   llvm.store {{.*}} : vector<4xf32>, !llvm.ptr
+// MANY-COUNT-4:   arith.addf {{.*}} : vector<4xf32>
+// MANY:           llvm.store {{.*}} : vector<4xf32>, !llvm.ptr
 // MANY:         return
 func.func @many(%a: memref<2x200xf32>, %b: memref<64x200xf32>, %v: memref<64x8xf32>, %y: memref<2x8xf32>) {
   kron.pairwise_apply dot ins(%a, %b : memref<2x200xf32>, memref<64x200xf32>) values(%v : memref<64x8xf32>)

@@ -94,6 +94,8 @@ func.func @launch(%p: !llvm.ptr, %n: i64) {
 // CHECK-NEXT:        arith.select %{{.*}}, %[[TERM]],
 // CHECK:             arith.maximumf
 // CHECK:             "ex2.approx.ftz.f32 $0, $1;"
+// CHECK:             arith.addf
+// CHECK:             llvm.intr.fma
 // CHECK:           nvvm.shfl.sync bfly
 // CHECK-COUNT-8:   "st.global.cs.f32
 gpu.module @kron_gpu {
@@ -277,11 +279,11 @@ func.func @launch(%p: !llvm.ptr, %n: i64) {
 
 // Verify rows that are loaded once, in front of the loop over blocks: two blocks arrive together, while the two in front are computed,
 // and so do their values, in front of the first block and of the second one of each two. The function has no loop along K, and a column of the
-// block is computed where its value is multiplied, in front of the next one.
+// block is computed where its value is multiplied, in front of the next one. Sums of a block start from zero, and are added to those so far.
 // CHECK-LABEL: llvm.func @kept_rows(
 // CHECK:         scf.for {{.*}} : i64 {
 // CHECK-COUNT-3:   llvm.load {{.*}} invariant {{.*}} !llvm.ptr<1> -> f32
-// CHECK:           scf.for {{.*}} -> (f32) : i32 {
+// CHECK:           scf.for {{.*}} iter_args(%[[SUM:.*]] = %{{.*}}) -> (f32) : i32 {
 // CHECK:             %[[WANTED:.*]] = arith.ori
 // CHECK:             %[[EXIST:.*]] = arith.cmpi
 // CHECK-NEXT:        %[[COPIES:.*]] = arith.andi %[[WANTED]], %[[EXIST]]
@@ -310,6 +312,8 @@ func.func @launch(%p: !llvm.ptr, %n: i64) {
 // CHECK-COUNT-3:       arith.subf
 // CHECK:               llvm.load {{.*}} !llvm.ptr<3> -> f32
 // CHECK-NEXT:          llvm.intr.fma
+// CHECK:               %[[NEXT:.*]] = arith.addf %[[SUM]], %{{.*}} : f32
+// CHECK-NEXT:          scf.yield %[[NEXT]] : f32
 gpu.module @kron_gpu {
   llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
   gpu.func @kept_rows(%a: !tile.view<?x3xf32, [3, 1]>, %v: !tile.view<?x1xf32, [1, 1]>, %y: !tile.view<?x?x1xf32, [?, 1, 1]>, %blocks: i64, %n: i64) kernel

@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Checks of tensors, with kermac's classes of errors."""
 
+import math
 import numbers
 
 import torch
+
+from ...kernels._arrays import scalar
 
 
 def check_tensors(**tensors):
@@ -19,6 +22,11 @@ def check_tensors(**tensors):
         device = tensor.device if device is None else device
         if tensor.device != device:
             raise ValueError(f"expects {name} on {device} as {first}, but it is on {tensor.device}")
+
+
+def plain(tensor):
+    """The tensor without its part in derivatives."""
+    return tensor.detach() if tensor.requires_grad else tensor
 
 
 def batched(tensor, name, rank=2):
@@ -45,26 +53,35 @@ def check_shape(tensor, name, shape):
         raise ValueError(f"expects {name} to have shape {shape}, but got {tuple(tensor.shape)}")
 
 
+def _number_of(value, name, is_positive):
+    """A number that is finite and positive, or not negative."""
+    number = float(value)
+    if not (math.isfinite(number) and (number > 0 if is_positive else number >= 0)):
+        raise ValueError(f"expects {name} to be finite and {'positive' if is_positive else 'not negative'}, but got "
+                         f"{number}")
+    return number
+
+
+def _tensor_of(value, name, like, is_positive):
+    if value.dtype != torch.float32:
+        raise TypeError(f"expects {name} to have dtype torch.float32, but got {value.dtype}")
+    if value.device != like.device:
+        raise ValueError(f"expects {name} on {like.device} as a, but it is on {value.device}")
+    if value.dim() > 1:
+        raise ValueError(f"expects {name} to have at most 1 axis, but got shape {tuple(value.shape)}")
+    value = value.detach()
+    # What is on a GPU is not waited for.
+    if not value.is_cuda and not bool((value.isfinite() & ((value > 0) if is_positive else (value >= 0))).all()):
+        raise ValueError(f"expects {name} to be finite and {'positive' if is_positive else 'not negative'}, but got "
+                         f"{value.tolist()}")
+    return value
+
+
 def hyper_parameter(value, name, like, is_positive=True):
     """(a float32 tensor without axes or with one for the batch, the number or None)"""
-    number = None
     if isinstance(value, torch.Tensor):
-        if value.dtype != torch.float32:
-            raise TypeError(f"expects {name} to have dtype torch.float32, but got {value.dtype}")
-        if value.device != like.device:
-            raise ValueError(f"expects {name} on {like.device} as a, but it is on {value.device}")
-        if value.dim() > 1:
-            raise ValueError(f"expects {name} to have at most 1 axis, but got shape {tuple(value.shape)}")
-        values = None if value.is_cuda else value.detach()
-    elif isinstance(value, numbers.Real) and not isinstance(value, bool):
-        number = float(value)
-        # Unlike a copy of a tensor of the host, a kernel that writes it is not waited for.
-        value = torch.full((), number, dtype=torch.float32, device=like.device)
-        values = torch.tensor(number, dtype=torch.float64)
-    else:
+        return _tensor_of(value, name, like, is_positive), None
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
         raise TypeError(f"expects {name} to be a number or a tensor, but got {type(value).__name__}")
-    # What is on a GPU is not waited for.
-    if values is not None and not bool((values.isfinite() & ((values > 0) if is_positive else (values >= 0))).all()):
-        raise ValueError(f"expects {name} to be finite and {'positive' if is_positive else 'not negative'}, but got "
-                         f"{values.tolist()}")
-    return value.detach(), number
+    number = _number_of(value, name, is_positive)
+    return scalar(number, "float32", like), number

@@ -4,7 +4,7 @@
 
 import torch
 
-from ...kernels import _programs
+from ...kernels import _arrays, _programs
 from ...torch import _ops  # noqa: F401, makes tensors known to compiled functions
 from . import _checks, _descriptors
 from ._descriptors import KernelType, PowerType
@@ -33,8 +33,10 @@ def _exponents(p, inner_p, outer_p, like):
     """[(tensor, number or None)] of the inner and the outer exponent; 0 where there is none."""
     if p is not None:
         value, number = _checks.hyper_parameter(p, "p", like)
-        return [(value, number), (1 / value, None if number is None else 1 / number)]
-    none = torch.zeros((), device=like.device), 0.0
+        if number is None:
+            return [(value, None), (1 / value, None)]
+        return [(value, number), (_arrays.scalar(1 / number, "float32", like), 1 / number)]
+    none = _arrays.scalar(0.0, "float32", like), 0.0
     return [none if value is None else _checks.hyper_parameter(value, name, like)
             for name, value in (("inner_p", inner_p), ("outer_p", outer_p))]
 
@@ -42,8 +44,8 @@ def _exponents(p, inner_p, outer_p, like):
 def _store(function, arrays, out):
     """The matrix of `arrays` in `out`, which may be row-major or column-major."""
     x, y, *parameters = arrays
-    batch = torch.broadcast_shapes(*(array.shape[:1] for array in (x, y)), *(value.shape for value in parameters))
-    if batch != out.shape[:1]:
+    batch = max(*(array.shape[0] for array in (x, y)), *(value.shape[0] for value in parameters if value.dim()))
+    if batch != out.shape[0]:
         out.copy_(_programs.pairwise(function, arrays))
     elif out.stride(-1) == 1 or out.shape[-1] == 1:
         _programs.pairwise(function, arrays, out=out)
@@ -69,7 +71,7 @@ def run_kernel(kernel_descriptor, a, b, out=None, p=None, inner_p=None, outer_p=
     _check_use(kernel_descriptor, p, inner_p, outer_p, bandwidth,
                {"epsilon": epsilon, "regularization": regularization})
     _checks.check_tensors(a=a, b=b, out=out)
-    x, y = _checks.batched(a.detach(), "a"), _checks.batched(b.detach(), "b")
+    x, y = (_checks.batched(_checks.plain(array), name) for name, array in (("a", a), ("b", b)))
     if x.shape[-1] != y.shape[-1]:
         raise ValueError(f"expects the last axis of b to have size {x.shape[-1]} as that of a, but got shape "
                          f"{tuple(b.shape)}")
@@ -78,7 +80,7 @@ def run_kernel(kernel_descriptor, a, b, out=None, p=None, inner_p=None, outer_p=
     least, _ = _checks.hyper_parameter(_EPSILON if epsilon is None else epsilon, "epsilon", a, is_positive=False)
     added, _ = _checks.hyper_parameter(0.0 if regularization is None else regularization, "regularization", a,
                                        is_positive=False)
-    given = None if out is None else _checks.batched(out.detach(), "out")
+    given = None if out is None else _checks.batched(_checks.plain(out), "out")
     count = _checks.joined(a=x, b=y, p=inner, outer_p=outer, bandwidth=width, epsilon=least,
                            regularization=added, out=given)
     shape = (count, x.shape[1], y.shape[1])
