@@ -46,12 +46,14 @@ static bool isPackedForSkinnyM(const StepLayout &step, const LoopNest &nest) {
                            : axis.size.is(getMaxLanes(step));
 }
 
-int64_t kron::chooseStepLanes(const StepLayout &step, CPUStepChoices &chosen) {
+int64_t kron::chooseStepLanes(const StepLayout &step, int64_t uses,
+                              CPUStepChoices &chosen) {
   chosen.lanes = kLanesOverK;
   LoopNest nest = getLoopNest(step);
   bool isSkinny = hasSkinnyM(nest, kCPURates.skinnyM);
-  if (isSkinny && getMapping(step, nest) == StepMapping::K &&
-      isWorthLanesOverK(step, nest))
+  // What few rows of each of many tiles use is packed for all of them.
+  if (isSkinny && uses <= kCPURates.skinnyM &&
+      getMapping(step, nest) == StepMapping::K && isWorthLanesOverK(step, nest))
     return kLanesOverK;
   chosen.lanes = kLanesOverRows;
   nest = getLoopNest(step);

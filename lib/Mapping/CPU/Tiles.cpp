@@ -7,6 +7,7 @@
 
 #include "Tiles.h"
 #include "StepForms.h"
+#include "kron/Machine/CPUForms.h"
 #include "kron/Machine/CPURates.h"
 #include "kron/Machine/NominalSizes.h"
 #include "kron/Mapping/CPU/Regrouped.h"
@@ -386,11 +387,36 @@ static int64_t chooseTransposedRows(const CPUPlan &plan, int64_t elementBytes,
   return llvm::alignDown(chooseRowsBeside(rowBytes, caches), lanes);
 }
 
+/// Whether lanes of a step run over q, of a factor that leaves the first-level
+/// cache, and its register tiles have rows along the tiled axis, outside of
+/// which tiles have few others.
+static bool hasPanelsForRows(const CPUPlan &plan, FusedOp fused, int64_t lanes,
+                             const CacheBudget &caches) {
+  auto isLarge = [&](const auto &each) {
+    auto [index, group] = each;
+    int64_t outside = 1, inside = 1;
+    for (auto [axis, role] : llvm::enumerate(plan.roles)) {
+      bool isOwn =
+          axis >= group.axis && axis < group.axis + group.products.size();
+      if (role == AxisRole::Whole && !isOwn)
+        (axis < group.axis ? outside : inside) *=
+            plan.getWholeSize(axis, index);
+    }
+    int64_t bytes = group.sizeK * llvm::alignTo(group.sizeN * inside, lanes) *
+                    getComputedBytes(fused);
+    return outside < kCPUForms.latencyRows && 2 * inside <= lanes &&
+           bytes > caches.l1Bytes;
+  };
+  return llvm::any_of(llvm::enumerate(plan.groups), isLarge);
+}
+
 /// Rows that fill a tile of small rows, out of `size`; a number that divides it
 /// if there is one near, since code for tiles of an unknown size is slower, and
-/// a multiple of `step` if those are few.
+/// a multiple of `step` if those are few; whole register tiles of
+/// `registerRows` if there is none.
 static int64_t chooseSmallRows(int64_t size, int64_t bytesPerPosition,
-                               int64_t step, const CacheBudget &caches) {
+                               int64_t step, int64_t registerRows,
+                               const CacheBudget &caches) {
   int64_t tile = std::clamp<int64_t>(
       llvm::divideCeil(std::min(caches.rowTileBytes, caches.l1Bytes / 4),
                        bytesPerPosition),
@@ -406,7 +432,7 @@ static int64_t chooseSmallRows(int64_t size, int64_t bytesPerPosition,
     for (int64_t rows = tile; 2 * rows >= tile && rows > 0; rows -= step)
       if (size % rows == 0)
         return rows;
-  return tile;
+  return llvm::alignTo(tile, std::lcm(step, registerRows));
 }
 
 /// Rows whose results are whole cache lines, if they can be stored
@@ -531,7 +557,11 @@ int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
   else if (plan.groups.size() > 1 &&
            bytesPerPosition <= kCPURates.mostSmallRowBytes)
     tile = chooseSmallRows(size, bytesPerPosition,
-                           getRowStep(plan, fused, elementBytes), caches);
+                           getRowStep(plan, fused, elementBytes),
+                           hasPanelsForRows(plan, fused, lanes, caches)
+                               ? kCPURates.panelRows
+                               : 1,
+                           caches);
   else if (plan.groups.size() > 1)
     tile = chooseLargeRows(plan, size, bytesPerPosition, caches);
   else

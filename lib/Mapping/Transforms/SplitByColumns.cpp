@@ -73,8 +73,10 @@ planColumns(FusedOp fused, const FusionPlan &inside, int64_t vectorBits) {
     if (!contracted.insert(product.getAxis()))
       return std::nullopt;
   }
+  SmallVector<int64_t> order = getOrderWithColumnsOutside(fused);
+  bool liesOutside = llvm::is_sorted(order);
   if (!contracted.contains(columns - 1) || contracted.contains(columns) ||
-      fused.getInputPermutation())
+      (fused.getInputPermutation() && !liesOutside))
     return std::nullopt;
 
   ColumnsOutside plan;
@@ -126,8 +128,10 @@ planColumns(FusedOp fused, const FusionPlan &inside, int64_t vectorBits) {
         slots * elements * factor.sizeK /
         getShare(isShort ? neighbours * factor.sizeN : neighbours, plan.lanes);
   }
-  // The array is transposed twice.
-  outside += 2 * copied * kCPURates.transposedElementSlots * plan.lanes;
+  // The array is transposed twice, or once in either form.
+  double slots = kCPURates.transposedElementSlots * plan.lanes;
+  outside += copied * slots;
+  (liesOutside ? full : outside) += (liesOutside ? whole : copied) * slots;
   // Columns that fill this share of the lanes take as long inside.
   double left = outside * kCPURates.columnsOutsideGain - full;
   plan.fullLanes = left > work ? kFullLanes * work / left : kFullLanes;
