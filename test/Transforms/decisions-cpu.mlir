@@ -308,6 +308,21 @@ func.func @mkm_f32_1753_x_4_190(%x: memref<1753x760xf32>, %f0: memref<4x4xf32>, 
   return
 }
 
+// Verify the decision for columns that lie as rows, of a factor of few results: tiles whose copy stays in a part of
+// the first-level cache: kmm f64 4364 x 88:7 TT; of more results multiply-adds hide the copy: kmm f64 4364 x 88:32 TT.
+// CHECK: :[[@LINE+3]]:{{.*}}Tile=16{{(,|$)}}
+// NARROW: :[[@LINE+2]]:{{.*}}Tile=16{{(,|$)}}
+func.func @kmm_f64_4364_x_88_7_TT(%x: memref<4364x88xf64>, %f: memref<88x7xf64>, %y: memref<7x4364xf64>) {
+  kron.kmm ins(T(%x) : memref<4364x88xf64>) factors(T(%f) : memref<88x7xf64>) outs(%y : memref<7x4364xf64>)
+  return
+}
+
+// CHECK: :[[@LINE+2]]:{{.*}}Tile=128{{(,|$)}}
+func.func @kmm_f64_4364_x_88_32_TT(%x: memref<4364x88xf64>, %f: memref<88x32xf64>, %y: memref<32x4364xf64>) {
+  kron.kmm ins(T(%x) : memref<4364x88xf64>) factors(T(%f) : memref<88x32xf64>) outs(%y : memref<32x4364xf64>)
+  return
+}
+
 // Verify the decision for factors that fill vectors well enough: mkm f32 3000 x 31^2.
 // CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Steps=2{{.*}}Tile=2{{(,|$)}}
 func.func @mkm_f32_3000_x_31_2(%x: memref<3000x961xf32>, %f0: memref<31x31xf32>, %f1: memref<31x31xf32>, %y: memref<3000x961xf32>) {

@@ -171,6 +171,27 @@ static int64_t chooseSingleColumns(const StepGroup &group, int64_t size,
   return isOneTile && isBetterCut ? few : most;
 }
 
+/// Whether columns of a single factor lie as rows, which tiles are copied from,
+/// and multiply-adds do not hide that.
+static bool copiesColumns(const CPUPlan &plan, FusedOp fused) {
+  SmallVector<int64_t> strides = getInputStrides(fused);
+  return plan.isTiledInnermost() && plan.groups.size() == 1 &&
+         plan.groups.front().sizeN < kCPURates.leastBoundResults &&
+         !plan.numBuffers && !plan.packsInput && !strides.empty() &&
+         strides[plan.tiledAxis] != 1;
+}
+
+/// Columns per tile of those: whole lines that take a quarter of the
+/// first-level cache, where the copy stays until all results are made of it.
+static int64_t chooseCopiedColumns(const StepGroup &group, int64_t elementBytes,
+                                   const CacheBudget &caches) {
+  int64_t held = caches.l1Bytes / 4 / std::max<int64_t>(group.sizeK, 1);
+  return std::clamp<int64_t>(llvm::alignTo(held, kLineBytes),
+                             kCPURates.columnSegmentBytes,
+                             kCPURates.tileColumnBytes) /
+         elementBytes;
+}
+
 /// Positions per tile along which memory is contiguous, of `size` in all, while
 /// what a factor needs together lies far apart: the shortest segments that
 /// are not much slower than longer ones, or as many as the processor likes them
@@ -534,6 +555,8 @@ int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
                                plan.isTiledInnermost() || plan.rearrangesInput()
                                    ? kCPURates.columnSegmentBytes / elementBytes
                                    : 16);
+  else if (copiesColumns(plan, fused))
+    tile = chooseCopiedColumns(plan.groups.front(), elementBytes, caches);
   else if (plan.isTiledInnermost())
     tile = chooseColumns(plan, size, bytesPerPosition, lanes, elementBytes,
                          caches);
