@@ -279,6 +279,7 @@ FIXED = (
     ("wgmma", HOPPER, product("kmm", "f32", [(128, 70)], 52, op_x="T", **pieces("k_piece = 32"), **SCALED)),
     ("wgmma", HOPPER, product("kmm", "f32", [(64, 33)], 44, op_x="T", ops=["T"], **pieces("k_piece = 0"))),
     ("wgmma", HOPPER, product("kmm", "f32", [(40, 20)], 45, op_x="T", **pieces("k_piece = 0"), **UNREAD)),
+    ("wgmma", HOPPER, product("kmm", "f32", [(40, 2), (223, 4)], 8, op_x="T", ops=["T", "T"], dynamic=())),
     ("sparse", CHIPS, sparse("f32", (1, 64, 64, 16), 70)),
     ("sparse", CHIPS, sparse("f16", (6, 64, 64, 1), 150)),
     ("sparse", CHIPS, sparse("bf16", (3, 17, 9, 5), 70, "batch_last")),

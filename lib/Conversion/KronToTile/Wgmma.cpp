@@ -151,7 +151,8 @@ void WholeTiles::ifAligned(function_ref<void()> aligned,
     if (view && !llvm::is_contained(views, view))
       views.push_back(view);
   // The axis along which an array has neighbours that is not contracted.
-  int64_t axis = plan.turn == WgmmaTurn::Columns ? axes.front() : axes.back();
+  bool turnsColumns = plan.turn == WgmmaTurn::Columns;
+  int64_t axis = turnsColumns ? axes[axes.size() - 2] : axes.back();
   auto op = tile::IfAlignedOp::create(b, loc, views, kWgmmaVectorBytes, axis);
   for (auto [region, build] : {std::pair(&op.getAligned(), aligned),
                                std::pair(&op.getOther(), other)}) {

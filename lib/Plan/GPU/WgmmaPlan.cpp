@@ -51,7 +51,7 @@ const WgmmaAxis &WgmmaPlan::getResultAxis() const {
   case WgmmaTurn::Rows:
     return axes[steps.back().axis];
   case WgmmaTurn::Columns:
-    return axes.front();
+    return axes[columnAxis];
   case WgmmaTurn::None:
     return axes.back();
   }
@@ -192,7 +192,8 @@ static bool fillsSectors(const WgmmaAxis &axis) {
 }
 
 /// Where a transposed input has its neighbours along the contracted axis of the
-/// only factor, and the result along columns, these become rows.
+/// only factor, and the result along columns, these become rows, neighbours of
+/// which are next to each other.
 static void turnColumns(WgmmaPlan &plan) {
   if (plan.axes.size() < 2 || !fillsSectors(plan.axes.back()))
     return;
@@ -200,7 +201,7 @@ static void turnColumns(WgmmaPlan &plan) {
   if (inner.step < 0 || !inner.isContiguous)
     return;
   plan.turn = WgmmaTurn::Columns;
-  std::rotate(plan.axes.begin(), plan.axes.end() - 1, plan.axes.end());
+  std::swap(plan.axes[plan.axes.size() - 2], plan.axes.back());
 }
 
 /// Where a transposed input has its neighbours along rows, these become the
@@ -243,7 +244,7 @@ static bool fillsTiles(int64_t size) {
 static void findTiledAxes(WgmmaPlan &plan) {
   int numAxes = plan.axes.size();
   if (plan.turn == WgmmaTurn::Columns)
-    plan.columnAxis = 0;
+    plan.columnAxis = numAxes - 2;
   else if (plan.axes.back().step < 0 && plan.turn == WgmmaTurn::None)
     plan.columnAxis = numAxes - 1;
   // The one along which neighbours of a transposed input lie, else the longest
