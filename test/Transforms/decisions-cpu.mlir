@@ -291,6 +291,13 @@ func.func @kmm_f64_4_x_287_TN(%x: memref<4x287xf64>, %f: memref<287x287xf64>, %y
   return
 }
 
+// The same of one that is contiguous along q: kmm f32 6 x 153 TT.
+// CHECK: :[[@LINE+2]]:{{.*}}moves_innermost = 3, steps = [{rows = 6, vectors = 4,
+func.func @kmm_f32_6_x_153_TT(%x: memref<6x153xf32>, %f: memref<153x153xf32>, %y: memref<153x6xf32>) {
+  kron.kmm ins(T(%x) : memref<6x153xf32>) factors(T(%f) : memref<153x153xf32>) outs(%y : memref<153x6xf32>)
+  return
+}
+
 // Verify the decision for few rows in each of many tiles, which share a packed factor: mkm f64 1350 x 5,130 NT.
 // CHECK: :[[@LINE+3]]:{{.*}}tile = 1, tiled_axis = 0, steps = [{rows = 5, vectors = 4, factor_panels = 1, chunk = 130},
 // NARROW: :[[@LINE+2]]:{{.*}}tile = 1, tiled_axis = 0, steps = [{rows = 5, vectors = 2, factor_panels = 1, chunk = 130},
@@ -305,6 +312,15 @@ func.func @mkm_f64_1350_x_5_130_NT(%x: memref<1350x650xf64>, %f0: memref<5x5xf64
 // NARROW: :[[@LINE+2]]:{{.*}}tile = 6, tiled_axis = 0, steps = [{rows = 6, vectors = 2, factor_panels = 1,
 func.func @mkm_f32_1753_x_4_190(%x: memref<1753x760xf32>, %f0: memref<4x4xf32>, %f1: memref<190x190xf32>, %y: memref<1753x760xf32>) {
   kron.mkm ins(%x : memref<1753x760xf32>) factors(%f0, %f1 : memref<4x4xf32>, memref<190x190xf32>) outs(%y : memref<1753x760xf32>)
+  return
+}
+
+// Verify the decision for a large factor with a short axis inside, whose packed elements leave the second-level cache:
+// as many rows as that holds go by: mkm f32 1061 x 471,2,2.
+// CHECK: :[[@LINE+3]]:{{.*}}tile = 36, tiled_axis = 0, {{.*}}factor_panels = 1
+// NARROW: :[[@LINE+2]]:{{.*}}tile = 36, tiled_axis = 0, {{.*}}factor_panels = 1
+func.func @mkm_f32_1061_x_471_2_2(%x: memref<1061x1884xf32>, %f0: memref<471x471xf32>, %f1: memref<2x2xf32>, %y: memref<1061x1884xf32>) {
+  kron.mkm ins(%x : memref<1061x1884xf32>) factors(%f0, %f1, %f1 : memref<471x471xf32>, memref<2x2xf32>, memref<2x2xf32>) outs(%y : memref<1061x1884xf32>)
   return
 }
 

@@ -124,6 +124,22 @@ func.func @added(%x: memref<32400x7xf32>, %f: memref<120x120xf32>, %g: memref<3x
 
 // -----
 
+// Verify that two columns of a transposed X, which fill lanes with results of a small innermost factor, never lie
+// outside: more threads share out the axes of factors.
+// CHECK-LABEL: func.func @groups(
+// CHECK:         %[[THREADS:.*]] = kron.num_threads
+// CHECK:         %[[IDLE:.*]] = arith.cmpi sge, %[[THREADS]],
+// CHECK:         scf.if %[[IDLE]] {
+// REMARK-NOT: Columns
+// REMARK: 2 fused regions where a launch has 4 threads or more
+func.func @groups(%x: memref<2x792xf32>, %f: memref<49x33xf32>, %g: memref<11x6xf32>, %h: memref<482x4xf32>, %y: memref<259798x2xf32>) {
+  kron.kmm ins(T(%x) : memref<2x792xf32>) factors(%f, %g, %h : memref<49x33xf32>, memref<11x6xf32>, memref<482x4xf32>)
+           outs(%y : memref<259798x2xf32>)
+  return
+}
+
+// -----
+
 // Verify what has one form: an axis that is contracted twice, full lanes that more threads than tiles share out already, in two fused regions in
 // place or by a batch; a single factor, factors that depend on a batch, a type
 // that would be rounded in between, and a plan by hand.

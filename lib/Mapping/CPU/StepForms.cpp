@@ -77,7 +77,10 @@ int64_t kron::chooseStepLanes(const StepLayout &step, int64_t uses,
 //===----------------------------------------------------------------------===//
 
 bool kron::isWorthMatrixTiles(const StepLayout &step) {
-  AmxMapping mapping = getAmxMapping(step, kCPURates.leastAmxPositions);
+  bool liesInRows = step.factor.strideK.is(1) || step.factor.resultStride.is(1);
+  AmxMapping mapping =
+      getAmxMapping(step, liesInRows ? kCPURates.fewAmxPositions
+                                     : kCPURates.leastAmxPositions);
   Int stride = step.source.strides[step.axis];
   bool isNear = mapping != AmxMapping::Rows ||
                 stride.getConstant() <= kCPURates.mostAmxStride;

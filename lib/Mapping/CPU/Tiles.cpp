@@ -117,7 +117,8 @@ bool kron::hasLongVaryingAxis(const CPUPlan &plan, FusedOp fused,
   int64_t size = getArrayType(fused.getInit()).getDimSize(innermost);
   const StepGroup &group = plan.groups.front();
   return varies(fused, innermost) && !ShapedType::isDynamic(size) &&
-         canBeSegments(size, lanes) && paysForSegments(group.sizeK, group.sizeN);
+         canBeSegments(size, lanes) &&
+         paysForSegments(group.sizeK, group.sizeN);
 }
 
 /// Whether elements are computed in the type in which they are stored.
@@ -408,13 +409,13 @@ static int64_t chooseTransposedRows(const CPUPlan &plan, int64_t elementBytes,
   return llvm::alignDown(chooseRowsBeside(rowBytes, caches), lanes);
 }
 
-/// Whether lanes of a step run over q, of a factor that leaves the first-level
-/// cache, and its register tiles have rows along the tiled axis, outside of
-/// which tiles have few others.
-static bool hasPanelsForRows(const CPUPlan &plan, FusedOp fused, int64_t lanes,
-                             const CacheBudget &caches) {
-  auto isLarge = [&](const auto &each) {
-    auto [index, group] = each;
+/// Bytes of the largest factor that leaves the first-level cache, whose steps
+/// have lanes over q and register tiles with rows along the tiled axis, outside
+/// of which tiles have few others; 0 without one.
+static int64_t getPanelsForRows(const CPUPlan &plan, FusedOp fused,
+                                int64_t lanes, const CacheBudget &caches) {
+  int64_t most = 0;
+  for (auto [index, group] : llvm::enumerate(plan.groups)) {
     int64_t outside = 1, inside = 1;
     for (auto [axis, role] : llvm::enumerate(plan.roles)) {
       bool isOwn =
@@ -425,19 +426,32 @@ static bool hasPanelsForRows(const CPUPlan &plan, FusedOp fused, int64_t lanes,
     }
     int64_t bytes = group.sizeK * llvm::alignTo(group.sizeN * inside, lanes) *
                     getComputedBytes(fused);
-    return outside < kCPUForms.latencyRows && 2 * inside <= lanes &&
-           bytes > caches.l1Bytes;
-  };
-  return llvm::any_of(llvm::enumerate(plan.groups), isLarge);
+    if (outside < kCPUForms.latencyRows && 2 * inside <= lanes &&
+        bytes > caches.l1Bytes)
+      most = std::max(most, bytes);
+  }
+  return most;
+}
+
+/// Rows of a tile of `tile` of `size`, of so many bytes each, that all of a
+/// factor of `panelBytes` goes by for: as many as half of the second-level
+/// cache holds if that comes from beyond it, or else whole register tiles.
+static int64_t chooseRowsOfPanels(int64_t tile, int64_t size,
+                                  int64_t bytesPerPosition, int64_t panelBytes,
+                                  const CacheBudget &caches) {
+  int64_t rows = tile;
+  if (panelBytes > caches.l2Bytes / 2)
+    rows = std::max(tile, caches.l2Bytes / 4 / bytesPerPosition);
+  bool isOpen = ShapedType::isDynamic(size) || size % tile;
+  return rows > tile || isOpen ? llvm::alignTo(rows, kCPURates.panelRows)
+                               : tile;
 }
 
 /// Rows that fill a tile of small rows, out of `size`; a number that divides it
 /// if there is one near, since code for tiles of an unknown size is slower, and
-/// a multiple of `step` if those are few; whole register tiles of
-/// `registerRows` if there is none.
+/// a multiple of `step` if those are few.
 static int64_t chooseSmallRows(int64_t size, int64_t bytesPerPosition,
-                               int64_t step, int64_t registerRows,
-                               const CacheBudget &caches) {
+                               int64_t step, const CacheBudget &caches) {
   int64_t tile = std::clamp<int64_t>(
       llvm::divideCeil(std::min(caches.rowTileBytes, caches.l1Bytes / 4),
                        bytesPerPosition),
@@ -453,7 +467,7 @@ static int64_t chooseSmallRows(int64_t size, int64_t bytesPerPosition,
     for (int64_t rows = tile; 2 * rows >= tile && rows > 0; rows -= step)
       if (size % rows == 0)
         return rows;
-  return llvm::alignTo(tile, std::lcm(step, registerRows));
+  return tile;
 }
 
 /// Rows whose results are whole cache lines, if they can be stored
@@ -580,15 +594,18 @@ int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
   else if (plan.groups.size() > 1 &&
            bytesPerPosition <= kCPURates.mostSmallRowBytes)
     tile = chooseSmallRows(size, bytesPerPosition,
-                           getRowStep(plan, fused, elementBytes),
-                           hasPanelsForRows(plan, fused, lanes, caches)
-                               ? kCPURates.panelRows
-                               : 1,
-                           caches);
+                           getRowStep(plan, fused, elementBytes), caches);
   else if (plan.groups.size() > 1)
     tile = chooseLargeRows(plan, size, bytesPerPosition, caches);
   else
     tile = chooseRows(plan, fused, elementBytes, caches);
+  int64_t panelBytes = plan.groups.size() > 1 && plan.views.empty() &&
+                               !plan.isTiledInnermost() && !plan.rowsInLanes &&
+                               !plan.transposesInput
+                           ? getPanelsForRows(plan, fused, lanes, caches)
+                           : 0;
+  if (panelBytes)
+    tile = chooseRowsOfPanels(tile, size, bytesPerPosition, panelBytes, caches);
   if (fused.getEpilogue()) {
     // What the epilogue is applied to stays in cache.
     int64_t bytes = countElements(fused.getInit(), plan.roles) * elementBytes;

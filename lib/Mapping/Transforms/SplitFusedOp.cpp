@@ -156,8 +156,8 @@ SmallVector<int64_t> Splitter::getPermutation(unsigned region, int64_t rank) {
 Attribute Splitter::getPlan(unsigned region, int64_t rank) {
   if (!plan.hasColumnsOutside)
     return fused.getPlanAttr();
-  int64_t axis = region ? rank - 2
-                        : products[plan.regions.back().back()].getAxis() + 1;
+  int64_t axis =
+      region ? rank - 2 : products[plan.regions.back().back()].getAxis() + 1;
   Builder builder(fused.getContext());
   return CPUPlanAttr::get(fused.getContext(),
                           builder.getDictionaryAttr(builder.getNamedAttr(
@@ -339,11 +339,11 @@ Value Splitter::buildRegion(unsigned region, Value input, Value destination) {
   if (isLastRegion && getOwnAddend())
     inputs.push_back(fused->getOperand(getOwnAddend().getArgNumber()));
   int64_t rank = cast<ShapedType>(destination.getType()).getRank();
-  FusedOp built =
-      createFusedOp(rewriter, loc, inputs, destination,
-                    getPermutation(region, rank), getPlan(region, rank), [&](OpBuilder &builder, ValueRange args) {
-                      return buildRegion(builder, region, args);
-                    });
+  FusedOp built = createFusedOp(
+      rewriter, loc, inputs, destination, getPermutation(region, rank),
+      getPlan(region, rank), [&](OpBuilder &builder, ValueRange args) {
+        return buildRegion(builder, region, args);
+      });
   return isOnTensors() ? built->getResult(0) : result;
 }
 

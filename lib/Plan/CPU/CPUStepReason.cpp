@@ -282,9 +282,8 @@ void StepVerifier::visitStep(unsigned index, const StepLayout &step,
 std::string StepVerifier::verify() {
   const StepGroup &group = plan.groups.front();
   bool isContracted = group.axis + group.products.size() == plan.roles.size();
-  bool isFixed =
-      isContracted || plan.rowsInLanes ||
-      (fused.getInputPermutation() && !plan.isTiledInnermost());
+  bool isFixed = isContracted || plan.rowsInLanes ||
+                 (fused.getInputPermutation() && !plan.isTiledInnermost());
   if (choices.movesInnermost && plan.groups.size() != 1)
     return quote("moves_innermost", choices.movesInnermost) +
            ": tiles go through several factors";
