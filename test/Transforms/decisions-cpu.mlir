@@ -268,6 +268,77 @@ func.func @mkm_f32_1024_x_1000_11(%x: memref<1024x11000xf32>, %f0: memref<1000x1
   return
 }
 
+// Verify the decision for few columns of a factor that is contiguous along its results: these are in the lanes, and
+// columns move outside: kmm f32 6 x 291 NT; with 256 bits 6 columns fill lanes, 3 do not.
+// CHECK: :[[@LINE+3]]:{{.*}}moves_innermost = 3, steps = [{rows = 6, vectors = 4, factor_panels = 1, chunk = 114}]
+// NARROW: :[[@LINE+2]]:{{.*}}prefetch = -1, steps = [{rows = 12, vectors = 1, input_panels = 1}]
+func.func @kmm_f32_6_x_291_NT(%x: memref<291x6xf32>, %f: memref<291x291xf32>, %y: memref<291x6xf32>) {
+  kron.kmm ins(%x : memref<291x6xf32>) factors(T(%f) : memref<291x291xf32>) outs(%y : memref<291x6xf32>)
+  return
+}
+
+// CHECK: :[[@LINE+3]]:{{.*}}moves_innermost = 3, steps = [{rows = 3, vectors = 4, factor_panels = 1, chunk = 114}]
+// NARROW: :[[@LINE+2]]:{{.*}}moves_innermost = 3, steps = [{rows = 3, vectors = 2, factor_panels = 1, chunk = 114}]
+func.func @kmm_f32_3_x_291_NT(%x: memref<291x3xf32>, %f: memref<291x291xf32>, %y: memref<291x3xf32>) {
+  kron.kmm ins(%x : memref<291x3xf32>) factors(T(%f) : memref<291x291xf32>) outs(%y : memref<291x3xf32>)
+  return
+}
+
+// Verify the decision for the same of a transposed input, whose factor is contiguous along p: kmm f64 4 x 287 TN.
+// CHECK: :[[@LINE+2]]:{{.*}}moves_innermost = 3, steps = [{lanes = 1}]
+func.func @kmm_f64_4_x_287_TN(%x: memref<4x287xf64>, %f: memref<287x287xf64>, %y: memref<287x4xf64>) {
+  kron.kmm ins(T(%x) : memref<4x287xf64>) factors(%f : memref<287x287xf64>) outs(%y : memref<287x4xf64>)
+  return
+}
+
+// The same of one that is contiguous along q: kmm f32 6 x 153 TT.
+// CHECK: :[[@LINE+2]]:{{.*}}moves_innermost = 3, steps = [{rows = 6, vectors = 4,
+func.func @kmm_f32_6_x_153_TT(%x: memref<6x153xf32>, %f: memref<153x153xf32>, %y: memref<153x6xf32>) {
+  kron.kmm ins(T(%x) : memref<6x153xf32>) factors(T(%f) : memref<153x153xf32>) outs(%y : memref<153x6xf32>)
+  return
+}
+
+// Verify the decision for few rows in each of many tiles, which share a packed factor: mkm f64 1350 x 5,130 NT.
+// CHECK: :[[@LINE+3]]:{{.*}}tile = 1, tiled_axis = 0, steps = [{rows = 5, vectors = 4, factor_panels = 1, chunk = 130},
+// NARROW: :[[@LINE+2]]:{{.*}}tile = 1, tiled_axis = 0, steps = [{rows = 5, vectors = 2, factor_panels = 1, chunk = 130},
+func.func @mkm_f64_1350_x_5_130_NT(%x: memref<1350x650xf64>, %f0: memref<5x5xf64>, %f1: memref<130x130xf64>, %y: memref<1350x650xf64>) {
+  kron.mkm ins(%x : memref<1350x650xf64>) factors(T(%f0), T(%f1) : memref<5x5xf64>, memref<130x130xf64>) outs(%y : memref<1350x650xf64>)
+  return
+}
+
+// Verify the decision for rows that no tile divides, of which one has too few for a register tile of panels: mkm f32
+// 1753 x 4,190.
+// CHECK: :[[@LINE+3]]:{{.*}}tile = 6, tiled_axis = 0, steps = [{rows = 6, vectors = 4, factor_panels = 1,
+// NARROW: :[[@LINE+2]]:{{.*}}tile = 6, tiled_axis = 0, steps = [{rows = 6, vectors = 2, factor_panels = 1,
+func.func @mkm_f32_1753_x_4_190(%x: memref<1753x760xf32>, %f0: memref<4x4xf32>, %f1: memref<190x190xf32>, %y: memref<1753x760xf32>) {
+  kron.mkm ins(%x : memref<1753x760xf32>) factors(%f0, %f1 : memref<4x4xf32>, memref<190x190xf32>) outs(%y : memref<1753x760xf32>)
+  return
+}
+
+// Verify the decision for a large factor with a short axis inside, whose packed elements leave the second-level cache:
+// as many rows as that holds go by: mkm f32 1061 x 471,2,2.
+// CHECK: :[[@LINE+3]]:{{.*}}tile = 36, tiled_axis = 0, {{.*}}factor_panels = 1
+// NARROW: :[[@LINE+2]]:{{.*}}tile = 36, tiled_axis = 0, {{.*}}factor_panels = 1
+func.func @mkm_f32_1061_x_471_2_2(%x: memref<1061x1884xf32>, %f0: memref<471x471xf32>, %f1: memref<2x2xf32>, %y: memref<1061x1884xf32>) {
+  kron.mkm ins(%x : memref<1061x1884xf32>) factors(%f0, %f1, %f1 : memref<471x471xf32>, memref<2x2xf32>, memref<2x2xf32>) outs(%y : memref<1061x1884xf32>)
+  return
+}
+
+// Verify the decision for columns that lie as rows, of a factor of few results: tiles whose copy stays in a part of
+// the first-level cache: kmm f64 4364 x 88:7 TT; of more results multiply-adds hide the copy: kmm f64 4364 x 88:32 TT.
+// CHECK: :[[@LINE+3]]:{{.*}}Tile=16{{(,|$)}}
+// NARROW: :[[@LINE+2]]:{{.*}}Tile=16{{(,|$)}}
+func.func @kmm_f64_4364_x_88_7_TT(%x: memref<4364x88xf64>, %f: memref<88x7xf64>, %y: memref<7x4364xf64>) {
+  kron.kmm ins(T(%x) : memref<4364x88xf64>) factors(T(%f) : memref<88x7xf64>) outs(%y : memref<7x4364xf64>)
+  return
+}
+
+// CHECK: :[[@LINE+2]]:{{.*}}Tile=128{{(,|$)}}
+func.func @kmm_f64_4364_x_88_32_TT(%x: memref<4364x88xf64>, %f: memref<88x32xf64>, %y: memref<32x4364xf64>) {
+  kron.kmm ins(T(%x) : memref<4364x88xf64>) factors(T(%f) : memref<88x32xf64>) outs(%y : memref<32x4364xf64>)
+  return
+}
+
 // Verify the decision for factors that fill vectors well enough: mkm f32 3000 x 31^2.
 // CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Steps=2{{.*}}Tile=2{{(,|$)}}
 func.func @mkm_f32_3000_x_31_2(%x: memref<3000x961xf32>, %f0: memref<31x31xf32>, %f1: memref<31x31xf32>, %y: memref<3000x961xf32>) {

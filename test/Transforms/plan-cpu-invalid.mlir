@@ -179,3 +179,17 @@ func.func @segment(%x: memref<40x32x16xf32>, %f: memref<20x32x16xf32>, %y: memre
   }
   return
 }
+
+// -----
+
+// Columns of a permuted input move outside only where tiles are of them.
+func.func @moved(%x: memref<64x20x4xf32>, %f: memref<64x64xf32>, %y: memref<20x64x4xf32>) {
+  // expected-error @+1 {{cannot have moves_innermost = 3: the innermost axis is contracted, or the input is permuted and tiles run along another axis}}
+  kron.fused ins(%x, %f : memref<64x20x4xf32>, memref<64x64xf32>) outs(%y : memref<20x64x4xf32>)
+      attributes {input_permutation = array<i64: 1, 0, 2>, plan = #kron.cpu_plan<tiled_axis = 0, whole_axes = [2], moves_innermost = 3>} {
+  ^bb0(%t: tensor<20x64x4xf32>, %a: tensor<64x64xf32>, %o: tensor<20x64x4xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<20x64x4xf32>) factor(%a [q, p] : tensor<64x64xf32>) outs(%o : tensor<20x64x4xf32>) -> tensor<20x64x4xf32>
+    kron.yield %1 : tensor<20x64x4xf32>
+  }
+  return
+}

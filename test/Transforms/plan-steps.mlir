@@ -371,6 +371,43 @@ func.func @matrix_tiles(%x: memref<1000x64xbf16>, %f: memref<64x64xbf16>, %y: me
 
 // -----
 
+// Verify that matrix tiles take four columns of a factor whose rows are packed as they lie, for which lanes would run
+// over p else, and not three.
+// TILES-LABEL: func.func @few_columns
+// TILES: #kron.cpu_plan<{{.*}}matrix_tiles = 1, steps = [{matrix_tiles = 1}]>
+// TILES: #kron.cpu_plan<{{.*}}steps = [{lanes = 1
+func.func @few_columns(%x: memref<300x4xbf16>, %y: memref<300x4xbf16>, %f: memref<300x300xbf16>,
+                       %u: memref<300x3xbf16>, %v: memref<300x3xbf16>) {
+  kron.fused ins(%x, %f : memref<300x4xbf16>, memref<300x300xbf16>) outs(%y : memref<300x4xbf16>) {
+  ^bb0(%t: tensor<300x4xbf16>, %a: tensor<300x300xbf16>, %o: tensor<300x4xbf16>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<300x4xbf16>) factor(%a [q, p] : tensor<300x300xbf16>) outs(%o : tensor<300x4xbf16>) -> tensor<300x4xbf16>
+    kron.yield %1 : tensor<300x4xbf16>
+  }
+  kron.fused ins(%u, %f : memref<300x3xbf16>, memref<300x300xbf16>) outs(%v : memref<300x3xbf16>) {
+  ^bb0(%t: tensor<300x3xbf16>, %a: tensor<300x300xbf16>, %o: tensor<300x3xbf16>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<300x3xbf16>) factor(%a [q, p] : tensor<300x300xbf16>) outs(%o : tensor<300x3xbf16>) -> tensor<300x3xbf16>
+    kron.yield %1 : tensor<300x3xbf16>
+  }
+  return
+}
+
+// -----
+
+// Verify that a factor whose elements lie apart, each its own for one of many positions, has no matrix tiles for them.
+// TILES-LABEL: func.func @few_columns_apart
+// TILES-NOT: {matrix_tiles = 1
+// TILES: return
+func.func @few_columns_apart(%x: memref<64x8x8xbf16>, %f: memref<64x64x8xbf16>, %y: memref<64x8x8xbf16>) {
+  kron.fused ins(%x, %f : memref<64x8x8xbf16>, memref<64x64x8xbf16>) outs(%y : memref<64x8x8xbf16>) {
+  ^bb0(%t: tensor<64x8x8xbf16>, %a: tensor<64x64x8xbf16>, %o: tensor<64x8x8xbf16>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<64x8x8xbf16>) factor(%a [q, p, 1] : tensor<64x64x8xbf16>) outs(%o : tensor<64x8x8xbf16>) -> tensor<64x8x8xbf16>
+    kron.yield %1 : tensor<64x8x8xbf16>
+  }
+  return
+}
+
+// -----
+
 // Verify that an axis which the factor depends on moves outside in buffers, and that a long one is transposed.
 // TILES-LABEL: func.func @transposes_factor
 // TILES: #kron.cpu_plan<{{.*}}moves_innermost = 2, steps = [{matrix_tiles = 1, transposes_factor = 1, converts_factor = 1}]>

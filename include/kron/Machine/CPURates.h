@@ -179,11 +179,13 @@ struct CPURates {
   /// together with these.
   int64_t leastRepeatedLanes = 4;
   /// K and N, and positions of what matrix tiles (AMX) run over, that do not
-  /// leave most of a tile empty; elements from one p to the next, at most, for
-  /// rows of a tile that are picked; blocks that the factor is read for once,
-  /// at most; and elements of an axis from which on transposing a factor is
-  /// faster than picking its elements.
+  /// leave most of a tile empty, and fewer positions that pay where rows of a
+  /// factor are packed as they lie; elements from one p to the next, at most,
+  /// for rows of a tile that are picked; blocks that the factor is read for
+  /// once, at most; and elements of an axis from which on transposing a factor
+  /// is faster than picking its elements.
   int64_t leastAmxK = 24, leastAmxResults = 12, leastAmxPositions = 12;
+  int64_t fewAmxPositions = 4;
   int64_t mostAmxStride = 8, mostAmxBlocks = 4, leastTransposed = 16;
   /// K and N of a factor that is packed since its elements lie so many bytes
   /// apart, or far apart along p, and vectors that it is broadcast for.
@@ -206,8 +208,8 @@ struct CPURates {
   /// Bytes of a store that takes one of two slots of a cycle, less take both.
   int64_t wholeStoreBytes = 8;
   /// Rows of X that a register tile follows at once where lanes run over q, and
-  /// issue slots that a load of 512 bits takes more from the second-level cache;
-  /// of fewer bits in proportion.
+  /// issue slots that a load of 512 bits takes more from the second-level
+  /// cache; of fewer bits in proportion.
   int64_t mostFibreRows = 12;
   double farVectorSlots = 1.5;
   /// Issue slots that a load takes more from the second-level cache, and from

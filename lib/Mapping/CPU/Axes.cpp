@@ -401,10 +401,8 @@ int64_t kron::chooseVectorBits(FusedOp fused, CPUPlanAttr given,
   return isNarrowBetter ? options.wholeBits : options.vectorBits;
 }
 
-/// How often a call loads each element of the factor of `group`, which is not
-/// joined, if it is not packed; the largest number if that is not known.
-static int64_t countFactorUses(const CPUPlan &plan, FusedOp fused,
-                               const StepGroup &group) {
+int64_t kron::countFactorUses(const CPUPlan &plan, FusedOp fused,
+                              const StepGroup &group) {
   ModeProductOp product = group.products.front();
   llvm::SmallBitVector varying(plan.roles.size());
   for (auto [dim, axis] : llvm::enumerate(product.getFactorDims()))
@@ -413,7 +411,9 @@ static int64_t countFactorUses(const CPUPlan &plan, FusedOp fused,
   int64_t uses = 1;
   for (auto [axis, size] :
        llvm::enumerate(getArrayType(fused.getInit()).getShape())) {
-    if (axis == group.axis || varying[axis] ||
+    bool isOwn =
+        axis >= group.axis && axis < group.axis + group.products.size();
+    if (isOwn || varying[axis] ||
         (!plan.views.empty() && static_cast<int>(axis) != plan.tiledAxis))
       continue;
     if (ShapedType::isDynamic(size))

@@ -46,6 +46,11 @@ SmallVector<int64_t> chooseSliceCuts(const CPUPlan &plan, FusedOp fused,
 void chooseFarSources(const CPUPlan &plan, FusedOp fused,
                       const CacheBudget &caches, CPUChoices &choices);
 
+/// How often a call loads each element of the factor of `group` if it is not
+/// packed; the largest number if that is not known.
+int64_t countFactorUses(const CPUPlan &plan, FusedOp fused,
+                        const StepGroup &group);
+
 /// Chooses whether input and factors are converted before they are used, but
 /// for the fields that `given` (may be null) has.
 void chooseConversions(const CPUPlan &plan, FusedOp fused, CPUPlanAttr given,

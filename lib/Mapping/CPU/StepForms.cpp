@@ -46,12 +46,14 @@ static bool isPackedForSkinnyM(const StepLayout &step, const LoopNest &nest) {
                            : axis.size.is(getMaxLanes(step));
 }
 
-int64_t kron::chooseStepLanes(const StepLayout &step, CPUStepChoices &chosen) {
+int64_t kron::chooseStepLanes(const StepLayout &step, int64_t uses,
+                              CPUStepChoices &chosen) {
   chosen.lanes = kLanesOverK;
   LoopNest nest = getLoopNest(step);
   bool isSkinny = hasSkinnyM(nest, kCPURates.skinnyM);
-  if (isSkinny && getMapping(step, nest) == StepMapping::K &&
-      isWorthLanesOverK(step, nest))
+  // What few rows of each of many tiles use is packed for all of them.
+  if (isSkinny && uses <= kCPURates.skinnyM &&
+      getMapping(step, nest) == StepMapping::K && isWorthLanesOverK(step, nest))
     return kLanesOverK;
   chosen.lanes = kLanesOverRows;
   nest = getLoopNest(step);
@@ -75,7 +77,10 @@ int64_t kron::chooseStepLanes(const StepLayout &step, CPUStepChoices &chosen) {
 //===----------------------------------------------------------------------===//
 
 bool kron::isWorthMatrixTiles(const StepLayout &step) {
-  AmxMapping mapping = getAmxMapping(step, kCPURates.leastAmxPositions);
+  bool liesInRows = step.factor.strideK.is(1) || step.factor.resultStride.is(1);
+  AmxMapping mapping =
+      getAmxMapping(step, liesInRows ? kCPURates.fewAmxPositions
+                                     : kCPURates.leastAmxPositions);
   Int stride = step.source.strides[step.axis];
   bool isNear = mapping != AmxMapping::Rows ||
                 stride.getConstant() <= kCPURates.mostAmxStride;

@@ -18,8 +18,10 @@
 
 namespace mlir::kron {
 
-/// What lanes run over. Tries values of `step`, which is what `step` looks at.
-int64_t chooseStepLanes(const StepLayout &step, CPUStepChoices &chosen);
+/// What lanes run over. Tries values of `chosen`, which is what `step` looks
+/// at. A call uses each element of the factor `uses` times.
+int64_t chooseStepLanes(const StepLayout &step, int64_t uses,
+                        CPUStepChoices &chosen);
 
 /// Whether matrix tiles are worth it, and rows that the factor is read for.
 bool isWorthMatrixTiles(const StepLayout &step);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Steps.h"
+#include "Axes.h"
 #include "StepForms.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/CPURates.h"
@@ -172,10 +173,11 @@ void StepPlanner::chooseStep(unsigned index, const StepLayout &step) {
   CPUStepChoices &chosen = choices.steps[index];
   chosen = fixed[index];
   StepBudget budget = chooseBudget(given, index, caches);
-  if (!isGiven(index, "lanes"))
-    chosen.lanes = chooseStepLanes(step, chosen);
   if (!isGiven(index, "matrix_tiles"))
     chosen.usesTiles = mayMultiplyBy(kMatrixTiles) && isWorthMatrixTiles(step);
+  if (!isGiven(index, "lanes") && !usesTiles(step))
+    chosen.lanes = chooseStepLanes(
+        step, countFactorUses(plan, fused, plan.groups[index]), chosen);
   if (usesTiles(step)) {
     if (!isGiven(index, "chunk"))
       chosen.chunk = chooseAmxChunk(step, /*isExact=*/index == 0, budget);
@@ -236,13 +238,24 @@ bool StepPlanner::canMove(StepMapping mapping) {
 
 /// Few rows at the inner end leave lanes empty, or make them wait for shuffles:
 /// where a factor is contiguous along p, tiles are transposed on the way in and
-/// out, and lanes run over p.
+/// out, and lanes run over p; where it is along q, over q alone if rows would
+/// be lanes with it.
 bool StepPlanner::isWorthMovingRows() {
   const StepGroup &group = plan.groups.front();
-  return plan.isTiledInnermost() &&
-         group.sizeK * group.sizeN >=
-             kCPURates.weightsOfMovedRows * (group.sizeK + group.sizeN) &&
-         !usesTiles(getPlanned(0)) && canMove(StepMapping::K);
+  if (!plan.isTiledInnermost() ||
+      group.sizeK * group.sizeN <
+          kCPURates.weightsOfMovedRows * (group.sizeK + group.sizeN))
+    return false;
+  // A transposed input is copied either way.
+  bool copied = std::exchange(copiesIn, true);
+  StepLayout step = getPlanned(0);
+  copiesIn = copied;
+  if (usesTiles(step))
+    return false;
+  bool isRepeated = getStepMapping(step) == StepMapping::Fibre;
+  return canMove(StepMapping::K) ||
+         (isRepeated && step.factor.resultStride.is(1) &&
+          canMove(StepMapping::Fibre));
 }
 
 /// Where lanes run over q together with a short innermost axis that the factor
@@ -266,10 +279,10 @@ bool StepPlanner::isWorthMovingGroups() {
 }
 
 void StepPlanner::chooseMove() {
-  if (isGiven("moves_innermost") || plan.groups.size() != 1 ||
-      fused.getInputPermutation())
+  if (isGiven("moves_innermost") || plan.groups.size() != 1)
     return;
-  if (isWorthMovingRows() || isWorthMovingGroups())
+  if (isWorthMovingRows() ||
+      (!fused.getInputPermutation() && isWorthMovingGroups()))
     choices.movesInnermost = kMovedInSteps;
 }
 

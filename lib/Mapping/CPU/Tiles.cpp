@@ -7,6 +7,7 @@
 
 #include "Tiles.h"
 #include "StepForms.h"
+#include "kron/Machine/CPUForms.h"
 #include "kron/Machine/CPURates.h"
 #include "kron/Machine/NominalSizes.h"
 #include "kron/Mapping/CPU/Regrouped.h"
@@ -116,7 +117,8 @@ bool kron::hasLongVaryingAxis(const CPUPlan &plan, FusedOp fused,
   int64_t size = getArrayType(fused.getInit()).getDimSize(innermost);
   const StepGroup &group = plan.groups.front();
   return varies(fused, innermost) && !ShapedType::isDynamic(size) &&
-         canBeSegments(size, lanes) && paysForSegments(group.sizeK, group.sizeN);
+         canBeSegments(size, lanes) &&
+         paysForSegments(group.sizeK, group.sizeN);
 }
 
 /// Whether elements are computed in the type in which they are stored.
@@ -168,6 +170,27 @@ static int64_t chooseSingleColumns(const StepGroup &group, int64_t size,
   bool isBetterCut = (size % lanes && group.sizeK >= kCPURates.cutRaggedK) ||
                      (size % few == 0 && group.sizeK >= kCPURates.cutFullK);
   return isOneTile && isBetterCut ? few : most;
+}
+
+/// Whether columns of a single factor lie as rows, which tiles are copied from,
+/// and multiply-adds do not hide that.
+static bool copiesColumns(const CPUPlan &plan, FusedOp fused) {
+  SmallVector<int64_t> strides = getInputStrides(fused);
+  return plan.isTiledInnermost() && plan.groups.size() == 1 &&
+         plan.groups.front().sizeN < kCPURates.leastBoundResults &&
+         !plan.numBuffers && !plan.packsInput && !strides.empty() &&
+         strides[plan.tiledAxis] != 1;
+}
+
+/// Columns per tile of those: whole lines that take a quarter of the
+/// first-level cache, where the copy stays until all results are made of it.
+static int64_t chooseCopiedColumns(const StepGroup &group, int64_t elementBytes,
+                                   const CacheBudget &caches) {
+  int64_t held = caches.l1Bytes / 4 / std::max<int64_t>(group.sizeK, 1);
+  return std::clamp<int64_t>(llvm::alignTo(held, kLineBytes),
+                             kCPURates.columnSegmentBytes,
+                             kCPURates.tileColumnBytes) /
+         elementBytes;
 }
 
 /// Positions per tile along which memory is contiguous, of `size` in all, while
@@ -386,6 +409,44 @@ static int64_t chooseTransposedRows(const CPUPlan &plan, int64_t elementBytes,
   return llvm::alignDown(chooseRowsBeside(rowBytes, caches), lanes);
 }
 
+/// Bytes of the largest factor that leaves the first-level cache, whose steps
+/// have lanes over q and register tiles with rows along the tiled axis, outside
+/// of which tiles have few others; 0 without one.
+static int64_t getPanelsForRows(const CPUPlan &plan, FusedOp fused,
+                                int64_t lanes, const CacheBudget &caches) {
+  int64_t most = 0;
+  for (auto [index, group] : llvm::enumerate(plan.groups)) {
+    int64_t outside = 1, inside = 1;
+    for (auto [axis, role] : llvm::enumerate(plan.roles)) {
+      bool isOwn =
+          axis >= group.axis && axis < group.axis + group.products.size();
+      if (role == AxisRole::Whole && !isOwn)
+        (axis < group.axis ? outside : inside) *=
+            plan.getWholeSize(axis, index);
+    }
+    int64_t bytes = group.sizeK * llvm::alignTo(group.sizeN * inside, lanes) *
+                    getComputedBytes(fused);
+    if (outside < kCPUForms.latencyRows && 2 * inside <= lanes &&
+        bytes > caches.l1Bytes)
+      most = std::max(most, bytes);
+  }
+  return most;
+}
+
+/// Rows of a tile of `tile` of `size`, of so many bytes each, that all of a
+/// factor of `panelBytes` goes by for: as many as half of the second-level
+/// cache holds if that comes from beyond it, or else whole register tiles.
+static int64_t chooseRowsOfPanels(int64_t tile, int64_t size,
+                                  int64_t bytesPerPosition, int64_t panelBytes,
+                                  const CacheBudget &caches) {
+  int64_t rows = tile;
+  if (panelBytes > caches.l2Bytes / 2)
+    rows = std::max(tile, caches.l2Bytes / 4 / bytesPerPosition);
+  bool isOpen = ShapedType::isDynamic(size) || size % tile;
+  return rows > tile || isOpen ? llvm::alignTo(rows, kCPURates.panelRows)
+                               : tile;
+}
+
 /// Rows that fill a tile of small rows, out of `size`; a number that divides it
 /// if there is one near, since code for tiles of an unknown size is slower, and
 /// a multiple of `step` if those are few.
@@ -508,6 +569,8 @@ int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
                                plan.isTiledInnermost() || plan.rearrangesInput()
                                    ? kCPURates.columnSegmentBytes / elementBytes
                                    : 16);
+  else if (copiesColumns(plan, fused))
+    tile = chooseCopiedColumns(plan.groups.front(), elementBytes, caches);
   else if (plan.isTiledInnermost())
     tile = chooseColumns(plan, size, bytesPerPosition, lanes, elementBytes,
                          caches);
@@ -536,6 +599,13 @@ int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
     tile = chooseLargeRows(plan, size, bytesPerPosition, caches);
   else
     tile = chooseRows(plan, fused, elementBytes, caches);
+  int64_t panelBytes = plan.groups.size() > 1 && plan.views.empty() &&
+                               !plan.isTiledInnermost() && !plan.rowsInLanes &&
+                               !plan.transposesInput
+                           ? getPanelsForRows(plan, fused, lanes, caches)
+                           : 0;
+  if (panelBytes)
+    tile = chooseRowsOfPanels(tile, size, bytesPerPosition, panelBytes, caches);
   if (fused.getEpilogue()) {
     // What the epilogue is applied to stays in cache.
     int64_t bytes = countElements(fused.getInit(), plan.roles) * elementBytes;

@@ -72,6 +72,10 @@ FusionChain describeFusionChain(FusedOp fused);
 void splitFusedOp(RewriterBase &rewriter, FusedOp fused,
                   const FusionPlan &plan);
 
+/// Axes of the input of `fused` in the order in which the first of two fused
+/// regions takes them if columns, the innermost axis, lie outside in between.
+SmallVector<int64_t> getOrderWithColumnsOutside(FusedOp fused);
+
 /// Whether `splitFusedOp` can split `fused`: its scalars are defined outside.
 bool isSplittable(FusedOp fused);
 

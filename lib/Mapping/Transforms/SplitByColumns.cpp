@@ -52,6 +52,27 @@ static double getShare(int64_t size, int64_t lanes) {
   return double(size) / (llvm::divideCeil(size, lanes) * lanes);
 }
 
+/// The share of `lanes` that a factor of a chain fills with all columns of
+/// `init` inside, as multiply-adds per shuffle: with the axes in between, or
+/// with q in groups, as which it is packed, if the first-level cache holds
+/// that. None if columns alone fill it, or their number is not known.
+static std::optional<double> getInsideShare(const ProblemFactor &factor,
+                                            ShapedType init, int64_t lanes) {
+  int64_t columns = init.getShape().back();
+  if (ShapedType::isDynamic(columns))
+    return std::nullopt;
+  if (factor.axis + 2 < init.getRank())
+    return 1;
+  int64_t group = lanes / std::max<int64_t>(columns, 1) * columns;
+  int64_t bytes = factor.sizeK * factor.sizeN * columns *
+                  getElementBytes(init.getElementType());
+  if (2 * columns > lanes || bytes > kCPURates.stepL1Bytes)
+    return std::nullopt;
+  return llvm::isPowerOf2_64(columns)
+             ? 1
+             : double(group) / lanes / kCPURates.oddGroupSlots;
+}
+
 /// When the columns of `fused` had better lie outside; none if never. Of a
 /// chain on several axes, by factors that depend on none and therefore commute,
 /// the last fused region applies the last factor that has other axes inside of
@@ -73,8 +94,10 @@ planColumns(FusedOp fused, const FusionPlan &inside, int64_t vectorBits) {
     if (!contracted.insert(product.getAxis()))
       return std::nullopt;
   }
+  SmallVector<int64_t> order = getOrderWithColumnsOutside(fused);
+  bool liesOutside = llvm::is_sorted(order);
   if (!contracted.contains(columns - 1) || contracted.contains(columns) ||
-      fused.getInputPermutation())
+      (fused.getInputPermutation() && !liesOutside))
     return std::nullopt;
 
   ColumnsOutside plan;
@@ -97,7 +120,12 @@ planColumns(FusedOp fused, const FusionPlan &inside, int64_t vectorBits) {
     // In place, the axes inside of a factor's are one with the columns.
     bool isFull = inside.isInPlace &&
                   llvm::is_contained(inside.regions.back(), unsigned(index));
-    (isFull ? full : work) += elements * factor.sizeK;
+    std::optional<double> share =
+        liesOutside ? getInsideShare(factor, init, plan.lanes) : std::nullopt;
+    if (share)
+      full += elements * factor.sizeK / *share;
+    else
+      (isFull ? full : work) += elements * factor.sizeK;
   }
   // As many as fit the time that the form with columns outside takes.
   std::rotate(products.begin() + plan.last, products.begin() + plan.last + 1,
@@ -126,8 +154,10 @@ planColumns(FusedOp fused, const FusionPlan &inside, int64_t vectorBits) {
         slots * elements * factor.sizeK /
         getShare(isShort ? neighbours * factor.sizeN : neighbours, plan.lanes);
   }
-  // The array is transposed twice.
-  outside += 2 * copied * kCPURates.transposedElementSlots * plan.lanes;
+  // The array is transposed twice, or once in either form.
+  double slots = kCPURates.transposedElementSlots * plan.lanes;
+  outside += copied * slots;
+  (liesOutside ? full : outside) += (liesOutside ? whole : copied) * slots;
   // Columns that fill this share of the lanes take as long inside.
   double left = outside * kCPURates.columnsOutsideGain - full;
   plan.fullLanes = left > work ? kFullLanes * work / left : kFullLanes;

@@ -29,6 +29,20 @@ bool kron::isSplittable(FusedOp fused) {
              });
 }
 
+static SmallVector<int64_t> getAxes(int64_t rank) {
+  return llvm::to_vector(llvm::seq<int64_t>(rank));
+}
+
+SmallVector<int64_t> kron::getOrderWithColumnsOutside(FusedOp fused) {
+  SmallVector<int64_t> axes =
+      getAxes(cast<ShapedType>(fused.getInit().getType()).getRank());
+  if (std::optional<ArrayRef<int64_t>> order = fused.getInputPermutation())
+    axes.assign(order->begin(), order->end());
+  // The innermost axis to the outer end.
+  std::rotate(axes.begin(), axes.end() - 1, axes.end());
+  return axes;
+}
+
 bool kron::hasEpilogueBehind(FusedOp fused) {
   Value result =
       fused->getNumResults() ? fused->getResult(0) : Value(fused.getInit());
@@ -68,12 +82,14 @@ private:
   bool isTurned(unsigned region) const {
     return plan.hasColumnsOutside && region == 0;
   }
-  SmallVector<int64_t> getPermutation(unsigned region);
-  Attribute getPlan(unsigned region);
+  SmallVector<int64_t> getPermutation(unsigned region, int64_t rank);
+  Attribute getPlan(unsigned region, int64_t rank);
   SmallVector<int64_t> getShapeAfter(unsigned region);
   Value createScratch(ArrayRef<int64_t> shape);
   Value getDestination(unsigned region, Value input);
-  Value collapseInside(unsigned region, Value array);
+  int64_t getInnermost(unsigned region);
+  Value joinDims(Value array, int64_t first, int64_t end);
+  void joinInside(unsigned region, Value &input, Value &destination);
   Value buildRegion(unsigned region, Value input, Value destination);
   Value buildRegion(OpBuilder &builder, unsigned region, ValueRange args);
   BlockArgument getOwnAddend();
@@ -116,14 +132,17 @@ SmallVector<int64_t> Splitter::getShapeAfter(unsigned region) {
   return shape;
 }
 
-/// Which axes of its input fused region `region` takes in which order.
-SmallVector<int64_t> Splitter::getPermutation(unsigned region) {
+/// Which axes of its input fused region `region`, on `rank` axes, takes in
+/// which order.
+SmallVector<int64_t> Splitter::getPermutation(unsigned region, int64_t rank) {
+  if (plan.hasColumnsOutside && region == 0) {
+    SmallVector<int64_t> axes = getOrderWithColumnsOutside(fused);
+    return llvm::is_sorted(axes) ? SmallVector<int64_t>() : axes;
+  }
   if (plan.hasColumnsOutside) {
-    auto axes = llvm::to_vector(llvm::seq<int64_t>(
-        cast<ShapedType>(fused.getInit().getType()).getRank()));
-    // The innermost axis to the outer end, or back.
-    std::rotate(axes.begin(), axes.begin() + (region ? 1 : axes.size() - 1),
-                axes.end());
+    SmallVector<int64_t> axes = getAxes(rank);
+    // The outermost axis to the inner end.
+    std::rotate(axes.begin(), axes.begin() + 1, axes.end());
     return axes;
   }
   if (region == 0 && fused.getInputPermutation())
@@ -131,14 +150,14 @@ SmallVector<int64_t> Splitter::getPermutation(unsigned region) {
   return {};
 }
 
-/// The plan of fused region `region`. Tiles are not of the columns, which are
-/// few, but of the axis that the other fused region contracts.
-Attribute Splitter::getPlan(unsigned region) {
+/// The plan of fused region `region`, on `rank` axes. Tiles are not of the
+/// columns, which are few, but of the axis that the other fused region
+/// contracts.
+Attribute Splitter::getPlan(unsigned region, int64_t rank) {
   if (!plan.hasColumnsOutside)
     return fused.getPlanAttr();
-  int64_t axis = region
-                     ? cast<ShapedType>(fused.getInit().getType()).getRank() - 2
-                     : products[plan.regions.back().back()].getAxis() + 1;
+  int64_t axis =
+      region ? rank - 2 : products[plan.regions.back().back()].getAxis() + 1;
   Builder builder(fused.getContext());
   return CPUPlanAttr::get(fused.getContext(),
                           builder.getDictionaryAttr(builder.getNamedAttr(
@@ -260,23 +279,49 @@ Value Splitter::buildRegion(OpBuilder &builder, unsigned region,
   return value;
 }
 
-/// `array`, a memref, with the axes inside of all that fused region `region`
-/// contracts as one: its tiles are cut from long segments of memory then.
-Value Splitter::collapseInside(unsigned region, Value array) {
-  auto type = cast<MemRefType>(array.getType());
+/// The innermost axis that fused region `region` contracts.
+int64_t Splitter::getInnermost(unsigned region) {
   int64_t innermost = 0;
   for (unsigned index : plan.regions[region])
     innermost = std::max<int64_t>(innermost, products[index].getAxis());
-  SmallVector<ReassociationIndices> axes;
-  for (int64_t axis = 0; axis < type.getRank(); ++axis)
-    if (axis <= innermost + 1)
-      axes.push_back({axis});
+  return innermost;
+}
+
+/// `array`, a memref, with its dimensions from `first` to before `end` as one;
+/// as it is if they do not lie so.
+Value Splitter::joinDims(Value array, int64_t first, int64_t end) {
+  auto type = cast<MemRefType>(array.getType());
+  SmallVector<ReassociationIndices> dims;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (dim <= first || dim >= end)
+      dims.push_back({dim});
     else
-      axes.back().push_back(axis);
-  if (static_cast<int64_t>(axes.size()) == type.getRank() ||
-      !memref::CollapseShapeOp::isGuaranteedCollapsible(type, axes))
+      dims.back().push_back(dim);
+  if (static_cast<int64_t>(dims.size()) == type.getRank() ||
+      !memref::CollapseShapeOp::isGuaranteedCollapsible(type, dims))
     return array;
-  return memref::CollapseShapeOp::create(rewriter, loc, array, axes);
+  return memref::CollapseShapeOp::create(rewriter, loc, array, dims);
+}
+
+/// Takes the axes inside of all that fused region `region`, behind another one,
+/// contracts, but for columns that lie outside before it, as one: its tiles are
+/// cut from long segments of memory then.
+void Splitter::joinInside(unsigned region, Value &input, Value &destination) {
+  int64_t first = getInnermost(region) + 1;
+  int64_t end = cast<ShapedType>(destination.getType()).getRank();
+  if (plan.isInPlace) {
+    input = destination = joinDims(destination, first, end);
+    return;
+  }
+  if (isOnTensors() || getOwnAddend())
+    return;
+  Value read = joinDims(input, first + 1, end);
+  Value written = joinDims(destination, first, end - 1);
+  if (cast<ShapedType>(read.getType()).getRank() !=
+      cast<ShapedType>(written.getType()).getRank())
+    return;
+  input = read;
+  destination = written;
 }
 
 /// Builds fused region `region` from `input` to `destination`; returns its
@@ -288,16 +333,17 @@ Value Splitter::buildRegion(unsigned region, Value input, Value destination) {
     auto argument = cast<BlockArgument>(products[index].getFactor());
     inputs.push_back(fused->getOperand(argument.getArgNumber()));
   }
-  if (plan.isInPlace && region)
-    inputs.front() = destination = collapseInside(region, destination);
+  if (region && (plan.isInPlace || plan.hasColumnsOutside))
+    joinInside(region, inputs.front(), destination);
   bool isLastRegion = region + 1 == plan.regions.size();
   if (isLastRegion && getOwnAddend())
     inputs.push_back(fused->getOperand(getOwnAddend().getArgNumber()));
-  FusedOp built =
-      createFusedOp(rewriter, loc, inputs, destination, getPermutation(region),
-                    getPlan(region), [&](OpBuilder &builder, ValueRange args) {
-                      return buildRegion(builder, region, args);
-                    });
+  int64_t rank = cast<ShapedType>(destination.getType()).getRank();
+  FusedOp built = createFusedOp(
+      rewriter, loc, inputs, destination, getPermutation(region, rank),
+      getPlan(region, rank), [&](OpBuilder &builder, ValueRange args) {
+        return buildRegion(builder, region, args);
+      });
   return isOnTensors() ? built->getResult(0) : result;
 }
 

@@ -283,13 +283,14 @@ std::string StepVerifier::verify() {
   const StepGroup &group = plan.groups.front();
   bool isContracted = group.axis + group.products.size() == plan.roles.size();
   bool isFixed = isContracted || plan.rowsInLanes ||
-                 fused.getInputPermutation().has_value();
+                 (fused.getInputPermutation() && !plan.isTiledInnermost());
   if (choices.movesInnermost && plan.groups.size() != 1)
     return quote("moves_innermost", choices.movesInnermost) +
            ": tiles go through several factors";
   if (choices.movesInnermost == kMovedInSteps && isFixed)
     return quote("moves_innermost", choices.movesInnermost) +
-           ": the innermost axis is contracted, or the input is permuted";
+           ": the innermost axis is contracted, or the input is permuted and "
+           "tiles run along another axis";
   planSteps(getFirstExtent());
   bool isForTiles =
       choices.movesInnermost && choices.movesInnermost != kMovedInSteps;
