@@ -9,6 +9,7 @@ cuBLAS. Layers, planners and numbers are what check.py itself looks at.
 - There is one implementation of each thing in SINGLE: what builds it is called in the files listed and in no others.
 - No class has more than 40 methods, no plan more than 25 fields, and no class a friend.
 - The family that docs/tutorials/new-kernel-family.md adds has less than 150 lines.
+- How functions of pairs are mapped takes at most 1,200 lines of code.
 """
 
 import re
@@ -33,6 +34,7 @@ FAMILIES = {
     "pairwise_grad": ("PairwiseGrad.cpp", "pairwise-grad.mlir", None, "sm_90a"),
 }
 MOST_OPERATIONS, MOST_METHODS, MOST_FIELDS, MOST_LINES = 60, 40, 25, 149
+MOST_PAIR_LINES = 1200
 
 #: What is implemented once: what builds it, and the files of the lowering that do.
 SINGLE = {
@@ -132,8 +134,16 @@ def check_tutorial(checker, root):
     checker.expect(0 < lines <= MOST_LINES, f"test/lib/MaxPlus.cpp: a family of {lines} lines")
 
 
+def check_pairs(checker, root):
+    paths = [*(root / "lib/Mapping/GPU").glob("Pairwise*.cpp"), *(root / "include/kron/Mapping/GPU").glob("Pairwise*.h")]
+    lines = sum(1 for path in paths for line in path.read_text().splitlines()
+                if line.strip() and not line.lstrip().startswith("//"))
+    checker.expect(0 < lines <= MOST_PAIR_LINES, f"{lines} lines of code map functions of pairs to a GPU")
+
+
 def check(checker, root, build):
     check_tutorial(checker, root)
+    check_pairs(checker, root)
     check_families(checker, root, build / "bin/kron-opt")
     check_operations(checker, root)
     check_single(checker, root)

@@ -239,17 +239,18 @@ def test_descriptors_are_compiled_before():
 # --- factorisations ---------------------------------------------------------------
 
 
-def definite(*batch):
-    x = torch.randn(*batch, 7, 7)
-    return x @ x.mT + torch.eye(7)
+def definite(*batch, device="cpu"):
+    x = torch.randn(*batch, 7, 7, device=device)
+    return x @ x.mT + torch.eye(7, device=device)
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("batch", [(), (1,), (5,)])
 @pytest.mark.parametrize("overwrites", [False, True])
-def test_solutions(batch, overwrites):
-    rows = torch.randn(*batch, 3, 7)
+def test_solutions(batch, overwrites, device):
+    rows = torch.randn(*batch, 3, 7, device=device)
     for fill_mode in kermac.FillMode:
-        a, b = definite(*batch), rows.clone()
+        a, b = definite(*batch, device=device), rows.clone()
         garbage = torch.full_like(a, 7).tril(-1) if fill_mode is kermac.FillMode.UPPER else \
             torch.full_like(a, 7).triu(1)
         given = a + garbage
@@ -263,19 +264,20 @@ def test_solutions(batch, overwrites):
         else:
             torch.testing.assert_close(b, rows)
         for info in (infos, solved):
-            torch.testing.assert_close(info, torch.zeros(batch or 1, dtype=torch.int32))
-    a, b = torch.randn(*batch, 7, 7) + 4 * torch.eye(7), rows.clone()
+            torch.testing.assert_close(info, torch.zeros(batch or 1, dtype=torch.int32, device=device))
+    a, b = torch.randn(*batch, 7, 7, device=device) + 4 * torch.eye(7, device=device), rows.clone()
     before = a.clone()
     x, infos, _ = kermac.linalg.solve_lu(a, b, overwrites, overwrites, check_errors=True)
     torch.testing.assert_close(x @ before, rows, rtol=1e-3, atol=1e-3)
     assert torch.equal(a, before) != overwrites and torch.equal(b, rows) != overwrites and not infos.any()
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("overwrites", [False, True])
-def test_eigenvalues(overwrites):
+def test_eigenvalues(overwrites, device):
     for batch in ((), (4,)):
         for fill_mode in kermac.FillMode:
-            a = definite(*batch)
+            a = definite(*batch, device=device)
             given = a.clone()
             values, vectors, infos = kermac.linalg.eigh(given, fill_mode, overwrites, True)
             product = vectors @ torch.diag_embed(values) @ vectors.mT
@@ -284,8 +286,9 @@ def test_eigenvalues(overwrites):
             torch.testing.assert_close(given.view(product.shape), vectors.mT if overwrites else a.view(product.shape))
 
 
-def test_matrices_without_factors():
-    a, b = definite(3), torch.randn(3, 2, 7)
+@pytest.mark.parametrize("device", DEVICES)
+def test_matrices_without_factors(device):
+    a, b = definite(3, device=device), torch.randn(3, 2, 7, device=device)
     a[1] = -a[1]
     x, infos, _ = kermac.linalg.solve_cholesky(a, b)
     assert infos.tolist() == [0, 1, 0] and x[1].isnan().all() and x[[0, 2]].isfinite().all()
