@@ -101,13 +101,15 @@ func.func @whole(%x1: memref<80x16245xf16>, %k1: memref<57x2x57x5xf16>, %y1: mem
                  %x3: memref<12780x184xbf16>, %k3: memref<2x16x23x4xbf16>, %y3: memref<12780x128xbf16>,
                  %x4: memref<24381x11664xf16>, %k4: memref<12x18x324x3xf16>, %y4: memref<24381x648xf16>,
                  %x5: memref<2464x24353xf64>, %k5: memref<71x6x49x7xf64>, %y5: memref<2464x2982xf64>,
-                 %x6: memref<14536x129xf32>, %k6: memref<43x50x3x1xf32>, %y6: memref<14536x2150xf32>) {
+                 %x6: memref<14536x129xf32>, %k6: memref<43x50x3x1xf32>, %y6: memref<14536x2150xf32>,
+                 %x7: memref<25088x384xf32>, %k7: memref<1x512x128x3xf32>, %y7: memref<25088x1536xf32>) {
   kron.ksmm ins(%x1 : memref<80x16245xf16>) weights(%k1 : memref<57x2x57x5xf16>) outs(%y1 : memref<80x570xf16>)
   kron.ksmm ins(%x2 : memref<58680x2112xf16>) weights(%k2 : memref<1x8x44x48xf16>) outs(%y2 : memref<58680x384xf16>)
   kron.ksmm ins(%x3 : memref<12780x184xbf16>) weights(%k3 : memref<2x16x23x4xbf16>) outs(%y3 : memref<12780x128xbf16>)
   kron.ksmm ins(%x4 : memref<24381x11664xf16>) weights(%k4 : memref<12x18x324x3xf16>) outs(%y4 : memref<24381x648xf16>)
   kron.ksmm ins(%x5 : memref<2464x24353xf64>) weights(%k5 : memref<71x6x49x7xf64>) outs(%y5 : memref<2464x2982xf64>)
   kron.ksmm ins(%x6 : memref<14536x129xf32>) weights(%k6 : memref<43x50x3x1xf32>) outs(%y6 : memref<14536x2150xf32>)
+  kron.ksmm ins(%x7 : memref<25088x384xf32>) weights(%k7 : memref<1x512x128x3xf32>) outs(%y7 : memref<25088x1536xf32>)
   return
 }
 

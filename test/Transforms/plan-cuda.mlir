@@ -422,6 +422,16 @@ func.func @mkm_16_3_transposed(%x: memref<4096x8192xf32>, %f: memref<16x16xf32>,
   return
 }
 
+// CHECK-LABEL: func.func @mkm_32_3_transposed(
+// CHECK:         kron.fused {{.*}}<kernel = wgmma{{[,>]}}
+// CHECK:         kron.fused {{.*}}<kernel = wgmma{{[,>]}}
+// CHECK-NOT:     kron.fused
+// mma would read such a factor for each of many small tiles.
+func.func @mkm_32_3_transposed(%x: memref<32768x1024xf32>, %f: memref<32x32xf32>, %y: memref<1024x32768xf32>) {
+  kron.mkm ins(T(%x) : memref<32768x1024xf32>) factors(T(%f), T(%f), T(%f) : memref<32x32xf32>, memref<32x32xf32>, memref<32x32xf32>) outs(%y : memref<1024x32768xf32>)
+  return
+}
+
 // CHECK-LABEL: func.func @mkm_16_4_transposed(
 // CHECK:         kron.fused {{.*}}<kernel = mma{{[,>]}}
 // CHECK:           kron.mode_product axis(4)

@@ -284,7 +284,7 @@ static bool hasRaggedSegments(KsmmOp op, const GPUSplits &splits) {
   double rows = getRows(op), inputs = rows * a * c * d,
          results = rows * a * b * d, asTheyLie = 0;
   // Half of an access is enough to read.
-  if (!hasWholeSegments(c, d, access / 2))
+  if (!hasWholeSegments(c, d, access) && !hasWholeSegments(c, d, access / 2))
     asTheyLie += llvm::divideCeil(b, rates.tileResults) * inputs /
                  (isF32 ? rates.inputsF32 : rates.inputs16Bit);
   if (!hasWholeSegments(b, d, access))
