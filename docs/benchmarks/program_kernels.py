@@ -158,7 +158,7 @@ def matrices(place):
                 out = torch.empty(m, n, device=a.device)
                 descriptor = kermac.KernelDescriptor(
                     inner_operator=kermac.InnerOperator.DIFF, inner_power=kermac.PowerType.SQUARE,
-                    outer_power=kermac.PowerType.SQRT, kernel_type=kermac.KernelType.GAUSSIAN)
+                    outer_power=kermac.PowerType.NOOP, kernel_type=kermac.KernelType.GAUSSIAN)
                 functions["kermac"] = lambda: kermac.run_kernel(descriptor, a, b, out=out,
                                                                 bandwidth=scale)
             if not place.is_cuda and has("sklearn"):
