@@ -127,8 +127,6 @@ def register_tensors(kinds, empty_like):
     _empty_like = empty_like
 
 
-
-
 class Function:
     """One compiled function; called with arrays, it returns new ones.
 
