@@ -121,42 +121,9 @@ bool kron::fitsCluster(const Problem &problem, int64_t footprintBudget,
   return footprint > footprintBudget && footprint <= 2 * footprintBudget;
 }
 
-/// Whether `mma` moves single elements, since sizes are no multiples of what
-/// its wide loads take.
-static bool hasRaggedSizes(const Problem &problem) {
-  int64_t unit = problem.element.isF64() ? 4 : 8;
-  return llvm::any_of(problem.factors, [&](const ProblemFactor &factor) {
-    return factor.sizeK % unit != 0 || factor.sizeN % unit != 0;
-  });
-}
-
 /// Warps that share out the results of a large factor of `mma`; fibres and
 /// results of one of its instructions.
 static constexpr int64_t kLargeWarps = 8, kFibres = 16, kResults = 16;
-
-/// Words of a value in a thread's registers: f64 has two, full precision of f32
-/// a residual.
-static int64_t getRegistersPerValue(const Problem &problem) {
-  bool isSingle =
-      is16BitFloat(problem.element) ||
-      (problem.element.isF32() && problem.precision == Precision::TF32);
-  return isSingle ? 1 : 2;
-}
-
-/// Whether `mma` has to read factors from shared memory again and again, since
-/// registers do not hold two of them, which are one step. Of columns and of
-/// sizes that are padded they hold fewer.
-static bool readsFactorsOften(const Problem &problem) {
-  if (problem.element.isF64())
-    return false;
-  int64_t largest = problem.getLargestFactorSize();
-  if (problem.inner != 1 || problem.readsTranspose || hasRaggedSizes(problem))
-    return largest > kResults;
-  int64_t tiles =
-      llvm::divideCeil(largest, 8) * llvm::divideCeil(largest, kResults);
-  // A lane has four values of a tile.
-  return 2 * tiles * 4 * getRegistersPerValue(problem) > kMmaLightRegisters;
-}
 
 KernelTiling kron::chooseTiling(GPUKernel kernel, const Problem &problem,
                                 int64_t columns, int64_t footprintBudget,
@@ -172,8 +139,9 @@ KernelTiling kron::chooseTiling(GPUKernel kernel, const Problem &problem,
   int64_t footprint = std::max<int64_t>(problem.getFootprintBytes(columns), 1);
   // Rows with a small footprint share a tile of 16 KiB: enough for 128 threads,
   // and several tiles fit an SM.
+  // Larger factors than an instruction has results leave few tiles to a warp.
   bool isTurned = kernel == GPUKernel::Mma && problem.readsTranspose &&
-                  !readsFactorsOften(problem);
+                  problem.getLargestFactorSize() <= kResults;
   int64_t bytes = isTurned ? getGPUTiles(machine).mma.turnedBytes : 16 * 1024;
   tiling.rows = std::max<int64_t>(bytes / footprint, 1);
   if (kernel == GPUKernel::Mma &&
@@ -217,6 +185,39 @@ static double getScalarShare(GPUKernel kernel, const Problem &problem,
                ? rates.batchedF64Share
                : rates.batchedShare;
   return problem.getLargestFactorSize() > 8 ? rates.ffmaLargeShare : 1;
+}
+
+/// Whether `mma` moves single elements, since sizes are no multiples of what
+/// its wide loads take.
+static bool hasRaggedSizes(const Problem &problem) {
+  int64_t unit = problem.element.isF64() ? 4 : 8;
+  return llvm::any_of(problem.factors, [&](const ProblemFactor &factor) {
+    return factor.sizeK % unit != 0 || factor.sizeN % unit != 0;
+  });
+}
+
+/// Words of a value in a thread's registers: f64 has two, full precision of f32
+/// a residual.
+static int64_t getRegistersPerValue(const Problem &problem) {
+  bool isSingle =
+      is16BitFloat(problem.element) ||
+      (problem.element.isF32() && problem.precision == Precision::TF32);
+  return isSingle ? 1 : 2;
+}
+
+/// Whether `mma` has to read factors from shared memory again and again, since
+/// registers do not hold two of them, which are one step. Of columns and of
+/// sizes that are padded they hold fewer.
+static bool readsFactorsOften(const Problem &problem) {
+  if (problem.element.isF64())
+    return false;
+  int64_t largest = problem.getLargestFactorSize();
+  if (problem.inner != 1 || problem.readsTranspose || hasRaggedSizes(problem))
+    return largest > kResults;
+  int64_t tiles =
+      llvm::divideCeil(largest, 8) * llvm::divideCeil(largest, kResults);
+  // A lane has four values of a tile.
+  return 2 * tiles * 4 * getRegistersPerValue(problem) > kMmaLightRegisters;
 }
 
 /// Values that a thread of `ffma` holds in each of the groups of axes that it
