@@ -279,6 +279,7 @@ FIXED = (
     ("wgmma", HOPPER, product("kmm", "f32", [(128, 70)], 52, op_x="T", **pieces("k_piece = 32"), **SCALED)),
     ("wgmma", HOPPER, product("kmm", "f32", [(64, 33)], 44, op_x="T", ops=["T"], **pieces("k_piece = 0"))),
     ("wgmma", HOPPER, product("kmm", "f32", [(40, 20)], 45, op_x="T", **pieces("k_piece = 0"), **UNREAD)),
+    ("wgmma", HOPPER, product("kmm", "f32", [(40, 20)], 45, op_x="T", dynamic=(), **pieces("k_piece = 0, columns = 1"))),
     ("wgmma", HOPPER, product("kmm", "f32", [(40, 2), (223, 4)], 8, op_x="T", ops=["T", "T"], dynamic=())),
     # Sizes of which few elements lie together: accesses of 4 and of 8 bytes.
     ("wgmma", HOPPER, product("kmm", "f16", [(21, 33)], 70, dynamic=(), **WGMMA)),

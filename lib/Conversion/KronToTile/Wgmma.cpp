@@ -151,8 +151,9 @@ void WholeTiles::ifAligned(function_ref<void()> aligned,
     if (view && !llvm::is_contained(views, view))
       views.push_back(view);
   // The axis along which an array has neighbours that is not contracted.
-  bool turnsColumns = plan.turn == WgmmaTurn::Columns;
-  int64_t axis = turnsColumns ? axes[axes.size() - 2] : axes.back();
+  int64_t axis = plan.turn == WgmmaTurn::Columns
+                     ? llvm::find(viewAxes, plan.columnAxis) - viewAxes.begin()
+                     : axes.back();
   auto op = tile::IfAlignedOp::create(
       b, loc, views, refills ? kWgmmaVectorBytes : storeBytes, axis);
   for (auto [region, build] : {std::pair(&op.getAligned(), aligned),
