@@ -172,11 +172,14 @@ TileShape kron::chooseInnerShape(const StepLayout &step, const LoopNest &nest,
   TileChoice own = choice;
   own.rowSlots = getRowSlots(step, choice);
   // Wider blocks would leave much of a size that is not known to single
-  // vectors.
+  // vectors, and those that are wider than a tile all of it.
   int64_t vectorTotal = getPanelVectors(step);
   if (own.rowSlots && step.mostInner &&
       step.mostInner % (2 * vectorTotal * used) == 0)
     vectorTotal *= 2;
+  if (step.mostInner)
+    vectorTotal =
+        std::min(vectorTotal, std::max<int64_t>(step.mostInner / used, 1));
   if (isKnown)
     vectorTotal = llvm::divideCeil(size.getConstant(), used);
   // In place it has all q, so that it has read all of X before it stores, if
