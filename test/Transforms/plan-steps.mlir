@@ -727,3 +727,25 @@ func.func @repeats_converted(%x: memref<12x32x40x14xf16>, %f: memref<12x100x32x4
   }
   return
 }
+
+// -----
+
+// Verify that of 16 registers none is left for a mask beside three rows of four vectors, the last of which has four of its
+// lanes: two vectors are taken at a time. Of four whole ones three rows are.
+// NARROW-LABEL: func.func @masked_vectors
+// NARROW: #kron.cpu_plan<{{.*}}steps = [{rows = 6, vectors = 2}]>
+// NARROW: #kron.cpu_plan<{{.*}}steps = [{rows = 3, vectors = 4}]>
+func.func @masked_vectors(%x: memref<9252x55xf32>, %f: memref<55x28xf32>, %y: memref<9252x28xf32>,
+                          %f2: memref<55x32xf32>, %y2: memref<9252x32xf32>) {
+  kron.fused ins(%x, %f : memref<9252x55xf32>, memref<55x28xf32>) outs(%y : memref<9252x28xf32>) {
+  ^bb0(%t: tensor<9252x55xf32>, %a: tensor<55x28xf32>, %o: tensor<9252x28xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<9252x55xf32>) factor(%a [p, q] : tensor<55x28xf32>) outs(%o : tensor<9252x28xf32>) -> tensor<9252x28xf32>
+    kron.yield %1 : tensor<9252x28xf32>
+  }
+  kron.fused ins(%x, %f2 : memref<9252x55xf32>, memref<55x32xf32>) outs(%y2 : memref<9252x32xf32>) {
+  ^bb0(%t: tensor<9252x55xf32>, %a: tensor<55x32xf32>, %o: tensor<9252x32xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<9252x55xf32>) factor(%a [p, q] : tensor<55x32xf32>) outs(%o : tensor<9252x32xf32>) -> tensor<9252x32xf32>
+    kron.yield %1 : tensor<9252x32xf32>
+  }
+  return
+}
