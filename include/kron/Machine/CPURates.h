@@ -214,8 +214,8 @@ struct CPURates {
   double farVectorSlots = 1.5;
   /// Issue slots that a load takes more from the second-level cache, and from
   /// beyond half of it, where register tiles go along an axis; those of packing
-  /// an element of a factor, or more than converting it takes; and of a vector
-  /// of results whose line comes late.
+  /// an element of a factor, fewer where it is converted to a copy either way;
+  /// and of a vector of results whose line comes late.
   double alongLoadSlots = 3, farLoadSlots = 12, packedElementSlots = 3;
   double movedElementSlots = 1, lostStoreSlots = 40;
   /// Issue slots that a register tile takes for each row of results, of more
