@@ -373,3 +373,24 @@ func.func @mkm_f32_2001_x_5_4_TN(%x: memref<625x2001xf32>, %f: memref<5x5xf32>, 
   kron.mkm ins(T(%x) : memref<625x2001xf32>) factors(%f, %f, %f, %f : memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>) outs(%y : memref<2001x625xf32>)
   return
 }
+
+// Verify the decision for columns whose rows are an odd number of lines: tiles of a line, unless the first factor has many
+// results or columns lie as rows: kmm f64 136 x 5^4, 136 x 12^3, 136 x 5^4 TN.
+// CHECK: :[[@LINE+3]]:{{.*}}FactorsApplied=4{{.*}}Tile=8{{(,|$)}}
+// NARROW: :[[@LINE+2]]:{{.*}}FactorsApplied=4{{.*}}Tile=8{{(,|$)}}
+func.func @kmm_f64_136_x_5_4(%x: memref<625x136xf64>, %f: memref<5x5xf64>, %y: memref<625x136xf64>) {
+  kron.kmm ins(%x : memref<625x136xf64>) factors(%f, %f, %f, %f : memref<5x5xf64>, memref<5x5xf64>, memref<5x5xf64>, memref<5x5xf64>) outs(%y : memref<625x136xf64>)
+  return
+}
+
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Tile=16{{(,|$)}}
+func.func @kmm_f64_136_x_12_3(%x: memref<1728x136xf64>, %f: memref<12x12xf64>, %y: memref<1728x136xf64>) {
+  kron.kmm ins(%x : memref<1728x136xf64>) factors(%f, %f, %f : memref<12x12xf64>, memref<12x12xf64>, memref<12x12xf64>) outs(%y : memref<1728x136xf64>)
+  return
+}
+
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=4{{.*}}Tile=16{{(,|$)}}
+func.func @kmm_f64_136_x_5_4_TN(%x: memref<136x625xf64>, %f: memref<5x5xf64>, %y: memref<625x136xf64>) {
+  kron.kmm ins(T(%x) : memref<136x625xf64>) factors(%f, %f, %f, %f : memref<5x5xf64>, memref<5x5xf64>, memref<5x5xf64>, memref<5x5xf64>) outs(%y : memref<625x136xf64>)
+  return
+}

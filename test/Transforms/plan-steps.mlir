@@ -662,3 +662,90 @@ func.func @near_complex_input(%x: memref<2x173x176xcomplex<f32>>, %f: memref<173
   }
   return
 }
+
+// -----
+
+// Verify that register tiles are no wider than tiles of 16 columns, of which the last one has one: wider ones would leave
+// all columns to single vectors.
+// CHECK-LABEL: func.func @narrow_tiles
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 16, {{.*}}steps = [{rows = 5, vectors = 2}, {rows = 5, vectors = 2}]>
+// NARROW-LABEL: func.func @narrow_tiles
+// NARROW: #kron.cpu_plan<vector_bits = 256, tile = 16, {{.*}}steps = [{rows = 5, vectors = 2}, {rows = 5, vectors = 2}]>
+func.func @narrow_tiles(%x: memref<5x5x145xf64>, %f: memref<5x5xf64>, %y: memref<5x5x145xf64>) {
+  kron.fused ins(%x, %f : memref<5x5x145xf64>, memref<5x5xf64>) outs(%y : memref<5x5x145xf64>) attributes {plan = #kron.cpu_plan<tile = 16>} {
+  ^bb0(%t: tensor<5x5x145xf64>, %a: tensor<5x5xf64>, %o: tensor<5x5x145xf64>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<5x5x145xf64>) factor(%a [p, q] : tensor<5x5xf64>) outs(%o : tensor<5x5x145xf64>) -> tensor<5x5x145xf64>
+    %2 = kron.mode_product axis(0) ins(%1 : tensor<5x5x145xf64>) factor(%a [p, q] : tensor<5x5xf64>) outs(%o : tensor<5x5x145xf64>) -> tensor<5x5x145xf64>
+    kron.yield %2 : tensor<5x5x145xf64>
+  }
+  return
+}
+
+// -----
+
+// Verify that as many results go along an axis as the first-level cache holds lines of the factor for: 15 of 100 with 32
+// positions of K, 4 with 128.
+// CHECK-LABEL: func.func @kept_lines
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{rows = 15, vectors = 1, along_axis = 40}]>
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{rows = 4, vectors = 1, along_axis = 40}]>
+// NARROW-LABEL: func.func @kept_lines
+// NARROW: #kron.cpu_plan<{{.*}}steps = [{rows = 6, vectors = 2, along_axis = 40}]>
+// NARROW: #kron.cpu_plan<{{.*}}steps = [{rows = 4, vectors = 2, along_axis = 40}]>
+func.func @kept_lines(%x: memref<12x32x40x14xf32>, %f: memref<12x100x32x40xf32>, %y: memref<12x100x40x14xf32>,
+                      %x2: memref<8x128x40x14xf32>, %f2: memref<8x100x128x40xf32>, %y2: memref<8x100x40x14xf32>) {
+  kron.fused ins(%x, %f : memref<12x32x40x14xf32>, memref<12x100x32x40xf32>) outs(%y : memref<12x100x40x14xf32>) {
+  ^bb0(%t: tensor<12x32x40x14xf32>, %a: tensor<12x100x32x40xf32>, %o: tensor<12x100x40x14xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<12x32x40x14xf32>) factor(%a [0, q, p, 2] : tensor<12x100x32x40xf32>) outs(%o : tensor<12x100x40x14xf32>) -> tensor<12x100x40x14xf32>
+    kron.yield %1 : tensor<12x100x40x14xf32>
+  }
+  kron.fused ins(%x2, %f2 : memref<8x128x40x14xf32>, memref<8x100x128x40xf32>) outs(%y2 : memref<8x100x40x14xf32>) {
+  ^bb0(%t: tensor<8x128x40x14xf32>, %a: tensor<8x100x128x40xf32>, %o: tensor<8x100x40x14xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<8x128x40x14xf32>) factor(%a [0, q, p, 2] : tensor<8x100x128x40xf32>) outs(%o : tensor<8x100x40x14xf32>) -> tensor<8x100x40x14xf32>
+    kron.yield %1 : tensor<8x100x40x14xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that elements of a factor of f16, whose copy in f32 the second-level cache would not hold, are repeated where
+// columns fill up to a vector; of a small one they are not.
+// CHECK-LABEL: func.func @repeats_converted
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{lanes = 2}]>
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{rows = 15, vectors = 1, along_axis = 40, converts_factor = 1}]>
+func.func @repeats_converted(%x: memref<12x32x40x14xf16>, %f: memref<12x100x32x40xf16>, %y: memref<12x100x40x14xf16>,
+                             %x2: memref<2x32x40x14xf16>, %f2: memref<2x100x32x40xf16>, %y2: memref<2x100x40x14xf16>) {
+  kron.fused ins(%x, %f : memref<12x32x40x14xf16>, memref<12x100x32x40xf16>) outs(%y : memref<12x100x40x14xf16>) {
+  ^bb0(%t: tensor<12x32x40x14xf16>, %a: tensor<12x100x32x40xf16>, %o: tensor<12x100x40x14xf16>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<12x32x40x14xf16>) factor(%a [0, q, p, 2] : tensor<12x100x32x40xf16>) outs(%o : tensor<12x100x40x14xf16>) -> tensor<12x100x40x14xf16>
+    kron.yield %1 : tensor<12x100x40x14xf16>
+  }
+  kron.fused ins(%x2, %f2 : memref<2x32x40x14xf16>, memref<2x100x32x40xf16>) outs(%y2 : memref<2x100x40x14xf16>) {
+  ^bb0(%t: tensor<2x32x40x14xf16>, %a: tensor<2x100x32x40xf16>, %o: tensor<2x100x40x14xf16>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<2x32x40x14xf16>) factor(%a [0, q, p, 2] : tensor<2x100x32x40xf16>) outs(%o : tensor<2x100x40x14xf16>) -> tensor<2x100x40x14xf16>
+    kron.yield %1 : tensor<2x100x40x14xf16>
+  }
+  return
+}
+
+// -----
+
+// Verify that of 16 registers none is left for a mask beside three rows of four vectors, the last of which has four of its
+// lanes: two vectors are taken at a time. Of four whole ones three rows are.
+// NARROW-LABEL: func.func @masked_vectors
+// NARROW: #kron.cpu_plan<{{.*}}steps = [{rows = 6, vectors = 2}]>
+// NARROW: #kron.cpu_plan<{{.*}}steps = [{rows = 3, vectors = 4}]>
+func.func @masked_vectors(%x: memref<9252x55xf32>, %f: memref<55x28xf32>, %y: memref<9252x28xf32>,
+                          %f2: memref<55x32xf32>, %y2: memref<9252x32xf32>) {
+  kron.fused ins(%x, %f : memref<9252x55xf32>, memref<55x28xf32>) outs(%y : memref<9252x28xf32>) {
+  ^bb0(%t: tensor<9252x55xf32>, %a: tensor<55x28xf32>, %o: tensor<9252x28xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<9252x55xf32>) factor(%a [p, q] : tensor<55x28xf32>) outs(%o : tensor<9252x28xf32>) -> tensor<9252x28xf32>
+    kron.yield %1 : tensor<9252x28xf32>
+  }
+  kron.fused ins(%x, %f2 : memref<9252x55xf32>, memref<55x32xf32>) outs(%y2 : memref<9252x32xf32>) {
+  ^bb0(%t: tensor<9252x55xf32>, %a: tensor<55x32xf32>, %o: tensor<9252x32xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<9252x55xf32>) factor(%a [p, q] : tensor<55x32xf32>) outs(%o : tensor<9252x32xf32>) -> tensor<9252x32xf32>
+    kron.yield %1 : tensor<9252x32xf32>
+  }
+  return
+}

@@ -214,9 +214,10 @@ struct CPURates {
   double farVectorSlots = 1.5;
   /// Issue slots that a load takes more from the second-level cache, and from
   /// beyond half of it, where register tiles go along an axis; those of packing
-  /// an element of a factor; and of a vector of results whose line comes late.
+  /// an element of a factor, fewer where it is converted to a copy either way;
+  /// and of a vector of results whose line comes late.
   double alongLoadSlots = 3, farLoadSlots = 12, packedElementSlots = 3;
-  double lostStoreSlots = 40;
+  double movedElementSlots = 1, lostStoreSlots = 40;
   /// Issue slots that a register tile takes for each row of results, of more
   /// than `linesInFlight`, that it stores to, beside those of the stores: a row
   /// lies in a page of its own, and the line at its end is stored to again only

@@ -74,6 +74,15 @@ double BlockCosts::getCoverCost(int64_t total, int64_t vectorTotal,
   return cost * (kCPURates.costOfOneKind + kinds);
 }
 
+/// Whether a mask stays in a register beside the accumulators, the rows'
+/// operand and a vector of the other. Of more rows than vectors only the mask
+/// is loaded anew, of fewer accumulators are, too.
+static bool holdsMask(int64_t rows, int64_t vectors, int64_t vectorBits) {
+  // AVX-512 has other registers for masks.
+  return vectorBits == 512 || rows >= vectors ||
+         rows * vectors + rows + 2 <= kFewRegisters;
+}
+
 TileShape kron::chooseTileShape(int64_t rows, int64_t vectors,
                                 const TileChoice &choice, int64_t parts,
                                 int64_t inputVectors) {
@@ -103,7 +112,9 @@ TileShape kron::chooseTileShape(int64_t rows, int64_t vectors,
       if (fixedVectors && s != std::min(fixedVectors, vectorTotal))
         continue;
       bool fixed = fixedRows && fixedVectors;
-      if (r * s > maxAccumulators && !fixed)
+      bool isLost = choice.isMasked && s == vectorTotal &&
+                    !holdsMask(r, s, choice.vectorBits);
+      if ((r * s > maxAccumulators || isLost) && !fixed)
         continue;
       double cost = costs.getCoverCost(rowTotal, vectorTotal, r, s);
       if (cost < bestCost || (inputVectors && cost == bestCost)) {
@@ -172,11 +183,14 @@ TileShape kron::chooseInnerShape(const StepLayout &step, const LoopNest &nest,
   TileChoice own = choice;
   own.rowSlots = getRowSlots(step, choice);
   // Wider blocks would leave much of a size that is not known to single
-  // vectors.
+  // vectors, and those that are wider than a tile all of it.
   int64_t vectorTotal = getPanelVectors(step);
   if (own.rowSlots && step.mostInner &&
       step.mostInner % (2 * vectorTotal * used) == 0)
     vectorTotal *= 2;
+  if (step.mostInner)
+    vectorTotal =
+        std::min(vectorTotal, std::max<int64_t>(step.mostInner / used, 1));
   if (isKnown)
     vectorTotal = llvm::divideCeil(size.getConstant(), used);
   // In place it has all q, so that it has read all of X before it stores, if
@@ -239,8 +253,10 @@ TileShape kron::chooseFibreShape(const StepLayout &step, const LoopNest &nest,
   if (step.choices->hasPanels && !choice.isFixed())
     return {choosePanelRows(step, group, rowTotal, budget),
             getPanelVectors(step)};
+  TileChoice own = choice;
+  own.isMasked = group * step.sizeN % used;
   TileShape shape =
-      chooseTileShape(rowTotal, vectorTotal, choice, step.elementParts);
+      chooseTileShape(rowTotal, vectorTotal, own, step.elementParts);
   // What is left behind blocks of a number that is not known are single rows,
   // which may be a few, but not as many as a quarter.
   bool isOpen = rowTotal < 0 && step.usualRows && !choice.isFixed();

@@ -25,6 +25,8 @@ struct TileChoice {
   double farLoadSlots = 1, rowLoadSlots = 1;
   /// Of each step of p, those that a row takes for its results.
   double rowSlots = 0;
+  /// Whether the last vector is loaded with a mask.
+  bool isMasked = false;
 
   bool isFixed() const { return fixed.rows || fixed.vectors; }
 };

@@ -26,8 +26,13 @@ static bool isWorthLanesOverK(const StepLayout &step, const LoopNest &nest) {
   return step.sizeK * group >= getMaxLanes(step) || isSkinnier;
 }
 
-static bool isWorthRepeating(const LoopNest &nest) {
-  return nest.inner.back().size.getConstant() <= kCPURates.skinnyM &&
+/// Whether the repeat mapping, which `step` can have, is better than packing or
+/// copying the factor: a copy that no cache holds takes longer than the
+/// shuffles that repeat its elements for as many columns as a vector has.
+static bool isWorthRepeating(const StepLayout &step, const LoopNest &nest,
+                             bool isCopyLarge) {
+  int64_t most = isCopyLarge ? getMaxLanes(step) : kCPURates.skinnyM;
+  return nest.inner.back().size.getConstant() <= most &&
          nest.inner[nest.inner.size() - 2].size.getConstant() >=
              kCPURates.leastRepeatedLanes;
 }
@@ -47,7 +52,7 @@ static bool isPackedForSkinnyM(const StepLayout &step, const LoopNest &nest) {
 }
 
 int64_t kron::chooseStepLanes(const StepLayout &step, int64_t uses,
-                              CPUStepChoices &chosen) {
+                              bool isCopyLarge, CPUStepChoices &chosen) {
   chosen.lanes = kLanesOverK;
   LoopNest nest = getLoopNest(step);
   bool isSkinny = hasSkinnyM(nest, kCPURates.skinnyM);
@@ -57,7 +62,8 @@ int64_t kron::chooseStepLanes(const StepLayout &step, int64_t uses,
     return kLanesOverK;
   chosen.lanes = kLanesOverRows;
   nest = getLoopNest(step);
-  if (getMapping(step, nest) == StepMapping::Repeat && isWorthRepeating(nest))
+  if (getMapping(step, nest) == StepMapping::Repeat &&
+      isWorthRepeating(step, nest, isCopyLarge))
     return kLanesOverRows;
   chosen.lanes = 0;
   nest = getLoopNest(step);
@@ -233,8 +239,8 @@ static double getLoadSlots(int64_t bytes, const StepBudget &budget) {
 }
 
 int64_t kron::chooseAlong(const StepLayout &step, const LoopNest &nest,
-                          const TileShape &along, bool waitsForLines,
-                          const StepBudget &budget) {
+                          bool waitsForLines, const StepBudget &budget,
+                          TileShape &along) {
   const LoopAxis *axis = findAlongAxis(step, nest);
   Int inner = nest.inner.back().size;
   int64_t elements = inner.isConstant() ? inner.getConstant() : step.mostInner;
@@ -253,17 +259,32 @@ int64_t kron::chooseAlong(const StepLayout &step, const LoopNest &nest,
   double vectors = llvm::divideCeil(elements, getMaxLanes(step));
   double inputs = step.sizeK * vectors * step.sizeN,
          weights = step.sizeK * step.sizeN;
-  int64_t share = std::min<int64_t>(kLineBytes, size * bytes);
-  auto getSlots = [&](int64_t rows, int64_t q, int64_t inputBytes) {
-    return inputs / rows * getLoadSlots(inputBytes, budget) +
-           weights * getLoadSlots(q * step.sizeK * share, budget);
+  int64_t lineBytes = step.sizeK * std::min<int64_t>(kLineBytes, size * bytes);
+  // Of few accumulators, multiply-adds wait for each other.
+  auto getSlots = [&](const TileShape &shape, int64_t q, int64_t inputBytes) {
+    double idle = double(budget.fmasInFlight) / (shape.rows * shape.vectors);
+    return inputs / shape.rows * getLoadSlots(inputBytes, budget) +
+           inputs * std::max(idle - 1, 0.0) +
+           weights * getLoadSlots(q * lineBytes, budget);
   };
+  auto getAlongSlots = [&](const TileShape &shape) {
+    return getSlots(shape, shape.rows,
+                    step.sizeK * positions * elements * bytes);
+  };
+  // Blocks whose lines stay in the first-level cache while the axis goes by.
+  TileShape kept{std::clamp<int64_t>(budget.l1Bytes / lineBytes, 1, along.rows),
+                 along.vectors};
+  kept.rows =
+      llvm::divideCeil(step.sizeN, llvm::divideCeil(step.sizeN, kept.rows));
+  if (getAlongSlots(kept) < getAlongSlots(along))
+    along = kept;
   int64_t blockBytes = step.sizeK * chosen.vectors * step.vectorBits / 8;
-  int64_t inputBytes = step.sizeK * positions * elements * bytes;
-  double others =
-      getSlots(chosen.rows, chosen.packsFactor ? 0 : step.sizeN, blockBytes);
+  double others = getSlots({chosen.rows, chosen.vectors},
+                           chosen.packsFactor ? 0 : step.sizeN, blockBytes);
+  // What is converted is copied either way.
   if (chosen.packsFactor)
-    others += weights * kCPURates.packedElementSlots;
+    others += weights * (chosen.convertsFactor ? kCPURates.movedElementSlots
+                                               : kCPURates.packedElementSlots);
   // Of more results in turn than a processor follows, each waits for its line,
   // unless it goes on for a page.
   bool isLost = waitsForLines && step.sizeN > kCPURates.linesInFlight &&
@@ -271,7 +292,7 @@ int64_t kron::chooseAlong(const StepLayout &step, const LoopNest &nest,
                 positions * elements * bytes >= kCPURates.aliasBytes;
   if (isLost)
     others += step.sizeN * vectors * kCPURates.lostStoreSlots;
-  return getSlots(along.rows, along.rows, inputBytes) < others ? positions : 0;
+  return getAlongSlots(along) < others ? positions : 0;
 }
 
 bool kron::isWorthPrefetchingRows(const StepLayout &step, int64_t mostLines) {

@@ -19,8 +19,9 @@
 namespace mlir::kron {
 
 /// What lanes run over. Tries values of `chosen`, which is what `step` looks
-/// at. A call uses each element of the factor `uses` times.
-int64_t chooseStepLanes(const StepLayout &step, int64_t uses,
+/// at. A call uses each element of the factor `uses` times; `isCopyLarge`: it
+/// would be converted to a copy that no cache holds.
+int64_t chooseStepLanes(const StepLayout &step, int64_t uses, bool isCopyLarge,
                         CPUStepChoices &chosen);
 
 /// Whether matrix tiles are worth it, and rows that the factor is read for.
@@ -40,11 +41,12 @@ SmallVector<int64_t> chooseRemainder(const StepLayout &step,
 bool isWorthCopyingRows(const StepLayout &step, const LoopNest &nest, Int size,
                         bool mayPrefetch, const StepBudget &budget);
 /// Positions of an axis that the factor varies on, which blocks of q with
-/// register tiles `along` go along; 0 if all q for each of them, as chosen, are
-/// better. `waitsForLines`: no cache holds all results.
+/// register tiles `along` go along, of fewer rows if that is better; 0 if all q
+/// for each of them, as chosen, are. `waitsForLines`: no cache holds all
+/// results.
 int64_t chooseAlong(const StepLayout &step, const LoopNest &nest,
-                    const TileShape &along, bool waitsForLines,
-                    const StepBudget &budget);
+                    bool waitsForLines, const StepBudget &budget,
+                    TileShape &along);
 /// Whether register tiles prefetch what later ones load of rows of X in memory:
 /// as lines of the next window, `mostLines` each at most, it would not be all.
 bool isWorthPrefetchingRows(const StepLayout &step, int64_t mostLines);

@@ -40,6 +40,7 @@ private:
   bool isGiven(StringRef name) const { return given && given.has(name); }
   bool isGiven(unsigned index, StringRef name) const;
   TileChoice getTileChoice(unsigned index, const StepBudget &budget) const;
+  void chooseLanes(unsigned index, const StepLayout &step);
   void chooseInner(unsigned index, const StepLayout &step,
                    const StepBudget &budget);
   void chooseFibre(unsigned index, const StepLayout &step,
@@ -105,7 +106,7 @@ void StepPlanner::goAlong(unsigned index, const StepLayout &step,
   bool isLarge =
       !init.hasStaticShape() ||
       init.getNumElements() * getComputedBytes(fused) > caches.l2Bytes;
-  int64_t positions = chooseAlong(step, nest, shape, isLarge, budget);
+  int64_t positions = chooseAlong(step, nest, isLarge, budget, shape);
   if (!positions || (chosen.copiesRows && isGiven(index, "input_panels")))
     return;
   chosen.along = positions;
@@ -169,6 +170,21 @@ void StepPlanner::chooseFibre(unsigned index, const StepLayout &step,
     chosen.sharingRows = chooseSharingRows(step, nest);
 }
 
+void StepPlanner::chooseLanes(unsigned index, const StepLayout &step) {
+  CPUStepChoices &chosen = choices.steps[index];
+  const StepGroup &group = plan.groups[index];
+  ModeProductOp product = group.products.front();
+  int64_t factorBytes = getArrayType(product.getFactor()).getNumElements() *
+                        getComputedBytes(fused);
+  bool isCopyLarge = chosen.convertsFactor && factorBytes > caches.l2Bytes;
+  chosen.lanes = chooseStepLanes(step, countFactorUses(plan, fused, group),
+                                 isCopyLarge, chosen);
+  // Its elements are converted where they are loaded.
+  if (chosen.lanes == kLanesOverRows && isCopyLarge &&
+      !isGiven(index, "converts_factor"))
+    chosen.convertsFactor = false;
+}
+
 void StepPlanner::chooseStep(unsigned index, const StepLayout &step) {
   CPUStepChoices &chosen = choices.steps[index];
   chosen = fixed[index];
@@ -176,8 +192,7 @@ void StepPlanner::chooseStep(unsigned index, const StepLayout &step) {
   if (!isGiven(index, "matrix_tiles"))
     chosen.usesTiles = mayMultiplyBy(kMatrixTiles) && isWorthMatrixTiles(step);
   if (!isGiven(index, "lanes") && !usesTiles(step))
-    chosen.lanes = chooseStepLanes(
-        step, countFactorUses(plan, fused, plan.groups[index]), chosen);
+    chooseLanes(index, step);
   if (usesTiles(step)) {
     if (!isGiven(index, "chunk"))
       chosen.chunk = chooseAmxChunk(step, /*isExact=*/index == 0, budget);

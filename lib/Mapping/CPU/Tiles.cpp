@@ -285,6 +285,19 @@ static int64_t chooseColumns(const CPUPlan &plan, int64_t size,
   return std::clamp(tile / lanes * lanes, least, std::max(least, most));
 }
 
+/// Whether rows of the columns of a chain are an odd number of lines. Tiles of
+/// a line fill them, and rows lie in all sets of the caches, which hold what
+/// two lines would take more. A first factor of many results has vectors that
+/// one load of an element of it serves.
+static bool hasOddLines(const CPUPlan &plan, FusedOp fused) {
+  int64_t size = getArrayType(fused.getInit()).getDimSize(plan.tiledAxis);
+  int64_t line = kLineBytes / getComputedBytes(fused);
+  return plan.groups.size() > 1 && !plan.hasColumnsAsRows &&
+         plan.groups.front().sizeN < kCPURates.packedResults &&
+         isStoredAsComputed(fused) && !ShapedType::isDynamic(size) &&
+         size % (2 * line) == line;
+}
+
 /// Positions per tile, for a single factor outside of the tiled axis, inside of
 /// which lie others that lanes run over with it: a divisor, so that all tiles
 /// have a size that is known. 0 if that is not so.
@@ -571,10 +584,13 @@ int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
                                    : 16);
   else if (copiesColumns(plan, fused))
     tile = chooseCopiedColumns(plan.groups.front(), elementBytes, caches);
-  else if (plan.isTiledInnermost())
+  else if (plan.isTiledInnermost()) {
     tile = chooseColumns(plan, size, bytesPerPosition, lanes, elementBytes,
                          caches);
-  else if (plan.rowsInLanes)
+    int64_t line = kLineBytes / elementBytes;
+    if (tile > line && size % tile && hasOddLines(plan, fused))
+      tile = line;
+  } else if (plan.rowsInLanes)
     tile = chooseRowsInLanes(plan, fused, bytesPerPosition, elementBytes, lanes,
                              caches);
   else if (plan.transposesInput) {

@@ -26,6 +26,9 @@ inline constexpr int64_t kLineBytes = 64;
 /// plan).
 inline constexpr int64_t kMostKeptElements = 7;
 
+/// Vector registers without AVX-512, which has 32.
+inline constexpr int64_t kFewRegisters = 16;
+
 /// Accumulators of a register tile, at most: of 32 registers with AVX-512, else
 /// 16, some must hold A and B.
 inline int64_t getMaxAccumulators(int64_t vectorBits) {
