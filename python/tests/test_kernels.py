@@ -297,6 +297,16 @@ def test_programs_of_many_small_matrices_know_them_on_a_gpu(is_on_gpu, left, rig
     assert (found["a"], found["b"]) == (known if is_on_gpu else open_sizes)
 
 
+def test_programs_of_rows_with_themselves_take_them_once(is_on_gpu):
+    function = _trace.PairFunction.parse(_named.TEXTS["gaussian"])
+    x, scale = np.zeros((7, 7), np.float32), np.zeros((), np.float32)
+    for y, is_same in ((x, True), (x[:], True), (x.copy(), False), (x.T, False), (x[::-1], False), (x[:6], False)):
+        found = arguments_of(_programs.pairwise(function, [x, y, scale]))
+        assert ("b" not in found) == is_same and "q0" in found
+    # A derivative along directions is another one for either side.
+    assert "b" in arguments_of(_programs.pairwise(function, [x, x, scale], directions=[x, x, scale]))
+
+
 def test_programs_of_gradients_know_rows_on_a_gpu(is_on_gpu):
     function = _trace.PairFunction.parse(_named.TEXTS["gaussian"])
     arrays = [rows_of(7, 3), rows_of(5, 3), rows_of()]

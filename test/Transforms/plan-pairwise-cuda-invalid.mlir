@@ -370,3 +370,11 @@ func.func @wgmma_threads(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
     {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 1, stages = 3, k_step = 32, thread_rows = 2, thread_columns = 4, column_threads = 4, products = 3, wgmma = 1>}
   return
 }
+
+// -----
+
+func.func @other_arrays(%a: memref<?x64xf32>, %b: memref<?x64xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects symmetric to be 0 of what is no matrix of one array with itself that is the same in both orders, but got 1}}
+  kron.pairwise abs_diff ins(%a, %b : memref<?x64xf32>, memref<?x64xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, symmetric = 1>}
+  return
+}

@@ -7,7 +7,7 @@
 // Verify the largest tile of a short function, for which an SM has fewer threads, and whose remark says what bounds it, with as long a part of K as fits. A plan for
 // a GPU is none for a CPU.
 // CHECK-LABEL: func @short(
-// CHECK: #kron.gpu_plan<kernel = pairwise, threads = 128, ctas_per_sm = 2, stages = 2, k_step = 32, thread_rows = 8, thread_columns = 16>
+// CHECK: #kron.gpu_plan<kernel = pairwise, threads = 128, ctas_per_sm = 2, stages = 2, k_step = 32, thread_rows = 8, thread_columns = 16, symmetric = 1>
 // SMALL-LABEL: func @short(
 // SMALL: stages = 2, k_step = 16,
 // CPU-LABEL: func @short(
@@ -22,8 +22,8 @@ func.func @short(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
 // that memory bounds short rows.
 // CHECK-LABEL: func @tiles(
 // CHECK: #kron.dispatch<[<kernel = pairwise, min_k = 62, {{.*}}, k_step = 8, thread_rows = {{[0-9]+}}, thread_columns = {{[0-9]+}}, products = 1,
-// CHECK-SAME: <kernel = pairwise, threads = 128, {{.*}}thread_rows = 8, thread_columns = 4>]>
-// CHECK: threads = 256, ctas_per_sm = 4, stages = 2, k_step = 64, thread_rows = 4, thread_columns = 2, polynomials = 11>
+// CHECK-SAME: <kernel = pairwise, threads = 128, {{.*}}thread_rows = 8, thread_columns = 4, symmetric = 1>]>
+// CHECK: threads = 256, ctas_per_sm = 4, stages = 2, k_step = 64, thread_rows = 4, thread_columns = 2, symmetric = 1, polynomials = 11>
 // CHECK: k_step = 32, thread_rows = 2, thread_columns = 2>
 // CHECK: k_step = 8, thread_rows = 8, thread_columns = 8>
 // REMARK: Remark="kernel pairwise, bound by memory"
@@ -71,9 +71,9 @@ func.func @products(%a: memref<?x3xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf32
 // Verify that fields of a plan in part stay, and others follow, that fewer CTAs are on an SM where these need more shared
 // memory, no wider tile where threads have no registers for it, and that a complete plan stays as it is.
 // CHECK-LABEL: func @given(
-// CHECK: #kron.gpu_plan<kernel = pairwise, threads = 512, ctas_per_sm = 1, {{.*}}thread_rows = 8, thread_columns = 8>
-// CHECK: k_step = 32, thread_rows = 2, thread_columns = 16, column_threads = 8>
-// CHECK: threads = 32, ctas_per_sm = 28, stages = 4, k_step = 8, thread_rows = 3, thread_columns = 2, polynomials = 11>
+// CHECK: #kron.gpu_plan<kernel = pairwise, threads = 512, ctas_per_sm = 1, {{.*}}thread_rows = 8, thread_columns = 8, symmetric = 1>
+// CHECK: k_step = 32, thread_rows = 2, thread_columns = 16, column_threads = 8, symmetric = 1>
+// CHECK: threads = 32, ctas_per_sm = 28, stages = 4, k_step = 8, thread_rows = 3, thread_columns = 2, symmetric = 1, polynomials = 11>
 // CHECK: #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 24, thread_rows = 3, thread_columns = 5>
 func.func @given(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
   kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<threads = 512>}
@@ -90,13 +90,13 @@ func.func @given(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
 // none of what is no sum of products; and the function of each pair where a plan says so, or a launch
 // whose K is short. Rows of up to four positions stay in registers of a product.
 // CHECK-LABEL: func @matrix_products(
-// CHECK: min_k = 52, {{.*}}wgmma = 1, k_step = 32, {{.*}}products = 3, column_threads = 4>,
-// CHECK-SAME: <kernel = pairwise, threads = 128, ctas_per_sm = 2, stages = 2, k_step = 32, thread_rows = 8, thread_columns = 16>]>
-// CHECK: wgmma = 1, k_step = 32, {{.*}}products = 1, column_threads = 4>
-// CHECK: stages = 2, k_step = 32, thread_rows = 8, thread_columns = 16>
+// CHECK: min_k = 52, {{.*}}wgmma = 1, k_step = 32, {{.*}}products = 3, column_threads = 4, symmetric = 1>,
+// CHECK-SAME: <kernel = pairwise, threads = 128, ctas_per_sm = 2, stages = 2, k_step = 32, thread_rows = 8, thread_columns = 16, symmetric = 1>]>
+// CHECK: wgmma = 1, k_step = 32, {{.*}}products = 1, column_threads = 4, symmetric = 1>
+// CHECK: stages = 2, k_step = 32, thread_rows = 8, thread_columns = 16, symmetric = 1>
 // CHECK: min_k = 52, {{.*}}wgmma = 1, k_step = 32, {{.*}}products = 3, column_threads = 4, {{[^>]*}}split_ctas = {{[0-9]+}}>,
 // CHECK-SAME: <kernel = pairwise, max_k = 4, {{.*}}keeps_rows = 1, split_ctas = 8448>, <kernel = pairwise, threads = 128, {{.*}}split_ctas = 396>]>
-// CHECK: thread_rows = 8, thread_columns = 16>
+// CHECK: thread_rows = 8, thread_columns = 16, symmetric = 1>
 func.func @matrix_products(%a: memref<?x?xf32>, %b: memref<?x?xbf16>, %v: memref<?x1xf32>, %y: memref<?x?xf32>, %z: memref<?x?xbf16>, %w: memref<?x1xf32>) {
   kron.pairwise square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
   kron.pairwise dot ins(%b, %b : memref<?x?xbf16>, memref<?x?xbf16>) outs(%z : memref<?x?xbf16>)
@@ -120,7 +120,7 @@ func.func @known_k(%a: memref<?x52xf32>, %b: memref<?x51xf32>, %y: memref<?x?xf3
 
 // Verify that sums of eight bytes leave fewer threads where many wait for each other.
 // CHECK-LABEL: func @wide_powers(
-// CHECK: threads = 256, ctas_per_sm = 3, {{.*}}thread_rows = 4, thread_columns = 2>
+// CHECK: threads = 256, ctas_per_sm = 3, {{.*}}thread_rows = 4, thread_columns = 2, symmetric = 1>
 func.func @wide_powers(%a: memref<?x?xf64>, %y: memref<?x?xf64>) {
   kron.pairwise pow_diff(1.5) ins(%a, %a : memref<?x?xf64>, memref<?x?xf64>) outs(%y : memref<?x?xf64>)
   return

@@ -55,7 +55,7 @@ func.func @small(%a: memref<5x8xf32>, %b: memref<20x8xf32>, %y: memref<5x20xf32>
 
 // Verify that fields of a partial plan stay, and others follow from them.
 // CHECK-LABEL: func @given(
-// CHECK: #kron.pairwise_plan<vector_bits = 256, rows = 6, vectors = 2, row_block = 258, k_block = 64>
+// CHECK: #kron.pairwise_plan<vector_bits = 256, rows = 6, vectors = 2, row_block = 258, k_block = 64, symmetric = 12>
 func.func @given(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
   kron.pairwise dot ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
       {plan = #kron.pairwise_plan<vector_bits = 256, rows = 6, k_block = 64>}
@@ -169,17 +169,17 @@ func.func @outputs(%a: memref<?x?xf32>, %u: memref<?x1xf32>, %v: memref<?x?x1xf3
 // Verify that sums of squares of long rows are made of products, with fewer positions of K at a time, and larger register
 // tiles of 256 bits, and neither maxima, derivatives, nor what is given otherwise.
 // CHECK-LABEL: func @squares(
-// CHECK: rows = 8, vectors = 3, row_block = 256, k_block = 1024, product_k = 56>
-// CHECK: rows = 8, vectors = 3, row_block = 256, k_block = 1024, product_k = 56>
-// CHECK: k_block = 1360, product_k = -1>
-// CHECK: k_block = 1024, product_k = 56>
+// CHECK: rows = 8, vectors = 3, row_block = 256, k_block = 1024, product_k = 56, symmetric = 12>
+// CHECK: rows = 8, vectors = 3, row_block = 256, k_block = 1024, product_k = 56, symmetric = 6>
+// CHECK: k_block = 1360, product_k = -1, symmetric = 12>
+// CHECK: k_block = 1024, product_k = 56, symmetric = 12>
 // CHECK: k_block = 1024, lane_columns = 1, n_tiles = 8, column_block = 1, product_k = 56>
-// CHECK: k_block = 1360, product_k = -1>
-// CHECK: row_block = 256, k_block = 64, product_k = 100>
-// CHECK: k_block = 1360>
+// CHECK: k_block = 1360, product_k = -1, symmetric = 12>
+// CHECK: row_block = 256, k_block = 64, product_k = 100, symmetric = 12>
+// CHECK: k_block = 1360, symmetric = 12>
 // CHECK: n_tiles = 8, column_block = 256>
 // NARROW-LABEL: func @squares(
-// NARROW: rows = 6, vectors = 2, row_block = 258, k_block = 1024, product_k = 56>
+// NARROW: rows = 6, vectors = 2, row_block = 258, k_block = 1024, product_k = 56, symmetric = 6>
 func.func @squares(%a: memref<?x?xf32>, %y: memref<?x?xf32>, %c: memref<?x?xf64>, %z: memref<?x?xf64>, %d: memref<?x55xf32>,
                    %e: memref<?x56xf32>, %v: memref<?x1xf32>) {
   kron.pairwise square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)

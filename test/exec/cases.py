@@ -3,8 +3,9 @@
 Case numbers 0 .. len(exhaustive())-1 go through every operation, type and op()
 combination, and through all kinds of scalars, destinations, layouts and
 epilogues (exhaustive.py); the rest take random shapes (random_cases.py). From
-`FIRST_PROGRAM` on, cases are programs of several operations. `make(seed, i)` builds
-case i; the same seed gives the same cases.
+`FIRST_PROGRAM` on, cases are programs of several operations, from `FIRST_PAIR` on random
+functions of pairs (pairs.py, pair_gradients.py). `make(seed, i)` builds case i; the same
+seed gives the same cases.
 
 SPDX-License-Identifier: MIT
 """
@@ -14,6 +15,8 @@ import math
 import numpy as np
 
 import chains
+import pair_gradients
+import pairs
 import programs
 import reference
 from builder import ALL_OPS, Case
@@ -23,6 +26,8 @@ from random_cases import random_parameters
 
 #: Numbers of the cases that are programs of several operations (programs.py).
 FIRST_PROGRAM = 1_000_000
+#: Numbers of random functions of pairs; what their arrays and pairs of elements are at most.
+FIRST_PAIR, MAX_PAIRS = 2_000_000, 500_000
 # The slow way, which unknown factors take, and unknown rows together with an unknown batch,
 # adds one term after another: longer sums lose more digits than the tests allow.
 MAX_SLOW_TERMS = 4000
@@ -306,6 +311,10 @@ def build_mode_product(case, p):
 def build(index, p):
     if p["op"] == "program":
         return programs.Program(index, p)
+    if p["op"] == "pairwise_grad":
+        return pair_gradients.GradCase(index, p)
+    if p["op"] in pairs.OPS:
+        return pairs.PairCase(index, p)
     rng = np.random.default_rng([index, 5])
     case = Case(index, rng, p["op"], p["type"], p["form"], p["memref_layout"])
     if "special" in p and p["alpha"] not in ("zero", "operand_zero"):
@@ -329,6 +338,10 @@ def build(index, p):
 
 
 def parameters(seed, index):
+    if index >= FIRST_PAIR:
+        number = index - FIRST_PAIR
+        rng = np.random.default_rng([seed, number, 10])
+        return (pair_gradients if number % 4 == 3 else pairs).random(rng, MAX_PAIRS)
     if index >= FIRST_PROGRAM:
         return programs.parameters(seed, index - FIRST_PROGRAM)
     listed = exhaustive()

@@ -55,6 +55,8 @@ def parse_arguments():
     parser.add_argument("--cases", type=int, default=2000, help="number of random cases")
     parser.add_argument("--programs", type=int, default=300, help="number of random programs of "
                         "several operations, which also run through kron-run and Python")
+    parser.add_argument("--pairs", type=int, default=160, help="number of random functions of "
+                        "pairs, their products and gradients")
     parser.add_argument("--seed", type=int, default=2601)
     parser.add_argument("--only", default="", metavar="TAG,...",
                         help="only cases with all of these: an operation, a type, or a tag of "
@@ -124,7 +126,8 @@ class Suite:
             return self.options.case
         wanted = set(filter(None, self.options.only.split(",")))
         indices = [*range(len(cases.exhaustive()) + self.options.cases),
-                   *range(cases.FIRST_PROGRAM, cases.FIRST_PROGRAM + self.options.programs)]
+                   *range(cases.FIRST_PROGRAM, cases.FIRST_PROGRAM + self.options.programs),
+                   *range(cases.FIRST_PAIR, cases.FIRST_PAIR + self.options.pairs)]
         if not wanted:
             return indices
         return [i for i in indices if wanted <= self.tags(cases.make(self.options.seed, i))]
@@ -195,7 +198,7 @@ class Suite:
     def run_front_ends(self, indices):
         """Programs as users of the Python package write them, and a tenth of them through
         kron-run."""
-        found = [i for i in indices if i >= cases.FIRST_PROGRAM]
+        found = [i for i in indices if cases.FIRST_PROGRAM <= i < cases.FIRST_PAIR]
         for i in found:
             if i % 10 == 0:
                 error = cli.run_case(self, cases.make(self.options.seed, i), verify=False)

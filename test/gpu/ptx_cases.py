@@ -415,6 +415,20 @@ FIXED = (
     ("pairwise", CHIPS, pair("f32", "not_equal", (16, 32, 32), special=math.nan)),
     ("pairwise", CHIPS, pair("f32", "", (19, 21, 18), batches=((3,), (), ()), param=(3,))),
     ("pairwise", CHIPS, pair("f32", "pow_diff(1.3)", (70, 150, 20), fields="")),
+    # One half: of odd and of whole tiles, of a batch, of columns next to each other; by threads, whose stores pass through
+    # shared memory or do not, and by matrix instructions of either kind, not all of which are exact.
+    *(("pairwise", chips, pairs.of_one_array(pair(name, function, (rows, rows, depth), fields=f"{fields}, symmetric = 1", **more)))
+      for chips, name, function, rows, depth, fields, more in (
+          (CHIPS, "f32", "abs_diff", 70, 21, SMALL_PAIRS, dict(batches=((3,), (3,), ()), epilogue=True, param=(3,))),
+          (CHIPS, "f64", "square_diff", 50, 9, SMALL_PAIRS, dict(trans="TNN", memref_layout="any", dynamic="M")),
+          (CHIPS, "f16", "pow_diff(1.5)", 64, 18, SMALL_PAIRS, dict(memref_layout="rows")),
+          (CHIPS, "f32", "not_equal", 33, 5, SMALL_PAIRS.replace("thread_rows = 2", "thread_rows = 3"), {}),
+          (CHIPS, "f32", "abs_diff", 1, 5, SMALL_PAIRS, {}),
+          (CHIPS, "f32", "square_diff", 70, 70, products(32, 3), dict(special=math.nan, epilogue=True)),
+          (CHIPS, "f32", "square_diff", 66, 40, products(32, 3, 2, 4), dict(clusters=5, dynamic="MK", memref_layout="any")),
+          (CHIPS, "f64", "dot", 41, 17, products(8, 1), dict(batches=((2,), (2,), ()))),
+          (HOPPER, "f32", "square_diff", 200, 41, warpgroups(3, 8), dict(batches=((2,), (2,), ()), dynamic="M", epilogue=True)),
+          (HOPPER, "f16", "square_diff", 330, 70, warpgroups(1, 16), dict(clusters=9)))),
     ("pairwise", CHIPS, pair("f32", "square_diff", (20, 100, 3, 5), batches=((2,), (), (2,)), epilogue=True,
                              fields=f"{SMALL_PAIRS}, value_columns = 2, split_ctas = 9")),
     ("pairwise", CHIPS, pair("f64", "abs_diff", (40, 33, 7, 2), accumulate="max", trans="NNT", dynamic="LMNKC")),

@@ -74,6 +74,9 @@ CHANGED = (
     (ptx_cases.pair("f32", "square_diff", (37, 45, 72)), "sm_90a",
      {"bar.sync": (0,), "cp.async.commit_group": (0,), "cp.async.wait_group": (0,), "cp.async.c": (1, 7),
       "st.global": (0, 7), "fma.rn": (0,)}),
+    # One half of a matrix, which passes through shared memory on its way to the other one.
+    (ptx_cases.pairs.of_one_array(ptx_cases.pair("f32", "abs_diff", (50, 50, 21), fields=f"{ptx_cases.SMALL_PAIRS}, symmetric = 1")),
+     "sm_90a", {"bar.sync": (1, 2), "st.shared": (0, 7), "st.global": (0, 7)}),
     # Rows by warpgroups and values by matrix instructions: the copies of values and of steps, and what waits for them.
     (ptx_cases.pair("f32", "square_diff", (70, 100, 64, 8), epilogue=True, fields=ptx_cases.warpgroups(
         3, 8, more=", value_columns = 8, value_products = 3, split_ctas = 2")), "sm_90a",

@@ -106,6 +106,8 @@ GOLDEN = [
     *(("pairs", t, 30000, (30000, 30000, 1024), {"function": f})
       for t in ("f32", "f64", "f16", "bf16") for f in ("dot", "abs_diff", "square_diff", "pow_diff(1.3)")),
     *(("pairs", t, 30000, (30000, 30000, 1024), {"function": "pow_diff(1.5)"}) for t in ("f32", "f16")),
+    *(("pairs", t, 30000, (30000, 30000, 1024), {"function": f, "epilogue": f == "square_diff", "same": True})
+      for t in ("f32", "f64", "f16") for f in ("square_diff", "abs_diff")),
     *(("pairs", t, 30000, (30000, 30000, 64, c), {"function": "square_diff", "epilogue": True, "accumulate": a})
       for t in ("f32", "f64", "f16") for c, a in ((1, "sum"), (9, "sum"), (9, "max"), (9, "logsumexp"))),
     # Values by matrix instructions, of dense arrays.
@@ -252,11 +254,11 @@ class Pairs(pairs.PairCase):
         op = "pairwise" if len(sizes) == 3 else "pairwise_apply"
         # How many columns the values have is known.
         p = pairs.parameters(op, element, function, sizes, **({"memref_layout": "any", "dynamic": "MNK"} | more))
-        super().__init__(0, p)
+        super().__init__(0, pairs.of_one_array(p) if p["same"] else p)
         kind = (" logsumexp" if p["accumulate"] == "logsumexp" else " power" if "pow" in function
                 else " products" if function in ("dot", "square_diff") else "")
         self.text = f"pairs{kind}"
-        self.name = f"bench {op} {element} {function} {sizes} {p['accumulate']}"
+        self.name = f"bench {op} {element} {function} {sizes} {p['accumulate']}{' same' * p['same']}"
 
     def mlir(self):
         return super().mlir().replace(f"@{self.name}(", "@bench(")

@@ -38,6 +38,7 @@ import selection
 import numpy as np
 
 import bad_input
+import cases
 import eight_bits
 import forms
 import large
@@ -65,6 +66,8 @@ def parse_arguments():
                         help="build folder or unpacked bundle")
     parser.add_argument("--cases", type=int, default=1200, help="number of random cases, beside "
                         "the exhaustive ones")
+    parser.add_argument("--pairs", type=int, default=3000, help="number of random functions of "
+                        "pairs, their products and gradients, beside these")
     parser.add_argument("--seed", type=int, default=2601)
     parser.add_argument("--device", type=int, default=0)
     parser.add_argument("--chips", help="what to compile for (default: this GPU's own)")
@@ -100,7 +103,7 @@ class Suite:
         options = self.options
         if options.case:
             return options.case
-        indices = selection.indices(options.cases)
+        indices = selection.indices(options.cases, options.pairs)
         wanted = set(filter(None, options.only.split(",")))
         if wanted:
             indices = [i for i in indices
@@ -232,12 +235,25 @@ class Suite:
 
     # --- compute-sanitizer ----------------------------------------------------
 
+    def with_pairs(self, indices):
+        """`indices` in another order, a quarter of which, for each tool, are functions of pairs, as
+        far as there are enough."""
+        tools = len(self.options.sanitizers.split(","))
+        found = [i for i in indices if i >= cases.FIRST_PAIR]
+        others = [i for i in indices if i < cases.FIRST_PAIR]
+        ordered = []
+        while found and others:
+            ordered += found[:tools] + others[:3 * tools]
+            found, others = found[tools:], others[3 * tools:]
+        return ordered + found + others
+
     def sanitize(self, indices, chips):
         program = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
         if not os.path.exists(program):
             print("compute-sanitizer: not found, left out")
             return
         tools = [t for t in self.options.sanitizers.split(",") if t]
+        indices = self.with_pairs(indices)
         for number, tool in enumerate(tools):
             # Its own share of the cases, so that the tools together see more.
             share = indices[number :: len(tools)][: self.options.sanitize]
@@ -313,7 +329,7 @@ TYPES_BY_MLIR = {t.mlir: t.name for t in TYPES.values()}
 
 def count_forms(options):
     """(passed, failed) of forms.py."""
-    return forms.check(options.root, options.seed, selection.indices(options.cases))
+    return forms.check(options.root, options.seed, selection.indices(options.cases, options.pairs))
 
 
 def main():
@@ -323,7 +339,7 @@ def main():
     except CudaError as error:
         print(f"no GPU: {error}")
         passed, failed = count_forms(options)
-        print(f"{passed} passed, {failed} failed, {len(selection.indices(options.cases))} not for this machine")
+        print(f"{passed} passed, {failed} failed, {len(selection.indices(options.cases, options.pairs))} not for this machine")
         return 1 if failed else 0
     return Suite(options).main()
 

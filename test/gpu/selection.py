@@ -1,5 +1,5 @@
-"""Which cases the GPU suite runs, by number: those of test/exec, then those of
-shapes.py. Also finds the modules that the suite shares with test/exec and kron-bench.
+"""Which cases the GPU suite runs, by number: those of test/exec, those of shapes.py, and
+functions of pairs of test/exec. Also finds the modules that the suite shares with test/exec and kron-bench.
 
 SPDX-License-Identifier: MIT
 """
@@ -19,19 +19,21 @@ FIRST_SHAPE = 1_000_000
 
 
 def make(seed, index):
-    if index >= FIRST_SHAPE:
+    if FIRST_SHAPE <= index < cases.FIRST_PAIR:
         return shapes.make(seed, index, index - FIRST_SHAPE)
     case = cases.make(seed, index)
     shapes.allow_rounding(case)
     return case
 
 
-def indices(num_random):
-    """All exhaustive cases, those of shapes.py that are fixed, then random ones, two thirds of them of shapes.py."""
+def indices(num_random, num_pairs):
+    """All exhaustive cases, those of shapes.py that are fixed, then random ones, two thirds of them of shapes.py, and
+    functions of pairs."""
     listed = len(cases.exhaustive())
     common = num_random // 3
     return [*range(listed + common),
-            *range(FIRST_SHAPE, FIRST_SHAPE + len(shapes.FIXED) + num_random - common)]
+            *range(FIRST_SHAPE, FIRST_SHAPE + len(shapes.FIXED) + num_random - common),
+            *range(cases.FIRST_PAIR, cases.FIRST_PAIR + num_pairs)]
 
 
 def tags(case):

@@ -334,6 +334,13 @@ FIXED = (
     *(pairs.parameters("pairwise", "f32", "square_diff", (700, 300, depth), epilogue=True, attributes=[
         f"plan = #kron.gpu_plan<kernel = pairwise, products = 3{wgmma}>"], **more)
       for depth in (20, 100, 1000) for wgmma in ("", ", wgmma = 0") for more in ({}, {"clusters": 5})),
+    # Rows with themselves, of which one half is computed: by the function and by matrix instructions of either kind.
+    *(pairs.of_one_array(pairs.parameters("pairwise", name, function, (700, 700, depth), epilogue=function != "dot", **more))
+      for name, function, depth in (("f32", "abs_diff", 20), ("f64", "abs_diff", 100), ("f16", "pow_diff(1.5)", 33),
+                                    ("f32", "square_diff", 100), ("f64", "square_diff", 100), ("bf16", "dot", 65))
+      for more in ({}, {"batches": ((3,), (3,), ())}, {"dynamic": "MNK"}, {"memref_layout": "any"})),
+    pairs.of_one_array(pairs.parameters("pairwise", "f32", "square_diff", (1000, 1000, 128), clusters=5, attributes=[
+        "plan = #kron.gpu_plan<kernel = pairwise, products = 3, wgmma = 0, symmetric = 1>"])),
     pairs.parameters("pairwise", "f16", "pow_diff(1.3)", (64, 130, 40)),
     pairs.parameters("pairwise_apply", "f32", "square_diff", (300, 1000, 3, 1), epilogue=True),
     pairs.parameters("pairwise_apply", "bf16", "abs_diff", (1000, 300, 8, 9), epilogue=True),
@@ -391,11 +398,9 @@ def make(seed, index, number):
 
 
 def build(index, p):
-    if p["op"] == "pairwise_grad":
-        return pair_gradients.GradCase(index, p)
-    if p["op"] in pairs.OPS:
-        return pairs.PairCase(index, p)
     case = cases.build(index, p)
+    if p["op"] in (*pairs.OPS, "pairwise_grad"):
+        return case
     if p["op"] == "ksmm" and p["pattern"][3] == 1 and "rows" in p["dynamic"]:
         case.tags.add("dense")
     if any("tf32" in a for a in p["attributes"]):

@@ -98,6 +98,9 @@ struct PairwiseBlock : PairwiseMatrices {
   Int sizeM;
   /// One value each.
   SmallVector<Value> params;
+  /// Rows of A that are packed for this block and for those behind it, if they
+  /// are more than `rows`.
+  std::optional<Int> packedRows = {};
 };
 
 /// How values of pairs are computed.

@@ -139,16 +139,17 @@ void PairwiseBuilder::packRows(Emitter &emitter, const PairwiseBlock &block,
   Value norms = emitter.offsetPointer(scratch, rowNormsOffset);
   PairwiseMatrix lhs = block.lhs, packed = getPackedRows(emitter, lhs);
   moveMatrix(emitter, lhs, 0, slice.start);
+  Int rows = block.packedRows.value_or(block.rows);
   if (isTransposed(lhs)) {
     int64_t stride = packed.inner.getConstant();
-    packContiguous(emitter, lhs, block.rows, slice.count, packed.base, stride,
+    packContiguous(emitter, lhs, rows, slice.count, packed.base, stride,
                    centre);
-    return emitter.forLoop(0, block.rows, lanes, [&](Int first) {
+    return emitter.forLoop(0, rows, lanes, [&](Int first) {
       addNorms(emitter, emitter.offsetPointer(packed.base, first), stride, 1,
                slice, emitter.offsetPointer(norms, first));
     });
   }
-  emitter.forLoop(0, block.rows, 1, [&](Int row) {
+  emitter.forLoop(0, rows, 1, [&](Int row) {
     PairwiseMatrix from = lhs, to = packed;
     moveMatrix(emitter, from, row);
     moveMatrix(emitter, to, row);

@@ -16,6 +16,7 @@
 #include "PackedRows.h"
 #include "PackedValues.h"
 #include "PairKernel.h"
+#include "kron/CodeGen/Triangle.h"
 #include "kron/Dialect/Kron/Utils/PairScalars.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "kron/Plan/GPU/PairwisePlan.h"
@@ -48,6 +49,8 @@ private:
   Value buildPairs(Value place, Value block, Value rows, ValueRange params);
   Value mapPairs(Value pairs, ValueRange params);
   void buildTile(Value tile);
+  void countTriangle();
+  bool turnsStores();
   void reduceParts();
   void emitPartLoop(ArrayRef<Value> inputs, Value output, bool overParts,
                     function_ref<Value(OpBuilder &, ValueRange)> body);
@@ -61,6 +64,10 @@ private:
     return tile::FragmentType::get({1, plan.rows, columns}, sum, atom);
   }
   PairAccumulation getAccumulation() { return apply.getAccumulation(); }
+  /// Whether the matrix is of rows with themselves.
+  bool hasSameRows() {
+    return op.getLhs() == op.getRhs() && op.getTransLhs() == op.getTransRhs();
+  }
   bool isLogSumExp() {
     return apply && getAccumulation() == PairAccumulation::LogSumExp;
   }
@@ -91,7 +98,10 @@ void PairTiles::enterResults() {
   box.assign(sizes.size(), 1);
   box[box.size() - 2] = plan.getTileRows();
   box.back() = apply ? plan.valueColumns : plan.getTileColumns();
-  countTiles();
+  if (plan.isSymmetric)
+    countTriangle();
+  else
+    countTiles();
   if (!apply) {
     const PairArray &init = *llvm::find_if(
         arrays, [](const PairArray &array) { return array.isInit; });
@@ -106,16 +116,22 @@ void PairTiles::enterResults() {
     results.push_back(addWorkspace());
 }
 
+/// Counts the boxes of one half of each matrix.
+void PairTiles::countTriangle() {
+  for (Int size : ArrayRef(sizes).drop_back(2))
+    tiles = host.mul(tiles, size);
+  Triangle half(host, sizes.back(), plan.getTileRows(), plan.getTileColumns());
+  tiles = host.mul(tiles, half.getCount());
+}
+
 /// Packs the rows for matrix products, those of one array with itself once.
 void PairTiles::enterRows() {
-  bool isSame =
-      op.getLhs() == op.getRhs() && op.getTransLhs() == op.getTransRhs();
   PackedRows rows;
   for (unsigned side : {0, 1}) {
-    if (side == 0 || !isSame) {
+    if (side == 0 || !hasSameRows()) {
       SmallVector<int64_t> tiles{side ? plan.getTileColumns()
                                       : plan.getTileRows()};
-      if (isSame)
+      if (hasSameRows())
         tiles.push_back(plan.getTileColumns());
       rows = packRows(host, op, arrays[side], plan, tiles, packed);
     }
@@ -182,12 +198,14 @@ tile::MultiplyRowsOp PairTiles::multiplyRows(Value place, Value block) {
   };
   SmallVector<Value> rows = get(packedParts);
   Value sizeK = plan.usesWgmma ? kernel.getArgument(productK) : Value();
+  bool areSquares = !norms[0].empty();
   return tile::MultiplyRowsOp::create(
       b, loc, getFragment(plan.columns), b.getI1Type(),
       ArrayRef(rows).take_front(rows.size() / 2),
       ArrayRef(rows).take_back(rows.size() / 2), place, block, leftProducts,
       rightProducts, get(norms), get(scales), sizeK, plan.lanes,
-      llvm::APFloat(double(kProductRoundings)));
+      llvm::APFloat(double(kProductRoundings)),
+      /*same_rows=*/areSquares && !block && hasSameRows());
 }
 
 /// The matrix at `place`, or its block, of `rows` if they are in registers.
@@ -240,14 +258,26 @@ static tile::Accumulation getKind(PairAccumulation accumulation) {
   llvm_unreachable("all accumulations are handled");
 }
 
+/// Whether the other half is stored by way of shared memory: lanes of matrix
+/// instructions have elements of eight rows anyway.
+bool PairTiles::turnsStores() {
+  if (!plan.isSymmetric || plan.products || plan.lanes % plan.rows)
+    return false;
+  return tile::countTurnedColumns(cast<tile::RingType>(left.getType()),
+                                  plan.getTileRows(), plan.lanes,
+                                  plan.elementBytes) > 0;
+}
+
 void PairTiles::buildTile(Value tile) {
   Value place = tile::PlaceOp::create(b, loc, b.getIndexType(), tile,
-                                      kernel.getArgument(results.front()), box);
+                                      kernel.getArgument(results.front()), box,
+                                      plan.isSymmetric);
   SmallVector<Value> scalars = loadParams(place);
   auto store = [&](Value fragment, unsigned number) {
     bool areSums = apply && !plan.valueProducts;
     tile::StorePairsOp::create(b, loc, fragment, kernel.getArgument(number),
-                               place, plan.lanes, areSums);
+                               place, turnsStores() ? left : Value(),
+                               plan.lanes, areSums);
   };
   if (!apply)
     return store(buildPairs(place, Value(), Value(), scalars), results.front());

@@ -219,7 +219,8 @@ Value PairGradTiles::addDerivatives(Value weights, Value sums, Value place,
 
 void PairGradTiles::buildTile(Value tile) {
   Value place = tile::PlaceOp::create(b, loc, b.getIndexType(), tile,
-                                      kernel.getArgument(results), box);
+                                      kernel.getArgument(results), box,
+                                      /*triangle=*/false);
   SmallVector<Value> scalars = loadParams(place);
   auto type = tile::FragmentType::get(
       {plan.outputs, plan.getGradRows(), plan.positions}, sum,
@@ -238,8 +239,8 @@ void PairGradTiles::buildTile(Value tile) {
                           addDerivatives(weights, sums, place, block, scalars));
   }
   tile::StorePairsOp::create(b, loc, loop.getSums(),
-                             kernel.getArgument(results), place, plan.threadsK,
-                             /*sums=*/false);
+                             kernel.getArgument(results), place,
+                             /*ring=*/Value(), plan.threadsK, /*sums=*/false);
 }
 
 //===----------------------------------------------------------------------===//

@@ -13,6 +13,7 @@
 
 #include "kron/CodeGen/CPU/PairwiseEmitter.h"
 #include "kron/Conversion/Passes.h"
+#include "kron/Dialect/Kron/Utils/PairScalars.h"
 #include "kron/Plan/CPU/PairProducts.h"
 #include "kron/Plan/CPU/Support.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -33,6 +34,7 @@ static bool isComplete(PairOpInterface op, PairwisePlanAttr plan) {
   bool isApply = isa<PairwiseApplyOp>(op.getOperation());
   bool needsScratch = isApply || isa<PairwiseGradOp>(op.getOperation());
   return plan.isComplete() && (plan.getProductK() || !hasSquareProducts(op)) &&
+         (plan.getSymmetric() || !isSymmetricMatrix(op)) &&
          (plan.hasScratch() || !needsScratch) &&
          (plan.getLaneColumns() || !isApply);
 }
@@ -56,6 +58,11 @@ static LogicalResult checkPairwiseOp(PairOpInterface op) {
   if (plan.getProductK() && !hasSquareProducts(op))
     return op->emitOpError("expects no product_k where there are no squares of "
                            "differences, but got ")
+           << plan;
+  if (plan.getSymmetric() && !isSymmetricMatrix(op))
+    return op->emitOpError("expects no symmetric where there is no matrix of "
+                           "one array with itself that is the same in both "
+                           "orders, but got ")
            << plan;
   if (!op->getParentOfType<func::FuncOp>())
     return op->emitOpError("expects to be inside a func.func");

@@ -91,11 +91,20 @@ void tile::lower(Lowering &lowering, ForOp op) {
   });
   op.walk([&](ContractBatchOp product) { startBatch(lowering, product); });
   op.walk([&](QuantizeRowsOp rows) { testQuantizedRows(lowering, rows); });
+  auto lowerBody = [&] {
+    lowering.lower(*op.getBody());
+    return getValues(op.getYielded());
+  };
+  auto place = dyn_cast<PlaceOp>(op.getBody()->front());
   setValues(k.rolledLoop(first, count, lowering.step, getValues(op.getInits()),
                          [&](Int tile, ValueRange carried) {
                            setValues(carried);
                            lowering.numbers[op.getTile()] = tile;
-                           lowering.lower(*op.getBody());
-                           return getValues(op.getYielded());
+                           if (!place || !place.getTriangle())
+                             return lowerBody();
+                           Value exists = placeTriangle(lowering, place);
+                           return k.ifElse(
+                               exists, carried.getTypes(), lowerBody,
+                               [&] { return SmallVector<Value>(carried); });
                          }));
 }

@@ -434,6 +434,8 @@ void testQuantizedRows(Lowering &lowering, QuantizeRowsOp op);
 /// alpha or beta of a store.
 KernelScale getScale(Lowering &lowering, Value scale);
 void lower(Lowering &lowering, PlaceOp op);
+/// Finds out where the box of a triangle is; whether there is one.
+Value placeTriangle(Lowering &lowering, PlaceOp op);
 void lower(Lowering &lowering, LoadScalarOp op);
 void lower(Lowering &lowering, PairsOp op);
 void lower(Lowering &lowering, KeepRowsOp op);

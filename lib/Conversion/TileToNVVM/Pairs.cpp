@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Pairs.h"
+#include "kron/CodeGen/Triangle.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -25,8 +26,40 @@ using namespace mlir::kron::tile;
 //===----------------------------------------------------------------------===//
 
 void tile::lower(Lowering &lowering, PlaceOp op) {
-  lowering.places[op.getPlace()] = lowering.placeTile(
-      op.getView(), lowering.numbers.at(op.getTile()), op.getBox());
+  // The loop has asked where a triangle's box is.
+  if (!op.getTriangle())
+    lowering.places[op.getPlace()] = lowering.placeTile(
+        op.getView(), lowering.numbers.at(op.getTile()), op.getBox());
+}
+
+Value tile::placeTriangle(Lowering &lowering, PlaceOp op) {
+  KernelBuilder &k = lowering.k;
+  const LoweredView &view = lowering.views.at(op.getView());
+  ArrayRef<int64_t> box = op.getBox();
+  size_t batchRank = box.size() - 2;
+  LoweredTile placed;
+  placed.sizes.assign(box.begin(), box.end());
+  placed.starts.assign(box.size(), 0);
+  Triangle triangle(k, view.sizes[batchRank], box[batchRank],
+                    box[batchRank + 1]);
+  Int rest = lowering.numbers.at(op.getTile());
+  Int number = rest;
+  bool hasBatch = llvm::any_of(ArrayRef(view.sizes).take_front(batchRank),
+                               [](Int size) { return !size.is(1); });
+  if (hasBatch) {
+    number = k.rem(rest, triangle.getCount());
+    rest = k.floorDiv(rest, triangle.getCount());
+  }
+  Triangle::Box found = triangle.getSpreadBox(number, hasBatch ? rest : Int(0));
+  placed.starts[batchRank] = k.mul(k.extend(found.row), box[batchRank]);
+  placed.starts[batchRank + 1] =
+      k.mul(k.extend(found.column), box[batchRank + 1]);
+  for (size_t axis = batchRank; hasBatch && axis-- > 0;) {
+    placed.starts[axis] = k.extend(k.rem(rest, view.sizes[axis]));
+    rest = k.floorDiv(rest, view.sizes[axis]);
+  }
+  lowering.places[op.getPlace()] = placed;
+  return found.exists;
 }
 
 Value tile::getBatch(Lowering &lowering, Value view, Value place,
@@ -435,9 +468,11 @@ SmallVector<Value> PairsLowering::reduceChunk(Int position, Int left, Int right,
         exists = k.less(k.add(position, number), sizeK);
       for (int64_t row = 0; row < rows; ++row) {
         Value &sum = next[row * columns + column];
+        // In the order of the code, since a position has few elements.
+        int64_t place = (column * present + number) * rows + row;
         Value reduced = applyFunction(
             k, op.getInner(), {lhs[row][number], rhs[number], sum}, params,
-            usesPolynomials(row * columns + column, op.getPolynomials()));
+            usesPolynomials(place, op.getPolynomials()));
         sum = exists ? k.select(exists, reduced, sum) : reduced;
       }
     }

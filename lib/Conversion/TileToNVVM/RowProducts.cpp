@@ -47,9 +47,30 @@ void RowProducts::copySides(ArrayRef<PairSide> sides, Int thread, Int position,
 }
 
 void RowProducts::setResults(SmallVector<Value> products) {
-  Value held = isOfAll(finish(products));
-  setBox(lowering, op.getProducts(), products);
+  auto finishAll = [&](bool mayBeSelf) {
+    SmallVector<Value> results(products);
+    Value held = finish(results, mayBeSelf);
+    results.push_back(held);
+    return results;
+  };
+  SmallVector<Type> types(products.size(), type.getElementType());
+  types.push_back(k.builder.getI1Type());
+  SmallVector<Value> results = k.ifElse(
+      isBesideDiagonal(), types, [&] { return finishAll(false); },
+      [&] { return finishAll(true); });
+  Value held = isOfAll(results.pop_back_val());
+  setBox(lowering, op.getProducts(), results);
   lowering.scalars[op.getHeld()] = held;
+}
+
+/// Whether the tile has no element of a row with itself; null: it is not asked.
+Value RowProducts::isBesideDiagonal() {
+  if (!op.getSameRows())
+    return nullptr;
+  Int row = k.extend(firstRow), column = k.extend(firstColumn);
+  Value isLeft = k.less(k.add(column, getSideRows(1) - 1), row);
+  Value isRight = k.less(k.add(row, getSideRows(0) - 1), column);
+  return arith::OrIOp::create(k.builder, k.loc, isLeft, isRight);
 }
 
 /// Copies those of one side. Of rows that do not exist, that of the last one.
@@ -110,11 +131,12 @@ SmallVector<RowProducts::Norms> RowProducts::loadNorms(unsigned side) {
   return loaded;
 }
 
-/// Makes results of `products`, and returns whether they are exact. That no
+/// Makes results of `products`, and returns whether they are exact; if there
+/// `mayBeSelf`, the square of a row less itself is 0. That no
 /// instruction waits for one of another element, there is no predicate of each:
 /// what has to be finite is multiplied by zero and added up, which is NaN then
 /// if it is not, and signs of what has to be positive are put together.
-Value RowProducts::finish(MutableArrayRef<Value> products) {
+Value RowProducts::finish(MutableArrayRef<Value> products, bool mayBeSelf) {
   Type sum = type.getElementType(), i32 = k.builder.getI32Type();
   SmallVector<Norms> ofRows = loadNorms(0), ofColumns = loadNorms(1);
   bool isSquare = !op.getNorms().empty(), isScaled = !op.getScales().empty();
@@ -145,6 +167,12 @@ Value RowProducts::finish(MutableArrayRef<Value> products) {
         k.builder, k.loc, arith::NegFOp::create(k.builder, k.loc, roundings),
         add(count, constant(24)));
   }
+  // By how much the first column is behind the first row.
+  Int behind;
+  if (mayBeSelf)
+    behind =
+        k.truncate(k.sub(k.add(k.extend(firstColumn), k.extend(grid.column)),
+                         k.add(k.extend(firstRow), k.extend(grid.row))));
   for (int64_t row = 0; row < rows; ++row) {
     Value factor = ofRows[row].scale;
     if (isSquare && isScaled)
@@ -157,7 +185,14 @@ Value RowProducts::finish(MutableArrayRef<Value> products) {
       if (isSquare) {
         Value norms = add(ofRows[row].norm, other.norm);
         value = k.fma(value, isScaled ? other.scale : constant(-2), norms);
-        requirePositive(row, k.fma(norms, limit, value));
+        Value above = k.fma(norms, limit, value);
+        if (mayBeSelf) {
+          Value isSelf =
+              k.equal(behind, grid.rowOffset(row) - grid.columnOffset(column));
+          value = k.select(isSelf, constant(0), value);
+          above = k.select(isSelf, constant(0), above);
+        }
+        requirePositive(row, above);
         continue;
       }
       if (isScaled)

@@ -60,7 +60,8 @@ private:
 
   void copyNormsOf(unsigned side);
   SmallVector<Norms> loadNorms(unsigned side);
-  Value finish(MutableArrayRef<Value> products);
+  Value isBesideDiagonal();
+  Value finish(MutableArrayRef<Value> products, bool mayBeSelf);
   Value isOfAll(Value condition);
   /// Bytes of a norm or scale, and of those of a row.
   int64_t getNormBytes() {

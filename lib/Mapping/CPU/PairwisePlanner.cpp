@@ -31,18 +31,25 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+/// Instructions for one of `math` that is a polynomial, and those that take as
+/// long as to copy a vector of `kCopiedLanes` elements to the other half of a
+/// matrix.
+static constexpr int64_t kLongInstructions = 12, kCopyInstructions = 24,
+                         kCopiedLanes = 16;
+
+/// Whether an operation is one instruction, or a few.
+static bool isShort(Operation &op) {
+  return op.getName().getDialectNamespace() != "math" ||
+         isa<math::AbsFOp, math::CopySignOp, math::FloorOp, math::CeilOp,
+             math::TruncOp, math::RoundEvenOp, math::SqrtOp, math::FmaOp>(op);
+}
+
 /// Whether a function of a pair takes a few instructions, and no registers for
 /// coefficients.
 static bool isShort(PairOpInterface op) {
-  if (!op.getInner()) {
-    auto operations = op.getInnerBody().front().without_terminator();
-    return llvm::none_of(operations, [](Operation &inside) {
-      return inside.getName().getDialectNamespace() == "math" &&
-             !isa<math::AbsFOp, math::CopySignOp, math::FloorOp, math::CeilOp,
-                  math::TruncOp, math::RoundEvenOp, math::SqrtOp, math::FmaOp>(
-                 inside);
-    });
-  }
+  if (!op.getInner())
+    return llvm::all_of(op.getInnerBody().front().without_terminator(),
+                        [](Operation &inside) { return isShort(inside); });
   return !op.getExponentAttr() ||
          isProductOfRoots(op.getExponentAttr().getValueAsDouble());
 }
@@ -88,6 +95,37 @@ static int64_t chooseProductK(PairOpInterface op, int64_t given) {
   return ShapedType::isDynamic(sizeK) || sizeK >= least ? least : -1;
 }
 
+/// Instructions of vectors with `region`, for each.
+static int64_t countInstructions(Region &region) {
+  int64_t count = 0;
+  if (!region.empty())
+    for (Operation &op : region.front().without_terminator())
+      count += isShort(op) ? 1 : kLongInstructions;
+  return count;
+}
+
+/// Those of a position of K of a pair.
+static int64_t countInner(PairOpInterface op) {
+  if (!op.getInner())
+    return 1 + countInstructions(op.getInnerBody());
+  if (!isShort(op))
+    return 2 * kLongInstructions;
+  return op.getInner() == PairFunction::Dot ? 1 : 2;
+}
+
+/// The field `symmetric` of the plan of `op`, 0 if it has none: as many
+/// positions as take longer than an element that is copied.
+static int64_t chooseSymmetric(PairOpInterface op, int64_t given,
+                               int64_t lanes) {
+  if (given || !isSymmetricMatrix(op))
+    return given;
+  int64_t least = kCopyInstructions * lanes / kCopiedLanes -
+                  countInstructions(op.getEpilogue());
+  least = std::max<int64_t>(llvm::divideCeilSigned(least, countInner(op)), 1);
+  int64_t sizeK = getSize(op.getLhs(), op.getReducedDim(0));
+  return ShapedType::isDynamic(sizeK) || sizeK >= least ? least : -1;
+}
+
 /// `given` with the fields that kron.pairwise has.
 static PairwisePlanAttr planTiles(PairOpInterface op, PairwisePlanAttr given,
                                   const CPUPlannerOptions &options,
@@ -126,10 +164,10 @@ static PairwisePlanAttr planTiles(PairOpInterface op, PairwisePlanAttr given,
                                                     lanes, mostPositions));
   int64_t rowBlock =
       choose(given.getRowBlock(), llvm::alignTo(blockRows, rows));
-  return PairwisePlanAttr::get(op.getContext(), bits, rows, vectors, rowBlock,
-                               kBlock, given.getLaneColumns(),
-                               given.getNTiles(), given.getColumnBlock(),
-                               productK);
+  return PairwisePlanAttr::get(
+      op.getContext(), bits, rows, vectors, rowBlock, kBlock,
+      given.getLaneColumns(), given.getNTiles(), given.getColumnBlock(),
+      productK, chooseSymmetric(op, given.getSymmetric(), lanes));
 }
 
 /// The rows of the result, and its columns.
@@ -174,7 +212,7 @@ static PairwisePlanAttr planForCPU(PairwiseApplyOp op, PairwisePlanAttr given,
       op.getContext(), plan.getVectorBits(), plan.getRows(), plan.getVectors(),
       plan.getRowBlock(), plan.getKBlock(), laneColumns,
       choose(given.getNTiles(), rates.pairScratchTiles), columnBlock,
-      plan.getProductK());
+      plan.getProductK(), plan.getSymmetric());
 }
 
 static PairwisePlanAttr planForCPU(PairwiseGradOp op, PairwisePlanAttr given,
@@ -208,7 +246,7 @@ static PairwisePlanAttr planForCPU(PairwiseGradOp op, PairwisePlanAttr given,
       choose(given.getNTiles(), rates.pairScratchTiles),
       choose(given.getColumnBlock(),
              std::max(columnBlock, given.getLaneColumns())),
-      plan.getProductK());
+      plan.getProductK(), plan.getSymmetric());
 }
 
 void kron::planForCPU(PairOpInterface op, const CPUPlannerOptions &options) {
@@ -218,7 +256,8 @@ void kron::planForCPU(PairOpInterface op, const CPUPlannerOptions &options) {
   auto given = dyn_cast_if_present<PairwisePlanAttr>(
       op->getInherentAttr(name).value_or(Attribute()));
   if (!given)
-    given = PairwisePlanAttr::get(op.getContext(), 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    given =
+        PairwisePlanAttr::get(op.getContext(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
   PairwisePlanAttr plan =
       llvm::TypeSwitch<Operation *, PairwisePlanAttr>(op)
           .Case<PairwiseApplyOp, PairwiseGradOp>(

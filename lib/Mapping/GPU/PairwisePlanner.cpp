@@ -25,6 +25,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -36,8 +37,10 @@ static constexpr double kBlockInstructions = 40, kCopyInstructions = 20;
 /// row of it; threads of a warp and of a warpgroup.
 static constexpr int64_t kMultipliedColumns = 8, kProductLanes = 4,
                          kWarpThreads = 32, kWarpgroupThreads = 128;
-/// Those that split an element of the matrix.
-static constexpr double kSplitInstructions = 3;
+/// Those that split an element of the matrix, those that store one a second
+/// time, and those in whose time it is stored by way of shared memory.
+static constexpr double kSplitInstructions = 3, kStoreInstructions = 6,
+                        kMirrorInstructions = 28;
 
 namespace {
 
@@ -58,8 +61,8 @@ struct PairProblem {
   bool hasKnownK = false;
   int64_t accumulations = 1;
   int64_t elementBytes = 0;
-  /// Whether its values are added up.
-  bool addsValues = false;
+  /// Whether its values are added up; whether one half is the other one.
+  bool addsValues = false, isSymmetric = false;
   /// Matrix products that it can be made of, and its product with values; 0 if
   /// it cannot.
   int64_t products = 0, valueProducts = 0;
@@ -182,6 +185,7 @@ static PairProblem describe(PairOpInterface op, const GPUMachine &machine) {
         [&](Operation *inner) { problem.outerUnits += isOfUnit(inner); });
   problem.elementBytes = getElementBytes(getElementType(op.getInit()));
   problem.addsValues = addsPairValues(op);
+  problem.isSymmetric = isSymmetricMatrix(op);
   if (hasMatrixProducts(op))
     problem.products = problem.elementBytes == 4 ? 3 : 1;
   if (auto apply = dyn_cast<PairwiseApplyOp>(op.getOperation())) {
@@ -351,9 +355,20 @@ static PairTime estimate(const PairProblem &problem, const PairwisePlan &plan,
     perTile = fillGaps(perTile + products.steps, products.units, ctas) +
               products.copies;
   }
-  double count = problem.batch * passes *
-                 divide(problem.rows, plan.getTileRows()) *
-                 divide(problem.columns, plan.getTileColumns());
+  double rowTiles = divide(problem.rows, plan.getTileRows());
+  double matrixTiles =
+      rowTiles * divide(problem.columns, plan.getTileColumns());
+  if (plan.isSymmetric) {
+    // Each row of tiles starts at the diagonal, or in front of it, at a tile.
+    int64_t common = std::gcd(plan.getTileRows(), plan.getTileColumns());
+    auto up = static_cast<double>(plan.getTileRows() / common);
+    auto across = static_cast<double>(plan.getTileColumns() / common);
+    double left = (rowTiles - 1) * up / across - (1 - 1 / across);
+    matrixTiles -= rowTiles / 2 * std::max(left, 0.0);
+    perTile +=
+        elements * (plan.products ? kStoreInstructions : kMirrorInstructions);
+  }
+  double count = problem.batch * passes * matrixTiles;
   auto resident = static_cast<double>(machine.numSMs * plan.ctasPerSM);
   PairTime time;
   time.arithmetic = resources.getMultiplySeconds(
@@ -448,11 +463,16 @@ void PlanSearch::consider(PairwisePlan plan) {
     plan.splitCTAs =
         take("split_ctas", machine.numSMs * plan.ctasPerSM *
                                (plan.keepsRows ? tiles.keptWaves : 1));
-  PairTime time = estimate(problem, plan, machine);
-  auto found = std::make_pair(time.total, time.arithmetic);
-  if (found < least) {
-    least = found;
-    best = plan;
+  for (int64_t symmetric : {0, 1}) {
+    if (take("symmetric", symmetric * problem.isSymmetric) != symmetric)
+      continue;
+    plan.isSymmetric = symmetric;
+    PairTime time = estimate(problem, plan, machine);
+    auto found = std::make_pair(time.total, time.arithmetic);
+    if (found < least) {
+      least = found;
+      best = plan;
+    }
   }
 }
 
@@ -574,8 +594,10 @@ static int64_t countProductWords(const PairProblem &problem,
                                  const PairwisePlan &plan) {
   int64_t sums = plan.rows * plan.columns;
   int64_t rowParts = 4 * plan.getParts();
+  // Of a matrix, each 64 rows have norms and scales of two rows and an address.
+  int64_t ofRows = problem.results > 0 ? 0 : 5 * plan.rows / 2;
   int64_t operands = plan.usesWgmma
-                         ? 2 * plan.columns
+                         ? 2 * plan.columns + ofRows
                          : std::min((plan.rows + 4) * rowParts,
                                     (plan.columns / 2 + 2) * rowParts);
   if (plan.valueProducts) {
@@ -795,7 +817,7 @@ int64_t PairPlanner::take(StringRef field, int64_t chosen) const {
   // A complete plan that says nothing of these has none.
   bool isOption = field == "products" || field == "value_products" ||
                   field == "wgmma" || field == "keeps_rows" ||
-                  field == "polynomials";
+                  field == "symmetric" || field == "polynomials";
   return given && given.isComplete() && isOption ? 0 : chosen;
 }
 

@@ -7,6 +7,7 @@
 
 #include "kron/Plan/GPU/PairwisePlan.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Dialect/Kron/Utils/PairScalars.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/PairwiseGradPlan.h"
 #include "kron/Plan/GPU/Reasons.h"
@@ -165,6 +166,10 @@ static std::optional<std::string> getReason(PairOpInterface op,
   if (plan.polynomials && !hasPowers(op))
     return expects("polynomials to be 0 without roots or powers in f32",
                    plan.polynomials);
+  if (plan.isSymmetric && !isSymmetricMatrix(op))
+    return expects("symmetric to be 0 of what is no matrix of one array with "
+                   "itself that is the same in both orders",
+                   1);
   if (auto reason = getCtasReason(plan.ctasPerSM, plan.threads, machine))
     return reason;
   if (plan.stages < 2 || plan.stages > 8)

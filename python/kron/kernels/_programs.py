@@ -10,6 +10,8 @@ import dataclasses
 import functools
 import math
 
+import numpy as np
+
 from kron import _compile, _jit
 from kron._fallback import TYPES
 
@@ -117,23 +119,27 @@ class _Text:
                 f"  return %result : {result}\n}}\n")
 
 
-def _declare(text, shapes, prefix=""):
-    """Operands for x, y and hyper-parameters of these batches, by names that no region has."""
-    names = ["a", "b", *(f"q{index}" for index in range(len(shapes) - 2))]
-    return [text.operand(prefix + name, *shape) for name, shape in zip(names, shapes)]
+def _declare(text, shapes, prefix="", is_same=False):
+    """Operands for x, y, which is x again if it `is_same`, and hyper-parameters of these batches, by
+    names that no region has."""
+    x, y, *parameters = shapes
+    left = text.operand(prefix + "a", *x)
+    right = left if is_same else text.operand(prefix + "b", *y)
+    return [left, right, *(text.operand(f"{prefix}q{index}", *shape)
+                           for index, shape in enumerate(parameters))]
 
 
-def _start(function, element, arrays, directions):
+def _start(function, element, arrays, directions, is_same=False):
     """(text, operands, clauses of operands, of hyper-parameters and of directions)"""
     text = _Text(function, element)
-    operands = _declare(text, arrays)
+    operands = _declare(text, arrays, is_same=is_same)
     along = _declare(text, directions, "d") if directions else []
     return (text, operands, text.clause("ins", operands[:2]), text.clause("params", operands[2:]),
             text.clause("along", along))
 
 
-def _pairwise_text(function, element, arrays, directions):
-    text, (x, y, *_), ins, params, along = _start(function, element, arrays, directions)
+def _pairwise_text(function, element, arrays, directions, is_same):
+    text, (x, y, *_), ins, params, along = _start(function, element, arrays, directions, is_same)
     result = text.init(_joined(arrays + directions), (x, 2), (y, 2))
     return text.module("kron.pairwise_tangent" if directions else "kron.pairwise", [ins, params, along], result)
 
@@ -195,12 +201,13 @@ _by_shapes = functools.lru_cache(maxsize=4096)
 
 
 @_by_shapes
-def _pairwise_program(function, device, element, arrays, directions):
+def _pairwise_program(function, device, element, arrays, directions, is_same):
     # Tiles are as large as many small matrices, and only for these is it worth a program.
     is_small = min(shape[-2] for shape in arrays[:2]) <= _SMALL
     has_batch = max(math.prod(shape[:-2]) for shape in arrays[:2]) > 1
     most = _sizes_for(device, directions, _SMALL) if is_small and has_batch else None
-    return _compiled(_pairwise_text, device, function, element, _patterns(arrays, most), _patterns(directions))
+    return _compiled(_pairwise_text, device, function, element, _patterns(arrays, most), _patterns(directions),
+                     is_same)
 
 
 @_by_shapes
@@ -241,11 +248,29 @@ class _Call:
         self.key = function, device, element_of(x), _shapes(arrays), _shapes(directions)
 
 
+def _layout(array):
+    """Where the elements of an array or tensor are; None for other arrays."""
+    if hasattr(array, "data_ptr"):
+        return array.device, array.data_ptr(), array.shape, array.stride(), array.is_neg()
+    if isinstance(array, np.ndarray):
+        return array.ctypes.data, array.shape, array.strides
+    return None
+
+
+def _is_same(x, y):
+    """Whether two arrays of one type have the same elements in memory: one half of a matrix of such
+    rows with themselves is the other one."""
+    return x is y or (type(x) is type(y) and _layout(x) is not None and _layout(x) == _layout(y))
+
+
 def pairwise(function, arrays, directions=(), out=None):
     """F of `arrays`, which are x, y and hyper-parameters, as a matrix, in `out` if that is given;
     along `directions`, if there are any, its derivative."""
     call = _Call(function, arrays, directions)
-    return _pairwise_program(*call.key)(*call.arrays, *call.directions, out=out)
+    x, y, *parameters = call.arrays
+    is_same = not directions and _is_same(x, y)
+    given = [x] if is_same else [x, y]
+    return _pairwise_program(*call.key, is_same)(*given, *parameters, *call.directions, out=out)
 
 
 def apply(function, arrays, values, directions=()):

@@ -10,10 +10,11 @@ from kron.kernels import cdist
 from kron.kernels._distance import distance_text
 
 EXPONENTS = [0.5, 1, 1.3, 2, 3, float("inf")]
+GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 
 
-def array(*shape, dtype=torch.float64, requires_grad=False):
-    return torch.randn(*shape, dtype=dtype, requires_grad=requires_grad)
+def array(*shape, dtype=torch.float64, requires_grad=False, device="cpu"):
+    return torch.randn(*shape, dtype=dtype, requires_grad=requires_grad, device=device)
 
 
 @pytest.mark.parametrize("p", [0, *EXPONENTS])
@@ -41,6 +42,16 @@ def test_derivatives(p):
     a, b = array(1, 3, 2, requires_grad=True), array(2, 4, 2, requires_grad=True)
     assert torch.autograd.gradcheck(lambda a, b: cdist(a, b, p), (a, b))
     assert torch.autograd.gradgradcheck(lambda a, b: cdist(a, b, p), (a, b))
+
+
+@GPU
+@pytest.mark.parametrize("p, has_second", [(1, True), (1.3, False), (2, True), (3, False), (float("inf"), True)])
+def test_derivatives_on_a_gpu(p, has_second):
+    """Those that have code there."""
+    a, b = array(1, 3, 2, requires_grad=True, device="cuda"), array(2, 4, 2, requires_grad=True, device="cuda")
+    assert torch.autograd.gradcheck(lambda a, b: cdist(a, b, p), (a, b))
+    if has_second:
+        assert torch.autograd.gradgradcheck(lambda a, b: cdist(a, b, p), (a, b))
 
 
 def test_derivatives_of_rows_with_themselves():

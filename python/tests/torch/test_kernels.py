@@ -14,12 +14,15 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from kron.kernels import cdist, kernel
 
 
-def array(*shape, dtype=torch.float64, requires_grad=False):
-    return torch.randn(*shape, dtype=dtype, requires_grad=requires_grad)
+GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 
 
-def positive(*shape):
-    return torch.rand(shape, dtype=torch.float64).add_(0.5).requires_grad_()
+def array(*shape, dtype=torch.float64, requires_grad=False, device="cpu"):
+    return torch.randn(*shape, dtype=dtype, requires_grad=requires_grad, device=device)
+
+
+def positive(*shape, device="cpu"):
+    return torch.rand(shape, dtype=torch.float64, device=device).add_(0.5).requires_grad_()
 
 
 def cauchy(x, y, width):
@@ -58,13 +61,16 @@ def test_agrees_with_numpy(name):
     np.testing.assert_array_equal(np.asarray(matrix), dense)
 
 
-@pytest.mark.parametrize("name", KERNELS)
-def test_derivatives(name):
+@pytest.mark.parametrize("name, device", [
+    *((name, "cpu") for name in KERNELS),
+    # Others have sines, or powers whose exponents are hyper-parameters.
+    *(pytest.param(name, "cuda", marks=GPU) for name in ("gaussian", "laplace", "matern12", "matern32", "matern52", cauchy))])
+def test_derivatives(name, device):
     """First and second ones by rows, vectors and hyper-parameters; all hyper-parameters but the first one
     change with the batch."""
-    a, b = array(3, 2, requires_grad=True), array(2, 4, 2, requires_grad=True)
-    v = array(4, 2, requires_grad=True)
-    values = [positive() if index == 0 else positive(2) for index in range(len(KERNELS[name]))]
+    a, b = (array(*shape, requires_grad=True, device=device) for shape in ((3, 2), (2, 4, 2)))
+    v = array(4, 2, requires_grad=True, device=device)
+    values = [positive(*(2,) * (index > 0), device=device) for index in range(len(KERNELS[name]))]
 
     def dense(a, b, *values):
         return made(name, a, b, values).to_dense()

@@ -69,6 +69,30 @@ func.func @squares(%a: memref<?x?xf64>, %b: memref<1x?x?xf64>, %c: memref<5x?x?x
 
 // -----
 
+// Verify half of a matrix of rows with themselves, the other half of which is stored by way of the left ring; and one by matrix
+// instructions, whose lanes store it themselves, for all matrices of a batch. Two rows of tiles have 2 * 19 - 18 numbers.
+// CHECK-LABEL: func.func @half(
+// CHECK:         tile.launch @kron_gpu::@half_0 tiles(%[[N:.*]]) args(%{{.*}}, %[[N]] :
+// CHECK:         arith.constant 1000 : i64
+// CHECK:         tile.launch @kron_gpu::@half_1
+// CHECK-LABEL: gpu.func @half_0(
+// CHECK:           %[[L:.*]] = tile.alloc
+// CHECK:           tile.for
+// CHECK-NEXT:        %[[U:.*]] = tile.place %{{.*}} of %[[Y:.*]] by [16, 32] triangle
+// CHECK:             tile.store_pairs %{{.*}} to %[[Y]][%[[U]]] through %[[L]] lanes 8
+// CHECK-LABEL: gpu.func @half_1(
+// CHECK:             tile.place %{{.*}} by [1, 32, 32] triangle
+// CHECK:             tile.store_pairs {{.*}}] lanes 8
+func.func @half(%a: memref<?x?xf32>, %b: memref<5x600x64xf16>, %y: memref<?x?xf32>, %z: memref<5x600x600xf16>) {
+  kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 16, thread_rows = 2, thread_columns = 4, column_threads = 8, symmetric = 1>}
+  kron.pairwise dot ins(%b, %b : memref<5x600x64xf16>, memref<5x600x64xf16>) outs(%z : memref<5x600x600xf16>)
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 32, thread_rows = 4, thread_columns = 4, column_threads = 8, symmetric = 1, products = 1>}
+  return
+}
+
+// -----
+
 // Verify a product in parts, whose sums of exponentials of f16 are reduced in f32, and rounded once. As many parts
 // of 50 CTAs are made as there are blocks of 32 columns for.
 // CHECK-LABEL: func.func @product(
@@ -141,7 +165,7 @@ func.func @sums(%a: memref<?x3xf32>, %b: memref<?x3xf32>, %v: memref<?x1xf32>, %
 // CHECK-LABEL: gpu.func @squares_of_rows_0(
 // CHECK:         %[[L:.*]] = tile.alloc : !tile.ring<3 of <32x32xf16>>
 // CHECK:         %[[R:.*]] = tile.alloc : !tile.ring<3 of <64x32xf16>>
-// CHECK:         %[[P:.*]], %[[H:.*]] = tile.multiply_rows({{.*}}) by({{.*}}) [%[[U:.*]]] through %[[L]], %[[R]] lanes 8 norms({{.*}}) scales({{.*}}) roundings 1.600000e+01
+// CHECK:         %[[P:.*]], %[[H:.*]] = tile.multiply_rows({{.*}}) by({{.*}}) [%[[U:.*]]] through %[[L]], %[[R]] lanes 8 norms({{.*}}) scales({{.*}}) roundings 1.600000e+01 same_rows :
 // CHECK:         tile.pairs {{.*}} products(%[[P]] held %[[H]] : !tile.fragment<1x2x4xf32, mma.m16n8k16>) : {{.*}} <2 of <16x8xf32
 // CHECK:         tile.store_pairs
 func.func @squares_of_rows(%a: memref<?x50xf32>, %y: memref<?x?xf32>) {
@@ -159,7 +183,7 @@ func.func @squares_of_rows(%a: memref<?x50xf32>, %y: memref<?x?xf32>) {
 // CHECK-LABEL: gpu.func @products_of_rows_0(
 // CHECK:         tile.multiply_rows(%{{.*}} : !tile.view<?x?xf64, [?, 1]>) by(%{{.*}} : !tile.view<?x?xf64, [?, 1]>) {{.*}} lanes 8 roundings 1.600000e+01 : <2 of <16x8xf64>>, <2 of <32x8xf64>> -> <1x2x4xf64, mma.m16n8k8.f64>
 // CHECK-LABEL: gpu.func @products_of_rows_1(
-// CHECK:         tile.multiply_rows(%{{.*}} : !tile.view<?x?xbf16, [?, 1]>) by(%{{.*}}) {{.*}} lanes 8 norms({{.*}}) roundings 1.600000e+01 : <2 of <16x32xbf16>>
+// CHECK:         tile.multiply_rows(%{{.*}} : !tile.view<?x?xbf16, [?, 1]>) by(%{{.*}}) {{.*}} lanes 8 norms({{.*}}) roundings 1.600000e+01 same_rows : <2 of <16x32xbf16>>
 func.func @products_of_rows(%a: memref<?x?xf64>, %b: memref<?x?xbf16>, %y: memref<?x?xf64>, %z: memref<?x?xbf16>) {
   kron.pairwise dot ins(%a, %a : memref<?x?xf64>, memref<?x?xf64>) outs(%y : memref<?x?xf64>)
     {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 8, thread_rows = 2, thread_columns = 4, column_threads = 8, products = 1>}

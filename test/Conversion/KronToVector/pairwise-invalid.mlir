@@ -76,8 +76,17 @@ func.func @squares(%a: memref<4x8xf32>, %y: memref<4x4xf32>) {
 // -----
 
 func.func @no_squares(%a: memref<4x8xf32>, %y: memref<4x4xf32>) {
-  // expected-error @+1 {{expects no product_k where there are no squares of differences, but got #kron.pairwise_plan<vector_bits = 512, rows = 4, vectors = 1, row_block = 4, k_block = 8, product_k = 3>}}
+  // expected-error @+1 {{expects no product_k where there are no squares of differences, but got #kron.pairwise_plan<vector_bits = 512, rows = 4, vectors = 1, row_block = 4, k_block = 8, product_k = 3, symmetric = -1>}}
   kron.pairwise dot ins(%a, %a : memref<4x8xf32>, memref<4x8xf32>) outs(%y : memref<4x4xf32>)
-      {plan = #kron.pairwise_plan<vector_bits = 512, rows = 4, vectors = 1, row_block = 4, k_block = 8, product_k = 3>}
+      {plan = #kron.pairwise_plan<vector_bits = 512, rows = 4, vectors = 1, row_block = 4, k_block = 8, product_k = 3, symmetric = -1>}
+  return
+}
+
+// -----
+
+func.func @symmetric(%a: memref<4x8xf32>, %b: memref<4x8xf32>, %y: memref<4x4xf32>) {
+  // expected-error @+1 {{expects no symmetric where there is no matrix of one array with itself that is the same in both orders, but got}}
+  kron.pairwise dot ins(%a, %b : memref<4x8xf32>, memref<4x8xf32>) outs(%y : memref<4x4xf32>)
+      {plan = #kron.pairwise_plan<vector_bits = 128, rows = 4, vectors = 1, row_block = 4, k_block = 8, symmetric = 1>}
   return
 }

@@ -93,6 +93,6 @@ func.func @batch(%a: memref<1x3xf32>, %b: memref<7x4x3xf32>, %g: memref<7xf32>, 
 // CHECK:         llvm.store {{.*}} : f32, !llvm.ptr
 func.func @strided(%a: memref<4x8xf32>, %y: memref<4x4xf32, strided<[16, 3]>>) {
   kron.pairwise dot ins(%a, %a : memref<4x8xf32>, memref<4x8xf32>) outs(%y : memref<4x4xf32, strided<[16, 3]>>)
-      {plan = #kron.pairwise_plan<vector_bits = 128, rows = 4, vectors = 1, row_block = 4, k_block = 8>}
+      {plan = #kron.pairwise_plan<vector_bits = 128, rows = 4, vectors = 1, row_block = 4, k_block = 8, symmetric = -1>}
   return
 }

@@ -204,6 +204,53 @@ func.func @launch(%p: !llvm.ptr, %n: i64) {
 
 // -----
 
+// Verify that a row less itself is 0 in tiles of which it is not known that they are beside the diagonal, and that lanes give each other
+// f16 of neighbouring rows before they store them on the other side of it.
+// CHECK-LABEL: llvm.func @half_of_products(
+// CHECK:         arith.ori {{.*}} : i1
+// CHECK:         scf.if %{{.*}} -> (f32, f32, f32, f32, f32, f32, f32, f32, i1) {
+// CHECK-NOT:       arith.select
+// CHECK:         } else {
+// CHECK-COUNT-2:   arith.select {{.*}} : f32
+// CHECK:         nvvm.vote.sync all
+// CHECK:         "st.global.cs.b32 [$0], $1;"
+// CHECK:         nvvm.shfl.sync bfly
+// CHECK:         "prmt.b32 $0, $1, $2, $3;"
+// CHECK:         "st.global.cs.b32 [$0], $1;"
+gpu.module @kron_gpu {
+  llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  gpu.func @half_of_products(%a: !tile.view<?x?xf16, [?, 1]>, %e: !tile.view<?xf32, [1]>, %y: !tile.view<?x?xf16, [?, 1]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %l = tile.alloc : !tile.ring<2 of <16x32xf16>>
+    %r = tile.alloc : !tile.ring<2 of <32x32xf16>>
+    %o = tile.alloc : !tile.ring<2 of <16x8xf16, #tile.layout<[24, 1]>>>
+    %q = tile.alloc : !tile.ring<2 of <32x8xf16, #tile.layout<[24, 1]>>>
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [16, 32] triangle : !tile.view<?x?xf16, [?, 1]>
+      %p, %h = tile.multiply_rows(%a : !tile.view<?x?xf16, [?, 1]>) by(%a : !tile.view<?x?xf16, [?, 1]>)
+          [%u] through %l, %r lanes 8 norms(%e, %e : !tile.view<?xf32, [1]>, !tile.view<?xf32, [1]>) roundings 16.0 same_rows
+          : !tile.ring<2 of <16x32xf16>>, !tile.ring<2 of <32x32xf16>> -> !tile.fragment<1x2x4xf32, mma.m16n8k16>
+      %d = tile.pairs %a, %a[%u] through %o, %q lanes 8 from 0.0 zero_tail products(%p held %h : !tile.fragment<1x2x4xf32, mma.m16n8k16>)
+          : !tile.view<?x?xf16, [?, 1]>, !tile.view<?x?xf16, [?, 1]>, !tile.ring<2 of <16x8xf16, #tile.layout<[24, 1]>>>, !tile.ring<2 of <32x8xf16, #tile.layout<[24, 1]>>> -> !tile.fragment<1x2x4xf32, mma.m16n8k16> {
+      ^bb0(%f: f32, %g: f32, %s: f32):
+        %m = arith.subf %f, %g : f32
+        %z = math.fma %m, %m, %s : f32
+        tile.yield %z : f32
+      }
+      tile.store_pairs %d to %y[%u] lanes 8 : !tile.fragment<1x2x4xf32, mma.m16n8k16>, !tile.view<?x?xf16, [?, 1]>
+    }
+    gpu.return
+  }
+}
+func.func @launch(%p: !llvm.ptr, %n: i64) {
+  %a = tile.view %p sizes(%n, %n) strides(%n) : !llvm.ptr -> !tile.view<?x?xf16, [?, 1]>
+  %e = tile.view %p sizes(%n) : !llvm.ptr -> !tile.view<?xf32, [1]>
+  tile.launch @kron_gpu::@half_of_products tiles(%n) args(%a, %e, %a, %n : !tile.view<?x?xf16, [?, 1]>, !tile.view<?xf32, [1]>, !tile.view<?x?xf16, [?, 1]>, i64)
+  return
+}
+
+// -----
+
 // Verify roots and powers: of the first elements by the machine, in which the whole part of an exponent is a product and only the
 // fraction a logarithm; of others by polynomials, which saturate. Both are added by a multiply-add.
 // CHECK-LABEL: llvm.func @powers(

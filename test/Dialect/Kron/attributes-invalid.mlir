@@ -287,3 +287,8 @@ func.func @pairwise_column_block() attributes {s = #kron.pairwise_plan<lane_colu
 
 // expected-error @+1 {{expects product_k to be in [-1, 65536], but got -2}}
 func.func @pairwise_product_k() attributes {s = #kron.pairwise_plan<product_k = -2>} { return }
+
+// -----
+
+// expected-error @+1 {{expects symmetric to be in [-1, 65536], but got -2}}
+func.func @pairwise_symmetric() attributes {s = #kron.pairwise_plan<symmetric = -2>} { return }

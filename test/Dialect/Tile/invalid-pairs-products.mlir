@@ -258,6 +258,22 @@ gpu.module @kron_gpu {
 
 // -----
 
+gpu.module @kron_gpu {
+  gpu.func @multiply_rows_c9(%a: !tile.view<?x?xf16, [?, 1]>, %b: !tile.view<?x?xf16, [?, 1]>, %e: !tile.view<?xf32, [1]>, %f: !tile.view<?xf32, [1]>, %x: !tile.view<?x?xf32, [?, 1]>, %y: !tile.view<?x?xf32, [?, 1]>, %n: i64, %i: index) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %l = tile.alloc : !tile.ring<2 of <32x32xf16>>
+    %r = tile.alloc : !tile.ring<2 of <64x32xf16>>
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [16, 32] : !tile.view<?x?xf32, [?, 1]>
+      // expected-error @+1 {{expects norms and no block with same_rows}}
+      %p, %h = tile.multiply_rows(%a, %a : !tile.view<?x?xf16, [?, 1]>, !tile.view<?x?xf16, [?, 1]>) by(%a, %a : !tile.view<?x?xf16, [?, 1]>, !tile.view<?x?xf16, [?, 1]>) [%u] through %l, %r lanes 8 scales(%e, %f : !tile.view<?xf32, [1]>, !tile.view<?xf32, [1]>) roundings 16.0 same_rows
+          : !tile.ring<2 of <32x32xf16>>, !tile.ring<2 of <64x32xf16>> -> !tile.fragment<1x2x4xf32, mma.m16n8k16>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
 !view = !tile.view<?x?xf32, [?, 1]>
 !ring = !tile.ring<2 of <16x8xf32, #tile.layout<[12, 1]>>>
 gpu.module @kron_gpu {

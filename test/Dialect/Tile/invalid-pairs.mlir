@@ -846,3 +846,52 @@ gpu.module @kron_gpu {
     gpu.return
   }
 }
+
+// -----
+
+!view = !tile.view<?x?xf32, [?, 1]>
+gpu.module @kron_gpu {
+  gpu.func @place_c3(%y: !view, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [16, 16] : !view
+      // expected-error @+1 {{expects to be the first operation of a tile.for that carries nothing, with triangle}}
+      %v = tile.place %t of %y by [16, 16] triangle : !view
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @place_c3_outputs(%y: !tile.view<?x?x?xf32, [?, ?, 1]>, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    tile.for %t to %n {
+      // expected-error @+1 {{expects 1 in front of rows and columns with triangle}}
+      %u = tile.place %t of %y by [2, 16, 16] triangle : !tile.view<?x?x?xf32, [?, ?, 1]>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!view = !tile.view<?x?xf32, [?, 1]>
+!ring = !tile.ring<2 of <16x16xf32, #tile.layout<[20, 1]>>>
+gpu.module @kron_gpu {
+  gpu.func @store_pairs_c4(%a: !view, %b: !view, %y: !view, %n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %l = tile.alloc : !ring
+    %r = tile.alloc : !ring
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [16, 16] : !view
+      %p = tile.pairs %a, %b[%u] through %l, %r lanes 8 from 0.0 zero_tail : !view, !view, !ring, !ring -> !tile.fragment<1x2x2xf32> {
+      ^bb0(%e: f32, %f: f32, %s: f32):
+        %d = arith.subf %e, %f : f32
+        %z = arith.addf %s, %d : f32
+        tile.yield %z : f32
+      }
+      // expected-error @+1 {{expects multiply-adds of a triangle, lanes that are a multiple of rows and room for a tile's rows with a ring, but got}}
+      tile.store_pairs %p to %y[%u] through %l lanes 8 : !tile.fragment<1x2x2xf32>, !view, !ring
+    }
+    gpu.return
+  }
+}

@@ -34,6 +34,27 @@ gpu.module @kron_gpu {
     gpu.return
   }
 
+  // CHECK-LABEL: gpu.func @half(
+  // CHECK:         %[[U:.*]] = tile.place %{{.*}} of %{{.*}} by [16, 32] triangle : <?x?xf32, [?, 1]>
+  // CHECK:         tile.store_pairs %{{.*}} to %{{.*}}[%[[U]]] through %{{.*}} lanes 8 : <1x2x4xf32>, <?x?xf32, [?, 1]>, !tile.ring<2 of <16x16xf32,
+  gpu.func @half(%a: !tile.view<?x?xf32, [?, 1]>, %y: !tile.view<?x?xf32, [?, 1]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %l = tile.alloc : !tile.ring<2 of <16x16xf32, #tile.layout<[20, 1]>>>
+    %r = tile.alloc : !tile.ring<2 of <32x16xf32, #tile.layout<[20, 1]>>>
+    tile.for %t to %n {
+      %u = tile.place %t of %y by [16, 32] triangle : !tile.view<?x?xf32, [?, 1]>
+      %p = tile.pairs %a, %a[%u] through %l, %r lanes 8 from 0.0 zero_tail
+          : !tile.view<?x?xf32, [?, 1]>, !tile.view<?x?xf32, [?, 1]>, !tile.ring<2 of <16x16xf32, #tile.layout<[20, 1]>>>, !tile.ring<2 of <32x16xf32, #tile.layout<[20, 1]>>> -> !tile.fragment<1x2x4xf32> {
+      ^bb0(%e: f32, %f: f32, %s: f32):
+        %d = arith.subf %e, %f : f32
+        %z = math.fma %d, %d, %s : f32
+        tile.yield %z : f32
+      }
+      tile.store_pairs %p to %y[%u] through %l lanes 8 : !tile.fragment<1x2x4xf32>, !tile.view<?x?xf32, [?, 1]>, !tile.ring<2 of <16x16xf32, #tile.layout<[20, 1]>>>
+    }
+    gpu.return
+  }
+
   // CHECK-LABEL: gpu.func @products(
   // CHECK:         %[[S:.*]] = tile.for_pairs %[[B:.*]] of %{{.*}} by 32 [%[[U:.*]]] times %{{.*}} accumulate sum lanes 8 : !tile.view<?x3xf16, [3, 1]> -> !tile.fragment<1x2x3xf32> {
   // CHECK:           %[[P:.*]] = tile.pairs %{{.*}}, %{{.*}}[%[[U]], %[[B]]] through %{{.*}}, %{{.*}} lanes 8 from 0xFFF0000000000000 : <?x8xf16, [8, 1]>,
@@ -73,10 +94,10 @@ gpu.module @kron_gpu {
   }
 }
 
-// Verify products of f32 in two parts, and the function of tiles where these are not exact.
+// Verify products of f32 in two parts, of rows with themselves, and the function of tiles where these are not exact.
 gpu.module @kron_gpu_products {
   // CHECK-LABEL: gpu.func @products_of_rows(
-  // CHECK:         %[[P:.*]], %[[H:.*]] = tile.multiply_rows(%{{.*}}, %{{.*}} : !tile.view<?x?xf16, [?, 1]>, !tile.view<?x?xf16, [?, 1]>) by(%{{.*}}) [%[[U:.*]]] through %{{.*}}, %{{.*}} lanes 8 norms(%{{.*}}) scales(%{{.*}}) roundings 1.600000e+01 : <2 of <32x32xf16>>, <2 of <64x32xf16>> -> <1x2x4xf32, mma.m16n8k16>
+  // CHECK:         %[[P:.*]], %[[H:.*]] = tile.multiply_rows(%{{.*}}, %{{.*}} : !tile.view<?x?xf16, [?, 1]>, !tile.view<?x?xf16, [?, 1]>) by(%{{.*}}) [%[[U:.*]]] through %{{.*}}, %{{.*}} lanes 8 norms(%{{.*}}) scales(%{{.*}}) roundings 1.600000e+01 same_rows : <2 of <32x32xf16>>, <2 of <64x32xf16>> -> <1x2x4xf32, mma.m16n8k16>
   // CHECK:         tile.pairs %{{.*}} zero_tail products(%[[P]] held %[[H]] : !tile.fragment<1x2x4xf32, mma.m16n8k16>) :
   // CHECK-SAME:      -> <1x2x4xf32, mma.m16n8k16> {
   gpu.func @products_of_rows(%a: !tile.view<?x?xf16, [?, 1]>, %b: !tile.view<?x?xf16, [?, 1]>, %e: !tile.view<?xf32, [1]>, %x: !tile.view<?x?xf32, [?, 1]>, %y: !tile.view<?x?xf32, [?, 1]>, %n: i64) kernel
@@ -88,7 +109,7 @@ gpu.module @kron_gpu_products {
     tile.for %t to %n {
       %u = tile.place %t of %y by [16, 32] : !tile.view<?x?xf32, [?, 1]>
       %p, %h = tile.multiply_rows(%a, %a : !tile.view<?x?xf16, [?, 1]>, !tile.view<?x?xf16, [?, 1]>) by(%b, %b : !tile.view<?x?xf16, [?, 1]>, !tile.view<?x?xf16, [?, 1]>)
-          [%u] through %l, %r lanes 8 norms(%e, %e : !tile.view<?xf32, [1]>, !tile.view<?xf32, [1]>) scales(%e, %e : !tile.view<?xf32, [1]>, !tile.view<?xf32, [1]>) roundings 16.0
+          [%u] through %l, %r lanes 8 norms(%e, %e : !tile.view<?xf32, [1]>, !tile.view<?xf32, [1]>) scales(%e, %e : !tile.view<?xf32, [1]>, !tile.view<?xf32, [1]>) roundings 16.0 same_rows
           : !tile.ring<2 of <32x32xf16>>, !tile.ring<2 of <64x32xf16>> -> !tile.fragment<1x2x4xf32, mma.m16n8k16>
       %d = tile.pairs %x, %x[%u] through %o, %q lanes 8 from 0.0 zero_tail products(%p held %h : !tile.fragment<1x2x4xf32, mma.m16n8k16>)
           : !tile.view<?x?xf32, [?, 1]>, !tile.view<?x?xf32, [?, 1]>, !tile.ring<2 of <16x8xf32, #tile.layout<[12, 1]>>>, !tile.ring<2 of <32x8xf32, #tile.layout<[12, 1]>>> -> !tile.fragment<1x2x4xf32, mma.m16n8k16> {

@@ -37,6 +37,8 @@ struct PairwiseChoices {
   int64_t minK = 0, maxK = 0;
   /// Of products: whether threads keep rows, with all of K, in registers.
   bool keepsRows = false;
+  /// Whether one half of the matrix is computed.
+  bool isSymmetric = false;
   /// Of 16 elements, those whose roots and powers are polynomials.
   int64_t polynomials = 0;
   /// By matrix instructions: products of parts of the elements. Tiles whose
@@ -57,6 +59,7 @@ struct PairwiseChoices {
     visit("thread_columns", choices.columns);
     visit("column_threads", choices.lanes);
     visit("keeps_rows", choices.keepsRows);
+    visit("symmetric", choices.isSymmetric);
     visit("polynomials", choices.polynomials);
     visit("value_columns", choices.valueColumns);
     visit("value_products", choices.valueProducts);

@@ -418,8 +418,8 @@ LogicalResult
 PairwisePlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                          int64_t vectorBits, int64_t rows, int64_t vectors,
                          int64_t rowBlock, int64_t kBlock, int64_t laneColumns,
-                         int64_t nTiles, int64_t columnBlock,
-                         int64_t productK) {
+                         int64_t nTiles, int64_t columnBlock, int64_t productK,
+                         int64_t symmetric) {
   if (!llvm::is_contained({0, 128, 256, 512}, vectorBits))
     return emitError() << "expects vector_bits to be 128, 256 or 512, but got "
                        << vectorBits;
@@ -436,9 +436,11 @@ PairwisePlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     if (value < 0 || value > most)
       return emitError() << "expects " << name << " to be in [0, " << most
                          << "], but got " << value;
-  if (productK < -1 || productK > kMostPositions)
-    return emitError() << "expects product_k to be in [-1, " << kMostPositions
-                       << "], but got " << productK;
+  for (auto [name, value] :
+       {std::pair(StringRef("product_k"), productK), {"symmetric", symmetric}})
+    if (value < -1 || value > kMostPositions)
+      return emitError() << "expects " << name << " to be in [-1, "
+                         << kMostPositions << "], but got " << value;
   if (rows * vectors > kMostAccumulators)
     return emitError() << "expects rows * vectors to be at most "
                        << kMostAccumulators << ", but got " << rows << " * "

@@ -338,6 +338,10 @@ static constexpr PlanField kFields[] = {
     defaulted("keeps_rows", 0, 1, 0, kPairwise,
               "1: a thread of a product keeps its rows, with all of K, in "
               "registers, and blocks of columns arrive while others are used"),
+    defaulted(
+        "symmetric", 0, 1, 0, kPairwise,
+        "1: of a matrix of rows with themselves one half is computed, and "
+        "stored twice"),
     defaulted("polynomials", 0, 16, 0, kPairwise,
               "of 16 elements, those whose roots and powers are polynomials on "
               "the FMA pipe instead of the special-function unit's"),

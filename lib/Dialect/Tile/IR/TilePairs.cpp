@@ -40,6 +40,15 @@ LogicalResult PlaceOp::verify() {
       return emitOpError("expects 1 in front of outputs, rows and columns, but "
                          "got ")
              << size;
+  if (!getTriangle())
+    return success();
+  // place_c3
+  auto loop = dyn_cast<ForOp>((*this)->getParentOp());
+  if (!loop || !loop.getInits().empty() || &loop.getBody()->front() != *this)
+    return emitOpError("expects to be the first operation of a tile.for that "
+                       "carries nothing, with triangle");
+  if (llvm::any_of(box.drop_back(2), [](int64_t size) { return size != 1; }))
+    return emitOpError("expects 1 in front of rows and columns with triangle");
   return success();
 }
 
@@ -186,7 +195,7 @@ static LogicalResult verifyBlock(Operation *op, PlaceOp place, Value block) {
 }
 
 /// Whether `left` and `right` are as many buffers of as many positions of K,
-/// which no other operation uses; else an error.
+/// which no other operation uses but a store of what is reduced; else an error.
 static LogicalResult verifyRings(Operation *op, Value left, Value right) {
   auto first = cast<RingType>(left.getType());
   auto second = cast<RingType>(right.getType());
@@ -202,8 +211,9 @@ static LogicalResult verifyRings(Operation *op, Value left, Value right) {
            << first << " and " << second;
   for (Value ring : {left, right})
     if (!ring.getDefiningOp<AllocOp>() ||
-        !llvm::all_of(ring.getUsers(),
-                      [&](Operation *user) { return user == op; }))
+        !llvm::all_of(ring.getUsers(), [&](Operation *user) {
+          return user == op || isa<StorePairsOp>(user);
+        }))
       return op->emitOpError("expects rings of its own from tile.alloc");
   return success();
 }
@@ -407,6 +417,9 @@ LogicalResult MultiplyRowsOp::verify() {
       return emitOpError("expects norms and scales of both sides or none, but "
                          "got ")
              << number;
+  // multiply_rows_c9
+  if (getSameRows() && (getNorms().empty() || getBlock()))
+    return emitOpError("expects norms and no block with same_rows");
   int64_t most = place.getView().getType().getRank();
   Type sum = getSumType(element);
   FragmentType fragment = getProducts().getType();
@@ -480,6 +493,38 @@ LogicalResult MapOp::verify() {
                         getFragment().getType().getElementType());
 }
 
+int64_t tile::getTurnedPitch(int64_t rows, int64_t lanes, int64_t bytes) {
+  // Threads next to each other store to banks as far apart as rows of a warp
+  // are many.
+  return rows * bytes + std::max(bytes, 128 / lanes);
+}
+
+int64_t tile::countTurnedColumns(RingType ring, int64_t rows, int64_t lanes,
+                                 int64_t bytes) {
+  return ring.getStages() * ring.getSlotBytes() /
+         (lanes * getTurnedPitch(rows, lanes, bytes));
+}
+
+/// Whether values of `op` can pass through the memory of its ring; else an
+/// error.
+static LogicalResult verifyTurned(StorePairsOp op, PlaceOp place) {
+  FragmentType fragment = op.getSource().getType();
+  int64_t rows = fragment.getShape()[1], lanes = op.getLanes();
+  int64_t tileRows = rows * (getThreads(op) / lanes);
+  bool isTurned = place.getTriangle() && fragment.getAtom() == AtomKind::Fma &&
+                  lanes % rows == 0 &&
+                  countTurnedColumns(
+                      op.getRing().getType(), tileRows, lanes,
+                      getBytesOf(op.getView().getType().getElementType())) > 0;
+  // store_pairs_c4
+  if (!isTurned)
+    return op.emitOpError("expects multiply-adds of a triangle, lanes that are "
+                          "a multiple of rows and room for a tile's rows with "
+                          "a ring, but got ")
+           << op.getRing().getType();
+  return success();
+}
+
 LogicalResult StorePairsOp::verify() {
   PlaceOp place = getPlaceOp(*this, getPlace());
   FragmentType fragment = getSource().getType();
@@ -502,9 +547,11 @@ LogicalResult StorePairsOp::verify() {
            << fragment.getElementType() << ", or of what it accumulates, but "
            << "got " << view;
   int64_t across = getLanes();
-  return verifySizes(*this, place,
-                     fragment.getShape()[1] * (getThreads(*this) / across),
-                     fragment.getShape()[2] * (getSums() ? 1 : across));
+  if (failed(verifySizes(*this, place,
+                         fragment.getShape()[1] * (getThreads(*this) / across),
+                         fragment.getShape()[2] * (getSums() ? 1 : across))))
+    return failure();
+  return getRing() ? verifyTurned(*this, place) : success();
 }
 
 //===----------------------------------------------------------------------===//

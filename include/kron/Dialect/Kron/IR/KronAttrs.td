@@ -204,6 +204,12 @@ def Kron_PairwisePlanAttr : AttrDef<Kron_Dialect, "PairwisePlan"> {
       `|x|^2 + |y|^2 - 2 x.y` of rows less the mean of some, where that is exact
       enough; -1: never. Rows of A of a block are packed, too, then.
 
+    A `kron.pairwise` of one array with itself, of a function that is the same in
+    both orders, has another:
+
+    - `symmetric`: the fewest positions of K from which one half is computed, and
+      copied to the other one; -1: both always are.
+
     Threads share blocks of `row_block` rows of a `kron.pairwise_apply`, with all of
     N. Its plan says more, and is complete with these fields only:
 
@@ -231,7 +237,8 @@ def Kron_PairwisePlanAttr : AttrDef<Kron_Dialect, "PairwisePlan"> {
     DefaultValuedParameter<"int64_t", "0", "columns with lanes along N">:$lane_columns,
     DefaultValuedParameter<"int64_t", "0", "register tiles along N in scratch">:$n_tiles,
     DefaultValuedParameter<"int64_t", "0", "columns at a time">:$column_block,
-    DefaultValuedParameter<"int64_t", "0", "fewest positions of K of products">:$product_k);
+    DefaultValuedParameter<"int64_t", "0", "fewest positions of K of products">:$product_k,
+    DefaultValuedParameter<"int64_t", "0", "fewest positions of K of one half">:$symmetric);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -244,6 +251,8 @@ def Kron_PairwisePlanAttr : AttrDef<Kron_Dialect, "PairwisePlan"> {
     bool hasScratch() const { return getNTiles() && getColumnBlock(); }
     /// Whether squares may be made of products.
     bool hasProducts() const { return getProductK() > 0; }
+    /// Whether one half of the matrix may be computed alone.
+    bool isSymmetric() const { return getSymmetric() > 0; }
   }];
 }
 

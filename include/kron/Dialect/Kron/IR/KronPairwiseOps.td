@@ -91,6 +91,12 @@ def Kron_PairwiseOp : Kron_PairOp<"pairwise"> {
 
     `Y` may not alias anything that is read.
 
+    Where `A` and `B` are the same value, used alike, and `inner` is the same for
+    `(a, b)` and `(b, a)`, as functions with names are, one half of `Y` is computed
+    and copied to the other (`symmetric` of the plan). Of a region that is found
+    out operation by operation, from the difference, the sum, the product or the
+    extremum of `a` and `b` on.
+
     On a CPU results stay in registers while K passes by, and the epilogue is
     applied to them there (`plan`, `--convert-pairwise-to-vector`), and so they do
     on a GPU (`--kron-tile`). What has no code of its own runs as linalg, with a

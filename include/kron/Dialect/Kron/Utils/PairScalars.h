@@ -28,6 +28,10 @@ void cloneWithLanes(OpBuilder &builder, Operation &op, Type like,
 /// root.
 bool isProductOfRoots(double exponent);
 
+/// Whether `op` is a matrix of rows with themselves that is surely the same
+/// when it is transposed.
+bool isSymmetricMatrix(PairOpInterface op);
+
 /// What reductions of `op` start from.
 TypedAttr getReductionStart(PairOpInterface op);
 

@@ -61,6 +61,14 @@ inline constexpr int64_t kMostElements = (int64_t(1) << 31) - 1;
 /// elements than that.
 bool areTileSizes(ArrayRef<int64_t> sizes);
 
+/// Columns of a thread, of a tile of `rows` rows of elements of `bytes`, whose
+/// values the memory of `ring` has room for at a time, if `lanes` threads are
+/// next to each other along the columns; and bytes from one such column to the
+/// next.
+int64_t countTurnedColumns(RingType ring, int64_t rows, int64_t lanes,
+                           int64_t bytes);
+int64_t getTurnedPitch(int64_t rows, int64_t lanes, int64_t bytes);
+
 /// Checks that no thread of `kernel` reads what is not there yet, or writes
 /// where others read or write.
 LogicalResult verifyHazards(gpu::GPUFuncOp kernel);

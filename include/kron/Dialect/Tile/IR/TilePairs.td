@@ -31,17 +31,27 @@ def Tile_PlaceOp : Tile_Op<"place", [Pure, Tile_NamesResult]> {
     the batch, or parts of a sum. Of the axis in front of the rows, a tile has
     several positions if it is one of the outputs of a `tile.for_gradients`.
 
+    With `triangle`, of a view with as many rows as columns, only boxes with an
+    element on the diagonal or above it are counted. Those of a row of boxes and of
+    the one that is as far from the end follow each other, so many numbers for all of
+    these; where a number has no box, that turn of the loop does nothing.
+
     Constraints:
 
     1. `tile` is that of a `tile.for`.
     2. `box` has a positive size for each axis of the view, at least two, and 1 for
        those in front of the last three.
+    3. With `triangle`, it is the first operation of the loop, which carries no
+       fragments, and `box` has 1 for all axes but the last two.
 
     Example: `%u = tile.place %t of %y by [1, 128, 128] : !tile.view<?x?x?xf32, [?, ?, 1]>`
   }];
-  let arguments = (ins Index:$tile, Tile_View:$view, DenseI64ArrayAttr:$box);
+  let arguments = (ins Index:$tile, Tile_View:$view, DenseI64ArrayAttr:$box,
+                       UnitAttr:$triangle);
   let results = (outs Index:$place);
-  let assemblyFormat = "$tile `of` $view `by` $box attr-dict `:` type($view)";
+  let assemblyFormat = [{
+    $tile `of` $view `by` $box (`triangle` $triangle^)? attr-dict `:` type($view)
+  }];
   let hasVerifier = 1;
 }
 
@@ -90,6 +100,9 @@ def Tile_MultiplyRowsOp
     `roundings + K / 8`) and these no more than an eighth of the largest value; without
     norms, whether they are finite.
 
+    With `same_rows`, both sides are rows of one array: an element on the diagonal of
+    the matrix is 0, the square of a row less itself, whatever its products are.
+
     Lane (g, t) = (lane / 4, lane % 4) of warp w has rows `8 i + g` and columns `8 j + 2 t`
     and `8 j + 2 t + 1` of the part that its warp has: `lanes / 4` warps are next to each
     other along the columns.
@@ -125,6 +138,7 @@ def Tile_MultiplyRowsOp
        columns.
     8. With the atom of warpgroups, `along` is K, and views of the sides are of steps,
        rows and the positions of a step behind the batch; with others it is not there.
+    9. With `same_rows` there are norms and no block.
 
     Example: squares of distances of f32.
 
@@ -141,14 +155,15 @@ def Tile_MultiplyRowsOp
                        Index:$place, Optional<Index>:$block, Tile_Ring:$left,
                        Tile_Ring:$right, Variadic<Tile_View>:$norms,
                        Variadic<Tile_View>:$scales, Optional<I64>:$sizeK,
-                       Tile_Lanes:$lanes, F64Attr:$roundings);
+                       Tile_Lanes:$lanes, F64Attr:$roundings,
+                       UnitAttr:$same_rows);
   let results = (outs Tile_Fragment:$products, I1:$held);
   let assemblyFormat = [{
     `(` $lhs `:` type($lhs) `)` `by` `(` $rhs `:` type($rhs) `)`
     `[` $place (`,` $block^)? `]` `through` $left `,` $right `lanes` $lanes
     (`norms` `(` $norms^ `:` type($norms) `)`)?
     (`scales` `(` $scales^ `:` type($scales) `)`)? (`along` $sizeK^)?
-    `roundings` $roundings attr-dict `:` type($left) `,` type($right) `->` type($products)
+    `roundings` $roundings (`same_rows` $same_rows^)? attr-dict `:` type($left) `,` type($right) `->` type($products)
   }];
   let hasVerifier = 1;
 }
@@ -614,6 +629,11 @@ def Tile_StorePairsOp : Tile_Op<"store_pairs"> {
     rounded to the view's elements. Of a fragment of several boxes, each is for a
     position of the axis in front of the rows.
 
+    At a place of a `triangle`, elements above the diagonal are stored a second time,
+    on the other side of it, and those below it are not stored. With a ring (`through`),
+    which nobody reads any more, the second ones pass through its memory, so that
+    neighbouring threads store neighbouring elements of a row.
+
     Constraints:
 
     1. The place is from `tile.place`, and the view has the rank of its view.
@@ -621,14 +641,19 @@ def Tile_StorePairsOp : Tile_Op<"store_pairs"> {
        the place, and as many boxes as that has positions in front of the rows.
     3. The view has elements of the fragment's type, or of one whose accumulation
        type that is.
+    4. With a ring, the place is that of a `triangle` and the fragment one of
+       multiply-adds, a multiple of whose rows the lanes are, and the ring has
+       memory for the rows of the tile and as many columns as lanes
+       (`tile::countTurnedColumns`).
 
     Example: `tile.store_pairs %d to %y[%u] lanes 16 : !tile.fragment<1x8x8xf32>, !tile.view<?x?xf32, [?, 1]>`
   }];
   let arguments = (ins Tile_Fragment:$source, Tile_View:$view, Index:$place,
-                       Tile_Lanes:$lanes, UnitAttr:$sums);
+                       Optional<Tile_Ring>:$ring, Tile_Lanes:$lanes, UnitAttr:$sums);
   let assemblyFormat = [{
-    $source `to` $view `[` $place `]` `lanes` $lanes (`sums` $sums^)? attr-dict
-    `:` type($source) `,` type($view)
+    $source `to` $view `[` $place `]` (`through` $ring^)? `lanes` $lanes
+    (`sums` $sums^)? attr-dict `:` type($source) `,` type($view)
+    (`,` type($ring)^)?
   }];
   let hasVerifier = 1;
 }

@@ -1,6 +1,6 @@
-"""Cases of functions of pairs, kron.pairwise and kron.pairwise_apply, beside those of test/exec.
+"""Cases of functions of pairs, kron.pairwise and kron.pairwise_apply.
 
-A case is built like those of test/exec (builder.Case), but for its reference: the next wider type, within the bounds of
+A case is built like all others (builder.Case), but for its reference: the next wider type, within the bounds of
 docs/Kernels.md.
 
 SPDX-License-Identifier: MIT
@@ -42,7 +42,14 @@ def parameters(op, name, function, sizes, **more):
     """Of `sizes` (M, N, K), and C for products; the batches are those of A, B and the values."""
     return dict(op=op, type=name, function=function, sizes=sizes, rows=sizes[0], batches=((),) * 3, trans="NNN",
                 form="memref", memref_layout="identity", dynamic="", reduce="sum", accumulate="sum", epilogue=False,
-                param=None, attributes=[]) | more
+                param=None, same=False, attributes=[]) | more
+
+
+def of_one_array(p):
+    """`p` of rows of A with themselves."""
+    m, _, *others = p["sizes"]
+    return p | dict(sizes=(m, m, *others), batches=(p["batches"][0],) * 2 + p["batches"][2:], same=True,
+                    trans=p["trans"][0] * 2 + p["trans"][2:], dynamic=p["dynamic"].replace("N", "") + "N" * ("M" in p["dynamic"]))
 
 
 def random(rng, most):
@@ -66,7 +73,7 @@ def random(rng, most):
 
     # An exponential of products may be too large for f16.
     epilogue = function != "dot" and rng.random() < .5
-    return parameters(
+    p = parameters(
         op, str(rng.choice(["f32", "f64", "f16", "bf16"], p=[.4, .2, .2, .2])), function, sizes,
         batches=(full, batch(), batch()), trans="".join(rng.choice(["N", "T"], 3)), form=str(rng.choice(["tensor", "memref"])),
         memref_layout=str(rng.choice(["identity", "rows", "any", "mixed"])),
@@ -75,6 +82,7 @@ def random(rng, most):
         accumulate=str(rng.choice(["sum", "max", "logsumexp"], p=[.5, .25, .25])),
         param=[None, "scalar", full or "scalar"][int(rng.integers(3))],
         **({"special": float("nan")} if rng.random() < .05 else {}))
+    return of_one_array(p) if op == "pairwise" and rng.random() < .3 else p
 
 
 class PairCase(Case):
@@ -83,8 +91,9 @@ class PairCase(Case):
         self.p, self.is_product, self.is_stored = p, p["op"] == "pairwise_apply", p["op"] == "pairwise"
         self.power, self.term = FUNCTIONS[p["function"]]
         self.special = p.get("special")
-        self.tags |= {"function=" + (p["function"] or "region"), "trans=" + p["trans"], p["reduce"], p["accumulate"],
-                      *(["epilogue"] if p["epilogue"] else []), *(["special"] if self.special is not None else [])}
+        self.tags |= {"pairs", "function=" + (p["function"] or "region"), "trans=" + p["trans"], p["reduce"], p["accumulate"],
+                      *(["epilogue"] if p["epilogue"] else []), *(["same"] if p["same"] else []),
+                      *(["special"] if self.special is not None else [])}
         self.batch = np.broadcast_shapes(*self._used_batches(), p["param"] if isinstance(p["param"], tuple) else ())
         self._build()
 
@@ -113,8 +122,11 @@ class PairCase(Case):
     def _build(self):
         p, t = self.p, self.scalar_element.mlir
         x, x_type, sources = self._operand("x", 0, "MK")
-        w, w_type, more = self._operand("w", 1, "NK")
-        sources |= more
+        if p["same"]:
+            w, w_type, sources = x, x_type, sources | {"N": sources["M"]}
+        else:
+            w, w_type, more = self._operand("w", 1, "NK")
+            sources |= more
         text = f"kron.{self.op} {p['function']}" + (" reduce(max)" if p["reduce"] == "max" else "")
         operands = f" ins({x}, {w} : {x_type}, {w_type})"
         if self.is_product:
@@ -189,7 +201,7 @@ class PairCase(Case):
     def _compute(self, wide):
         p, unit = self.p, self.element.unit
         x, w = (np.swapaxes(wide[name], -1, -2) if p["trans"][i] == "T" else wide[name]
-                for i, name in enumerate(("x", "w")))
+                for i, name in enumerate(("x", "x" if p["same"] else "w")))
         terms = self.term(x[..., :, None, :], w[..., None, :, :])
         one_term = 8 * (self.power + 1) * unit
         if p["reduce"] == "max":
@@ -207,8 +219,8 @@ class PairCase(Case):
             g = wide["g"][..., None, None] if "g" in wide else wide["alpha"] if p["param"] else 1
             value = np.exp(-g * y)
             bound = (np.abs(g) * bound + 32 * unit * np.abs(g * y) + 16 * unit) * value
-            # In f32 an exponential that would be subnormal is 0.
-            bound = bound + (0 if self.element.mlir == "f64" else 2.0**-126)
+            # In f32 an exponential that would be subnormal is 0, in f64 what is less than that.
+            bound = bound + (2.0**-1074 if self.element.mlir == "f64" else 2.0**-126)
             y = value
         y = np.broadcast_to(y, (*self.batch, *y.shape[-2:]))
         return self._product(y, bound, wide["v"]) if self.is_product else (y, np.broadcast_to(bound, y.shape))
