@@ -162,8 +162,7 @@ void WarpgroupStore::store(const Neighbours &own, bool isVector) {
 /// Whether results of a row are neighbours, and nothing is added to them that
 /// may start elsewhere.
 bool WarpgroupStore::canShift() const {
-  return innermost && !addend && !fibres.pairs &&
-         target.strides[fibres.along].is(1);
+  return innermost && !addend && target.strides[fibres.along].is(1);
 }
 
 /// Four of the results `before` and `own`, neighbours, of which the first one
@@ -252,17 +251,18 @@ void WarpgroupStore::emit() {
     for (const Neighbours &own : getNeighbours())
       store(own, isVector);
   };
+  auto storeAnywhere = [&] {
+    if (!canShift())
+      return storeAll(/*isVector=*/false);
+    for (unsigned fibre = 0; fibre < 2; ++fibre)
+      storeShifted(fibre);
+  };
   bool areApart = innermost && inner != fibres.along && !fibres.pairs;
   if (areApart || int64_t(op.getBytes()) == getBytesOf(target.type))
-    return storeAll(/*isVector=*/false);
+    return storeAnywhere();
   k.choose(
       isStoreAligned(lowering, op), [&] { storeAll(/*isVector=*/true); },
-      [&] {
-        if (!canShift())
-          return storeAll(/*isVector=*/false);
-        for (unsigned fibre = 0; fibre < 2; ++fibre)
-          storeShifted(fibre);
-      });
+      storeAnywhere);
 }
 
 void tile::storeWarpgroupSums(Lowering &lowering, StoreOp op) {
