@@ -270,6 +270,11 @@ FIXED = (
         "k_piece = 64, stages = 6, threads = 128", TF32["attributes"][0]))),
     ("wgmma", HOPPER, product("kmm", "f32", [(160, 31)], 66, ops=["T"], **pieces("stages = 5, columns = 8"))),
     ("wgmma", HOPPER, product("mkm", "f32", [(40, 129)], 200, **pieces("tile = 5, stages = 3"))),
+    # Results of rows that start anywhere, of two shares, too, and of few; K of more than half of a share's bytes.
+    ("wgmma", HOPPER, product("mkm", "f32", [(64, 45)], 70, dynamic=(), **pieces("k_piece = 32"))),
+    ("wgmma", HOPPER, product("mkm", "f32", [(48, 131)], 40, dynamic=(), alpha="operand", **pieces("k_piece = 32, tile = 64"))),
+    ("wgmma", HOPPER, product("mkm", "f32", [(40, 3)], 200, **pieces("k_piece = 16, tile = 64"))),
+    ("wgmma", HOPPER, product("mkm", "f32", [(500, 66)], 40, **pieces("k_piece = 32, tile = 64"))),
     # Tiles that lie as a transposed input does: refilled, with few rows of the last one; not aligned; in pieces. Columns
     # as rows of a tile, stored in pairs and, where these are no neighbours or not aligned, one by one.
     ("wgmma", HOPPER, product("mkm", "f32", [(32, 32)] * 2, 36, op_x="T", ops=["T", "T"], **pieces("tile = 8, stages = 1"))),

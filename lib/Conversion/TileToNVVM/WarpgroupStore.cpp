@@ -10,6 +10,10 @@
 // neighbouring fibres, at two positions of 8. It stores together what the array
 // has together: positions of a fibre, or neighbouring fibres at a position.
 //
+// Rows that start anywhere have their results shifted along the four lanes, so
+// that each lane has four whose address is a multiple of their bytes: as parts
+// of sectors, what single results are takes the second-level cache longer.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Warpgroups.h"
@@ -42,6 +46,10 @@ private:
   Value getAddress(const GlobalTile *tile, const Neighbours &own,
                    unsigned index);
   void store(const Neighbours &own, bool isVector);
+  bool canShift() const;
+  SmallVector<Value> shift(ArrayRef<Value> before, ArrayRef<Value> own,
+                           Int count);
+  void storeShifted(unsigned fibre);
 
   Lowering &lowering;
   KernelBuilder &k;
@@ -151,6 +159,90 @@ void WarpgroupStore::store(const Neighbours &own, bool isVector) {
     });
 }
 
+/// Whether results of a row are neighbours, and nothing is added to them that
+/// may start elsewhere.
+bool WarpgroupStore::canShift() const {
+  return innermost && !addend && target.strides[fibres.along].is(1);
+}
+
+/// Four of the results `before` and `own`, neighbours, of which the first one
+/// is `count` (0 to 3) in front of those of `own`. Of `before`, the last three.
+SmallVector<Value> WarpgroupStore::shift(ArrayRef<Value> before,
+                                         ArrayRef<Value> own, Int count) {
+  SmallVector<Value> window(before);
+  llvm::append_range(window, own);
+  for (unsigned distance : {2, 1}) {
+    Value isNear = k.equal(k.bitAnd(count, distance), 0);
+    for (unsigned index = 0; index + distance < window.size(); ++index)
+      window[index] = k.select(isNear, window[index + distance], window[index]);
+    window.resize(window.size() - distance);
+  }
+  return window;
+}
+
+/// Stores the row of `fibre` from its first multiple of four results' bytes on
+/// by as many, and what is left at its ends one by one.
+void WarpgroupStore::storeShifted(unsigned fibre) {
+  constexpr int64_t kTogether = 4;
+  const WgmmaOperand &shape = product.factor->shape;
+  Int first = product.factor->firstResult, slot = lowering.getLanes().slot;
+  int64_t bytes = getBytesOf(target.type);
+  Value row = fibres.getAddress(k, target, fibre, first);
+  Int address(
+      LLVM::PtrToIntOp::create(k.builder, k.loc, k.builder.getI64Type(), row));
+  Int count = k.truncate(k.bitAnd(k.floorDiv(address, bytes), kTogether - 1));
+  Int size = k.min(k.sub(shape.sizeN, first), shape.paddedResults);
+  Int lane = k.laneId();
+  Int neighbour = k.add(k.sub(lane, slot),
+                        k.bitAnd(k.add(slot, kTogether - 1), kTogether - 1));
+  Value isLast = k.equal(slot, kTogether - 1);
+  Value start =
+      k.offsetBytes(row, k.mul(k.sub(k.mul(slot, kTogether), count), bytes));
+  unsigned chunks = product.sums.size() / 8;
+  auto getChunk = [&](unsigned number) {
+    unsigned own = 8 * number + 2 * fibre;
+    ArrayRef<Value> sums = product.sums;
+    return SmallVector<Value>{sums[own], sums[own + 1], sums[own + 4],
+                              sums[own + 5]};
+  };
+  // One more for those that the last lane's leave.
+  for (unsigned number = 0; number <= chunks; ++number) {
+    SmallVector<Value> own = getChunk(std::min(number, chunks - 1)), before;
+    SmallVector<Value> previous = getChunk(number == 0 ? 0 : number - 1);
+    for (unsigned index = 1; index < kTogether; ++index)
+      before.push_back(
+          k.shuffle(k.select(isLast, previous[index], own[index]), neighbour));
+    SmallVector<Value> values = shift(before, own, count);
+    Int position =
+        k.sub(k.add(k.mul(slot, kTogether), 4 * kTogether * number), count);
+    Value place = k.offsetBytes(start, 4 * kTogether * number * bytes);
+    auto storeOne = [&] {
+      for (int64_t index = 0; index < kTogether; ++index) {
+        Int own = k.add(position, index);
+        Value exists = k.less(own, size);
+        if (number == 0)
+          exists = k.both(exists, k.less(-1, own));
+        k.ifThen(exists, [&] {
+          storeSums(lowering, alpha, beta, target.type, values[index],
+                    k.offsetBytes(place, index * bytes), Value());
+        });
+      }
+    };
+    auto storeAll = [&] {
+      storeSums(lowering, alpha, beta, target.type, values, place, Value());
+    };
+    if (number == chunks) {
+      k.ifThen(fibres.exists(k, target, fibre), storeOne);
+      continue;
+    }
+    Value isWhole = k.less(k.add(position, kTogether - 1), size);
+    if (number == 0)
+      isWhole = k.both(isWhole, k.less(-1, position));
+    k.ifThen(fibres.exists(k, target, fibre),
+             [&] { k.choose(isWhole, storeAll, storeOne); });
+  }
+}
+
 void WarpgroupStore::emit() {
   auto storeAll = [&](bool isVector) {
     // Fibres may be anywhere.
@@ -159,12 +251,18 @@ void WarpgroupStore::emit() {
     for (const Neighbours &own : getNeighbours())
       store(own, isVector);
   };
+  auto storeAnywhere = [&] {
+    if (!canShift())
+      return storeAll(/*isVector=*/false);
+    for (unsigned fibre = 0; fibre < 2; ++fibre)
+      storeShifted(fibre);
+  };
   bool areApart = innermost && inner != fibres.along && !fibres.pairs;
   if (areApart || int64_t(op.getBytes()) == getBytesOf(target.type))
-    return storeAll(/*isVector=*/false);
+    return storeAnywhere();
   k.choose(
       isStoreAligned(lowering, op), [&] { storeAll(/*isVector=*/true); },
-      [&] { storeAll(/*isVector=*/false); });
+      storeAnywhere);
 }
 
 void tile::storeWarpgroupSums(Lowering &lowering, StoreOp op) {

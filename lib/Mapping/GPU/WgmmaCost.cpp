@@ -214,8 +214,8 @@ bool WgmmaCost::loadsVectors() const {
 
 /// What single elements take where tiles come in pieces: their copies, of each
 /// share of a large factor, and results that go from registers to parts of
-/// sectors. Whole tiles are copied while others are multiplied, and results of
-/// theirs go through shared memory.
+/// sectors: not those that the lanes of a row shift. Whole tiles are copied
+/// while others are multiplied, and results of theirs go through shared memory.
 double WgmmaCost::getSingleSeconds() const {
   if (plan.pieces == 1)
     return 0;
@@ -225,7 +225,9 @@ double WgmmaCost::getSingleSeconds() const {
               double(getTogether(/*isResult=*/false)) *
               dense.clocksPerNarrowCopy *
               (problem.readsColumns ? rates.columnsNarrowShare : 1);
-  if (getTogether(/*isResult=*/true) == 1)
+  bool areShifted = plan.turn == WgmmaTurn::None &&
+                    plan.steps.back().innermost && !problem.readsAddend;
+  if (getTogether(/*isResult=*/true) == 1 && !areShifted)
     clocks += problem.outputElements * rates.singleStoreClocks;
   return resources.getClockSeconds(clocks);
 }

@@ -15,6 +15,7 @@
 #include "kron/Dialect/Kron/Transforms/PadInnermost.h"
 #include "kron/Machine/GPURates.h"
 #include "kron/Machine/GPUSplits.h"
+#include "kron/Mapping/GPU/GPUPlanner.h"
 #include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/Arrays.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -47,10 +48,12 @@ static int64_t getInnermostAxis(const FusionChain &chain) {
   return -1;
 }
 
-/// `chain` with whole accesses along `axis`, and in order; nothing if several
-/// factors contract that, or one varies over it.
+/// `chain` with whole accesses along `axis`, those of the result only if it
+/// `padsResult`, and in order; nothing if several factors contract that axis,
+/// or one varies over it.
 static std::optional<FusionChain> padChain(const FusionChain &chain,
-                                           int64_t axis, int64_t unit) {
+                                           int64_t axis, int64_t unit,
+                                           bool padsResult) {
   FusionChain padded = chain;
   padded.inputPermutation.clear();
   int64_t &input = padded.inputShape[axis], &output = padded.outputShape[axis];
@@ -62,12 +65,14 @@ static std::optional<FusionChain> padChain(const FusionChain &chain,
       continue;
     ++contracting;
     factor.sizeK = llvm::alignTo(factor.sizeK, unit);
-    factor.sizeN = llvm::alignTo(factor.sizeN, unit);
+    if (padsResult)
+      factor.sizeN = llvm::alignTo(factor.sizeN, unit);
   }
-  if (contracting > 1 || (contracting == 0 && input != output))
+  if (contracting > 1 || (contracting == 0 && (input != output || !padsResult)))
     return std::nullopt;
   input = llvm::alignTo(input, unit);
-  output = llvm::alignTo(output, unit);
+  if (padsResult)
+    output = llvm::alignTo(output, unit);
   // As `padInnermost` has them.
   auto *contracted =
       llvm::find_if(padded.factors, [&](const ProblemFactor &factor) {
@@ -164,9 +169,10 @@ static bool isFollowed(FusedOp fused) {
   return isTakenOn(array);
 }
 
-/// The chain of `fused` on padded copies, or why there is none.
+/// The chain of `fused` on padded copies, of its input alone unless it
+/// `padsResult`, or why there is none.
 static std::variant<PaddedChain, std::string>
-describePadded(FusedOp fused, const FusionChain &chain) {
+describePadded(FusedOp fused, const FusionChain &chain, bool padsResult) {
   if (!canPadInnermost(fused))
     return "shapes are not known, elements are complex, or more than products "
            "is "
@@ -177,7 +183,7 @@ describePadded(FusedOp fused, const FusionChain &chain) {
       (chain.inputShape[axis] % unit == 0 &&
        chain.outputShape[axis] % unit == 0))
     return "rows start at multiples of 16 bytes";
-  std::optional<FusionChain> padded = padChain(chain, axis, unit);
+  std::optional<FusionChain> padded = padChain(chain, axis, unit, padsResult);
   if (!padded)
     return "a factor varies over the innermost axis, or several contract it";
   InnermostPadding padding{axis, padded->inputShape[axis],
@@ -185,21 +191,69 @@ describePadded(FusedOp fused, const FusionChain &chain) {
   return PaddedChain{*padded, padding};
 }
 
-/// Whether `chain` takes less time on padded copies.
-static bool isFaster(const FusionChain &chain, const PaddedChain &padded,
-                     const GPUMachine &machine, int64_t footprintBudget,
-                     bool allowsCublas) {
-  auto getSeconds = [&](const FusionChain &chain) {
-    return planFusion(chain, machine, footprintBudget, allowsCublas).seconds;
+/// Seconds of `fused`, on padded copies if there is a `padding`, but for these
+/// copies: what the planners say of its regions, asked with operations that are
+/// there for the question only.
+static double askPlanners(RewriterBase &rewriter, FusedOp fused,
+                          const InnermostPadding *padding,
+                          const GPUMachine &machine, int64_t footprintBudget,
+                          bool allowsCublas) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(fused);
+  auto asked = cast<FusedOp>(rewriter.clone(*fused));
+  Operation *before = asked->getPrevNode();
+  if (padding)
+    asked = padInnermost(rewriter, asked, *padding);
+  FusionPlan plan = planFusion(describeFusionChain(asked), machine,
+                               footprintBudget, allowsCublas);
+  if (plan.regions.size() > 1 && isSplittable(asked))
+    splitFusedOp(rewriter, asked, plan);
+  double seconds = 0;
+  SmallVector<Operation *> all;
+  Operation *first =
+      before ? before->getNextNode() : &fused->getBlock()->front();
+  for (Operation *op = first; op != fused; op = op->getNextNode()) {
+    all.push_back(op);
+    if (auto region = dyn_cast<FusedOp>(op)) {
+      std::optional<KernelTime> time =
+          estimateRegionOrCall(region, machine, allowsCublas);
+      seconds += time ? time->total : std::numeric_limits<double>::infinity();
+    }
+  }
+  for (Operation *op : llvm::reverse(all))
+    rewriter.eraseOp(op);
+  return seconds;
+}
+
+/// The padding with which `fused` takes less time than as it lies, if there is
+/// any: of all arrays, or of the input alone.
+static std::optional<InnermostPadding>
+findFasterPadding(RewriterBase &rewriter, FusedOp fused,
+                  const FusionChain &chain, const GPUMachine &machine,
+                  int64_t footprintBudget, bool allowsCublas) {
+  auto getSeconds = [&](const InnermostPadding *padding) {
+    return askPlanners(rewriter, fused, padding, machine, footprintBudget,
+                       allowsCublas);
   };
-  double copies =
-      getCopySeconds(chain, padded.chain, padded.padding.axis, machine);
-  double asItLies = getSeconds(chain);
   double gain = getGPUSplits(machine).rows.paddedGainFactor;
-  // Plans take their time.
-  if (gain * copies >= asItLies)
-    return false;
-  return gain * (getSeconds(padded.chain) + copies) < asItLies;
+  double best = getSeconds(nullptr) / gain;
+  std::optional<InnermostPadding> faster;
+  for (bool padsResult : {true, false}) {
+    auto described = describePadded(fused, chain, padsResult);
+    auto *padded = std::get_if<PaddedChain>(&described);
+    if (!padded)
+      continue;
+    double seconds =
+        getCopySeconds(chain, padded->chain, padded->padding.axis, machine);
+    // Plans take their time.
+    if (seconds < best)
+      seconds += getSeconds(&padded->padding);
+    if (seconds < best) {
+      best = seconds;
+      faster = padded->padding;
+    }
+  }
+  return faster;
 }
 
 FailureOr<FusedOp> kron::padWhereFaster(RewriterBase &rewriter, FusedOp fused,
@@ -220,21 +274,25 @@ FailureOr<FusedOp> kron::padWhereFaster(RewriterBase &rewriter, FusedOp fused,
       return fused;
   }
   FusionChain chain = describeFusionChain(fused);
-  auto padded = describePadded(fused, chain);
+  auto padded = describePadded(fused, chain, /*padsResult=*/true);
   if (auto *reason = std::get_if<std::string>(&padded)) {
     if (!isSaid)
       return fused;
     return fused.emitOpError("cannot be padded: ") << *reason;
   }
-  const auto &found = std::get<PaddedChain>(padded);
-  if (!isSaid &&
-      (isFollowed(fused) ||
-       !isFaster(chain, found, machine, footprintBudget, allowsCublas)))
+  std::optional<InnermostPadding> padding =
+      std::get<PaddedChain>(padded).padding;
+  if (!isSaid)
+    padding = isFollowed(fused)
+                  ? std::nullopt
+                  : findFasterPadding(rewriter, fused, chain, machine,
+                                      footprintBudget, allowsCublas);
+  if (!padding)
     return fused;
   remark::analysis(fused.getLoc(),
                    remark::RemarkOpts::name("Padded").category("kron-fuse"))
       << "rows of copies start at multiples of 16 bytes"
-      << remark::metric("Input", found.padding.input)
-      << remark::metric("Output", found.padding.output);
-  return padInnermost(rewriter, fused, found.padding);
+      << remark::metric("Input", padding->input)
+      << remark::metric("Output", padding->output);
+  return padInnermost(rewriter, fused, *padding);
 }

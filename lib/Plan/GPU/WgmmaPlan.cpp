@@ -18,12 +18,14 @@ using namespace mlir;
 using namespace mlir::kron;
 
 /// Largest factor side.
-static constexpr int64_t kMaxSide = 256;
+static constexpr int64_t kMaxSide = 512;
 /// What numbers of columns of a tile are padded to.
 static constexpr int64_t kColumnUnit = 8;
 /// What positions of the contracted axis in a piece are multiples of: rows of
 /// that many are loaded at a time.
 static constexpr int64_t kPieceUnit = 16;
+/// Columns that shares of a factor are multiples of, and the most bytes of one.
+static constexpr int64_t kShareUnit = 16, kMaxShareBytes = 152 * 1024;
 /// Elements of a tile, more than fit any SM: sizes of larger ones need not be
 /// worked out.
 static constexpr uint64_t kMaxTileElements = 1 << 20;
@@ -100,7 +102,7 @@ static std::string findObstacle(FusedOp fused) {
     isSplit |= element.isF32() && product.getPrecision() == Precision::Full;
     int64_t side = std::max(sizeK, sizeN);
     if (side > kMaxSide)
-      return "a factor has more than 256 rows or columns";
+      return "a factor has more than 512 rows or columns";
     if (!isSideTaken(side, products.size(), readsF32))
       return "a factor of more than 128 rows or columns is not alone or not "
              "f32";
@@ -262,6 +264,16 @@ static void findTiledAxes(WgmmaPlan &plan) {
       plan.rowAxis = axis;
 }
 
+/// Leaves a CTA as many of the columns of a large factor as fit beside pieces
+/// of tiles, and as few as make for as many CTAs.
+static void share(WgmmaStep &step) {
+  int64_t most = std::min(step.sizeN, kWgmmaShareResults);
+  for (step.pad(most); most > kShareUnit &&
+                       step.getNumCopies() * step.factorBytes > kMaxShareBytes;)
+    step.pad(most -= kShareUnit);
+  step.shares = llvm::divideCeil(step.sizeN, step.paddedResults);
+}
+
 /// Appends the step of factor `product`, of `sizeK` x `sizeN`, which multiplies
 /// in TF32 where `allowsTF32`.
 static void addStep(WgmmaPlan &plan, unsigned product, int64_t sizeK,
@@ -280,10 +292,10 @@ static void addStep(WgmmaPlan &plan, unsigned product, int64_t sizeK,
   step.sizeK = sizeK;
   step.sizeN = sizeN;
   step.innermost = step.axis + 1 == plan.axes.size();
-  bool isWhole = std::max(sizeK, sizeN) <= kWgmmaMaxWholeSide;
-  step.pad(isWhole ? sizeN : std::min(sizeN, kWgmmaShareResults));
-  if (!isWhole)
-    step.shares = llvm::divideCeil(sizeN, step.paddedResults);
+  if (std::max(sizeK, sizeN) <= kWgmmaMaxWholeSide)
+    step.pad(sizeN);
+  else
+    share(step);
   plan.factorBytes += step.getNumCopies() * step.factorBytes;
   plan.steps.push_back(step);
 }

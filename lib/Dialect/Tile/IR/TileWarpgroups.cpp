@@ -16,8 +16,8 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
-/// The most columns of an instruction, and the largest side of a factor.
-static constexpr int64_t kMostColumns = 256;
+/// The largest side of a factor.
+static constexpr int64_t kLargestSide = 512;
 
 int64_t tile::countFibres(ArrayRef<int64_t> sizes, unsigned along) {
   int64_t fibres = 1;
@@ -138,11 +138,11 @@ LogicalResult tile::verifyPackedFactor(PrepareOp op) {
                            : llvm::alignTo(sizeN, unit);
   least = llvm::PowerOf2Ceil(least);
   // prepare_c6
-  if (sizeK > kMostColumns || sizeN > kMostColumns ||
+  if (sizeK > kLargestSide || sizeN > kLargestSide ||
       (shares > 1 && sizeN % unit != 0) ||
       (kernel && kernel.getThreads() < least))
     return op.emitOpError("expects a factor of up to ")
-           << kMostColumns << " x " << kMostColumns
+           << kLargestSide << " x " << kLargestSide
            << ", in parts of multiples "
            << "of " << unit << " results, and " << least
            << " threads or more, but got " << operand;
