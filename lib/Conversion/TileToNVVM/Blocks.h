@@ -119,6 +119,9 @@ struct FilledCopy {
 void emitFilledCopy(Lowering &lowering, const FilledCopy &copy,
                     Value isAligned);
 
+/// The same of the segments of `op`'s box, as they lie.
+void copySegments(Lowering &lowering, CopyOp op, Int tile, Value isAligned);
+
 /// How threads share the positions of a tile of `sizes`, neighbours along the
 /// last dimension of `order`.
 class TileSharing {

@@ -294,6 +294,8 @@ std::optional<std::string> MmaPlanner::run(int64_t columns) {
   int64_t threads = getGiven("threads"), ctas = getGiven("ctas_per_sm"),
           stages = getGiven("stages"), cluster = getGiven("cluster");
   choices = MmaChoices();
+  choices.wholeCopies = getGiven("whole_copies");
+  choices.sharedStore = getGiven("shared_store");
   chooseTile(columns);
   choices.threads =
       threads ? threads : std::max(choices.threads, 32 * getLeastWarps());
@@ -309,7 +311,7 @@ std::optional<std::string> MmaPlanner::run(int64_t columns) {
   if (std::optional<std::string> reason = complete())
     return reason;
   auto fits = [&](int64_t number) {
-    return plan.sharedBytes + (number - 1) * plan.inputLayout.bytes <=
+    return plan.sharedBytes + (number - 1) * plan.getStageBytes() <=
            machine.getSharedBytes(choices.ctasPerSM);
   };
   while (!ctas && choices.ctasPerSM > 1 && !fits(1))

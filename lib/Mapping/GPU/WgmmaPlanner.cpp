@@ -165,6 +165,8 @@ std::variant<WgmmaPlan, std::string> Planner::run() {
     return expects("threads", "a multiple of 128", plan.threads);
   plan.ctasPerSM = std::max<int64_t>(1, getGiven("ctas_per_sm"));
   plan.quantize = getGiven("quantize");
+  plan.wholeCopies = getGiven("whole_copies");
+  plan.sharedStore = getGiven("shared_store");
   for (int64_t rows : getTileSizes(plan.rowAxis, getGiven("tile"), 1, 64))
     for (int64_t columns :
          getTileSizes(plan.columnAxis, getGiven("columns"), 8, 128)) {
