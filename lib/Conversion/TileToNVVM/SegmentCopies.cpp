@@ -9,6 +9,8 @@
 // moves, and has 4 bytes or more. So segments that start at no multiple of 16
 // bytes come from the one in front of them on, together with what stands there;
 // elements are brought to their places in shared memory once they are there.
+// Results of 16 bits leave as pairs that lie at multiples of 4 bytes, though
+// they may be of different rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,6 +25,8 @@ using namespace mlir::kron::tile;
 static constexpr int64_t kUnrolledChunks = 8, kUnrolledElements = 32;
 /// Elements that a thread loads before it stores the first one.
 static constexpr int64_t kElementsInFlight = 8;
+/// Pairs of results that a thread stores in a turn of a loop.
+static constexpr int64_t kPairsTogether = 4;
 
 namespace {
 
@@ -35,6 +39,8 @@ public:
   void copyChunks(bool lines);
   void copyElements();
   void spread(const SharedTile &to);
+  /// Stores what `source` has, times alpha.
+  void store(const SharedTile &source, const KernelScale &alpha);
 
 private:
   /// A segment: bytes from the tile's first element to its own, from the
@@ -53,6 +59,8 @@ private:
   }
   /// Elements of a segment that exist.
   Int getElements() const;
+  std::pair<Int, Int> getPlaces(const SharedTile &tile, Int segment,
+                                Int element) const;
 
   Lowering &lowering;
   KernelBuilder &k;
@@ -210,6 +218,89 @@ void SegmentBox::spread(const SharedTile &to) {
     elements.clear();
   };
   sharing.forEach(kUnrolledElements, load, store);
+}
+
+/// Byte offsets in `tile` of an element of a segment and of the one behind it.
+std::pair<Int, Int> SegmentBox::getPlaces(const SharedTile &tile, Int segment,
+                                          Int element) const {
+  SmallVector<Int> position(sizes.size(), Int(0)), behind;
+  for (unsigned dim = sizes.size(); dim-- > 0;) {
+    Int &number = dim < segments.inner ? segment : element;
+    bool isOuter = dim == 0 || dim == segments.inner;
+    position[dim] = isOuter ? number : k.rem(number, sizes[dim]);
+    number = k.floorDiv(number, sizes[dim]);
+  }
+  behind = position;
+  Value carries;
+  for (unsigned dim = sizes.size(); dim-- > segments.inner;) {
+    Int next = k.add(position[dim], 1);
+    if (carries)
+      next = Int(k.select(carries, k.materialize(next, 32),
+                          k.materialize(position[dim], 32)));
+    carries = k.equal(next, sizes[dim]);
+    behind[dim] = dim == segments.inner
+                      ? next
+                      : Int(k.select(carries, k.materialize(0, 32),
+                                     k.materialize(next, 32)));
+  }
+  return {tile.getOffset(position, 0), tile.getOffset(behind, 0)};
+}
+
+void SegmentBox::store(const SharedTile &source, const KernelScale &alpha) {
+  int64_t perSegment = segments.elements / 2 + 1;
+  int64_t total = segments.count * perSegment;
+  Int existing = getElements(), thread = lowering.getThreadOfGroup();
+  Type f32 = source.type;
+  auto storeAt = [&](Value exists, ArrayRef<Value> sums, Value address) {
+    k.ifThen(exists, [&] {
+      storeSums(lowering, alpha, KernelScale(), from.type, sums, address,
+                Value());
+    });
+  };
+  auto storePair = [&](Int item) {
+    Segment segment = getSegment(k.floorDiv(item, perSegment));
+    // The first pair may begin with what is in front of the segment.
+    Int odd = k.bitAnd(k.floorDiv(segment.shift, bytes), 1);
+    Int second = k.sub(k.add(k.mul(k.rem(item, perSegment), 2), 1), odd);
+    Int first = k.min(k.max(k.sub(second, 1), 0), segments.elements - 1);
+    auto [place, next] = getPlaces(source, segment.number, first);
+    Value hasBoth =
+        k.both(k.less(0, second), k.less(second, segments.elements));
+    next = Int(
+        k.select(hasBoth, k.materialize(next, 32), k.materialize(place, 32)));
+    SmallVector<Value> sums{k.load(f32, k.shared(place)),
+                            k.load(f32, k.shared(next))};
+    Value address = k.offsetBytes(
+        from.base, k.add(segment.start, k.mul(k.sub(second, 1), bytes)));
+    Value hasFirst = k.both(segment.exists, k.less(0, second));
+    hasFirst = k.both(hasFirst, k.less(k.sub(second, 1), existing));
+    Value hasSecond = k.both(segment.exists, k.less(second, existing));
+    storeAt(k.both(hasFirst, hasSecond), sums, address);
+    Value isAlone = k.equal(second, existing);
+    storeAt(k.both(hasFirst, isAlone), sums.front(), address);
+    storeAt(k.both(hasSecond, k.equal(second, 0)), sums.back(),
+            k.offsetBytes(address, bytes));
+  };
+  k.rolledLoop(0, total, threads * kPairsTogether, [&](Int begin) {
+    for (int64_t index = 0; index < kPairsTogether; ++index) {
+      Int item = k.add(k.add(begin, thread), index * threads);
+      k.ifThen(k.less(item, total), [&] { storePair(item); });
+    }
+  });
+  k.syncWarp();
+}
+
+bool tile::storeSegments(Lowering &lowering, StoreOp op) {
+  auto type = cast<BufferType>(op.getSource().getType());
+  ViewType view = op.getView().getType();
+  if (op.getAddend() || getBytesOf(view.getElementType()) != 2 ||
+      !getBoxSegments(view, *op.getAxes(), type.getShape()))
+    return false;
+  SegmentBox box(lowering, op.getView(), type.getShape(), *op.getAxes(),
+                 lowering.numbers.at(op.getTile()), /*slot=*/0);
+  box.store(SharedTile(lowering.k, type, lowering.buffers.at(op.getSource())),
+            getScale(lowering, op.getAlpha()));
+  return true;
 }
 
 void tile::copySegments(Lowering &lowering, CopyOp op, Int tile,
