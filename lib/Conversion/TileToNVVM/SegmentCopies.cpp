@@ -26,7 +26,7 @@ static constexpr int64_t kUnrolledChunks = 8, kUnrolledElements = 32;
 /// Elements that a thread loads before it stores the first one.
 static constexpr int64_t kElementsInFlight = 8;
 /// Pairs of results that a thread stores in a turn of a loop.
-static constexpr int64_t kPairsTogether = 4;
+static constexpr int64_t kPairsTogether = 8;
 
 namespace {
 
@@ -51,6 +51,12 @@ private:
     Value exists;
   };
 
+  /// Results that are neighbours, and whether they exist.
+  struct Stored {
+    SmallVector<Value, 2> sums;
+    Value exists, address;
+  };
+
   Segment getSegment(ArrayRef<Int> position);
   Segment getSegment(Int number);
   /// Byte offset in shared memory of where a segment's first chunk is.
@@ -61,6 +67,10 @@ private:
   Int getElements() const;
   std::pair<Int, Int> getPlaces(const SharedTile &tile, Int segment,
                                 Int element) const;
+  std::pair<Segment, Int> getItem(Int item, int64_t perSegment);
+  Int getOdd(const Segment &segment);
+  Stored loadPair(const SharedTile &source, Int item);
+  Stored loadEdge(const SharedTile &source, Int item);
 
   Lowering &lowering;
   KernelBuilder &k;
@@ -246,47 +256,85 @@ std::pair<Int, Int> SegmentBox::getPlaces(const SharedTile &tile, Int segment,
   return {tile.getOffset(position, 0), tile.getOffset(behind, 0)};
 }
 
+/// Item number `item` of `perSegment` ones of each segment: which segment that
+/// is, and its number there.
+std::pair<SegmentBox::Segment, Int> SegmentBox::getItem(Int item,
+                                                        int64_t perSegment) {
+  if (segments.count == 1)
+    return {getSegment(Int(0)), item};
+  return {getSegment(k.floorDiv(item, perSegment)), k.rem(item, perSegment)};
+}
+
+/// How many elements of a segment are in front of its first pair: none or one.
+Int SegmentBox::getOdd(const Segment &segment) {
+  return k.bitAnd(k.floorDiv(segment.shift, bytes), 1);
+}
+
+SegmentBox::Stored SegmentBox::loadPair(const SharedTile &source, Int item) {
+  auto [segment, number] = getItem(item, segments.elements / 2);
+  Int first = k.add(k.mul(number, 2), getOdd(segment));
+  Int last = getElements();
+  // What is loaded is in the tile, whether it is stored or not.
+  auto [place, next] =
+      getPlaces(source, segment.number, k.min(first, segments.elements - 2));
+  Stored pair;
+  pair.sums = {k.load(source.type, k.shared(place)),
+               k.load(source.type, k.shared(next))};
+  pair.exists = k.both(segment.exists, k.less(k.add(first, 1), last));
+  pair.address =
+      k.offsetBytes(from.base, k.add(segment.start, k.mul(first, bytes)));
+  return pair;
+}
+
+/// The element in front of the pairs of a segment, or (`item` is odd) that
+/// behind them.
+SegmentBox::Stored SegmentBox::loadEdge(const SharedTile &source, Int item) {
+  Segment segment = getSegment(k.floorDiv(item, 2));
+  Int odd = getOdd(segment), last = k.sub(getElements(), 1);
+  Value isLast = k.equal(k.rem(item, 2), 1);
+  // The last one has no pair if there is an even number in front of it that
+  // have.
+  Int isPaired = k.bitAnd(k.add(last, odd), 1);
+  Int isFirstPaired = k.sub(1, odd);
+  Value exists = k.equal(Int(k.select(isLast, k.materialize(isPaired, 32),
+                                      k.materialize(isFirstPaired, 32))),
+                         0);
+  Int element =
+      Int(k.select(isLast, k.materialize(last, 32), k.materialize(0, 32)));
+  Stored edge;
+  edge.sums = {k.load(
+      source.type, k.shared(getPlaces(source, segment.number, element).first))};
+  edge.exists = k.both(segment.exists, exists);
+  edge.address =
+      k.offsetBytes(from.base, k.add(segment.start, k.mul(element, bytes)));
+  return edge;
+}
+
 void SegmentBox::store(const SharedTile &source, const KernelScale &alpha) {
-  int64_t perSegment = segments.elements / 2 + 1;
-  int64_t total = segments.count * perSegment;
-  Int existing = getElements(), thread = lowering.getThreadOfGroup();
-  Type f32 = source.type;
-  auto storeAt = [&](Value exists, ArrayRef<Value> sums, Value address) {
-    k.ifThen(exists, [&] {
-      storeSums(lowering, alpha, KernelScale(), from.type, sums, address,
-                Value());
+  Int thread = lowering.getThreadOfGroup();
+  auto storeAll = [&](int64_t total, function_ref<Stored(Int)> load) {
+    int64_t perThread = llvm::divideCeil(total, threads);
+    int64_t turns = llvm::divideCeil(perThread, kPairsTogether);
+    int64_t together = llvm::divideCeil(perThread, turns);
+    k.rolledLoop(0, total, threads * together, [&](Int begin) {
+      SmallVector<Stored> loaded;
+      for (int64_t index = 0; index < together; ++index) {
+        Int item = k.add(k.add(begin, thread), index * threads);
+        loaded.push_back(load(k.min(item, total - 1)));
+        loaded.back().exists =
+            k.both(loaded.back().exists, k.less(item, total));
+      }
+      for (const Stored &own : loaded)
+        k.ifThen(own.exists, [&] {
+          storeSums(lowering, alpha, KernelScale(), from.type, own.sums,
+                    own.address, Value());
+        });
     });
   };
-  auto storePair = [&](Int item) {
-    Segment segment = getSegment(k.floorDiv(item, perSegment));
-    // The first pair may begin with what is in front of the segment.
-    Int odd = k.bitAnd(k.floorDiv(segment.shift, bytes), 1);
-    Int second = k.sub(k.add(k.mul(k.rem(item, perSegment), 2), 1), odd);
-    Int first = k.min(k.max(k.sub(second, 1), 0), segments.elements - 1);
-    auto [place, next] = getPlaces(source, segment.number, first);
-    Value hasBoth =
-        k.both(k.less(0, second), k.less(second, segments.elements));
-    next = Int(
-        k.select(hasBoth, k.materialize(next, 32), k.materialize(place, 32)));
-    SmallVector<Value> sums{k.load(f32, k.shared(place)),
-                            k.load(f32, k.shared(next))};
-    Value address = k.offsetBytes(
-        from.base, k.add(segment.start, k.mul(k.sub(second, 1), bytes)));
-    Value hasFirst = k.both(segment.exists, k.less(0, second));
-    hasFirst = k.both(hasFirst, k.less(k.sub(second, 1), existing));
-    Value hasSecond = k.both(segment.exists, k.less(second, existing));
-    storeAt(k.both(hasFirst, hasSecond), sums, address);
-    Value isAlone = k.equal(second, existing);
-    storeAt(k.both(hasFirst, isAlone), sums.front(), address);
-    storeAt(k.both(hasSecond, k.equal(second, 0)), sums.back(),
-            k.offsetBytes(address, bytes));
-  };
-  k.rolledLoop(0, total, threads * kPairsTogether, [&](Int begin) {
-    for (int64_t index = 0; index < kPairsTogether; ++index) {
-      Int item = k.add(k.add(begin, thread), index * threads);
-      k.ifThen(k.less(item, total), [&] { storePair(item); });
-    }
-  });
+  storeAll(segments.count * (segments.elements / 2),
+           [&](Int item) { return loadPair(source, item); });
+  storeAll(2 * segments.count,
+           [&](Int item) { return loadEdge(source, item); });
   k.syncWarp();
 }
 

@@ -47,6 +47,8 @@ public:
   MmaChoices choices;
 
 private:
+  bool choose(StringRef name, bool wanted) const;
+  std::optional<std::string> run(int64_t columns, bool whole, bool shared);
   int64_t getGiven(StringRef name) const { return given ? given.get(name) : 0; }
   int64_t chooseSegment(int64_t size, int64_t elements, int64_t wanted);
   int64_t chooseTurnedRows(int64_t elements, int64_t wanted);
@@ -290,12 +292,38 @@ bool MmaPlanner::chooseStream(int64_t cluster) {
   return false;
 }
 
+/// The value of field `name`; `wanted` if it is not given.
+bool MmaPlanner::choose(StringRef name, bool wanted) const {
+  return given && given.has(name) ? given.get(name) != 0 : wanted;
+}
+
+/// Columns of 16 bits arrive as they lie where they would be loaded one by one
+/// otherwise, and leave through shared memory, since lanes have neighbours of
+/// many rows; if there is room for that.
 std::optional<std::string> MmaPlanner::run(int64_t columns) {
+  bool hasPairs =
+      ShapedType::isDynamic(region.numColumns) || region.numColumns % 2 == 0;
+  auto isOfColumns = [&](Type type) {
+    return region.hasColumns && getElementBytes(type) == 2;
+  };
+  bool whole =
+      choose("whole_copies", isOfColumns(region.inputType) && !hasPairs);
+  bool shared = choose("shared_store", isOfColumns(region.outputType));
+  std::optional<std::string> reason = run(columns, whole, shared);
+  bool keepsWhole = choose("whole_copies", false);
+  bool keepsShared = choose("shared_store", false);
+  if (reason && (whole != keepsWhole || shared != keepsShared))
+    return run(columns, keepsWhole, keepsShared);
+  return reason;
+}
+
+std::optional<std::string> MmaPlanner::run(int64_t columns, bool whole,
+                                           bool shared) {
   int64_t threads = getGiven("threads"), ctas = getGiven("ctas_per_sm"),
           stages = getGiven("stages"), cluster = getGiven("cluster");
   choices = MmaChoices();
-  choices.wholeCopies = getGiven("whole_copies");
-  choices.sharedStore = getGiven("shared_store");
+  choices.wholeCopies = whole;
+  choices.sharedStore = shared;
   chooseTile(columns);
   choices.threads =
       threads ? threads : std::max(choices.threads, 32 * getLeastWarps());
