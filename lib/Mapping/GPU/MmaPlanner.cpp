@@ -298,17 +298,19 @@ bool MmaPlanner::choose(StringRef name, bool wanted) const {
 }
 
 /// Columns of 16 bits arrive as they lie where they would be loaded one by one
-/// otherwise, and leave through shared memory, since lanes have neighbours of
-/// many rows; if there is room for that.
+/// otherwise, and leave through shared memory where they would be stored so: a
+/// lane has neighbours of many rows, unless these are shorter than what it has.
+/// If there is room for that.
 std::optional<std::string> MmaPlanner::run(int64_t columns) {
-  bool hasPairs =
-      ShapedType::isDynamic(region.numColumns) || region.numColumns % 2 == 0;
+  int64_t inner = region.numColumns, unit = kSegmentChunkBytes / 2;
   auto isOfColumns = [&](Type type) {
-    return region.hasColumns && getElementBytes(type) == 2;
+    return region.hasColumns && getElementBytes(type) == 2 &&
+           !ShapedType::isDynamic(inner);
   };
   bool whole =
-      choose("whole_copies", isOfColumns(region.inputType) && !hasPairs);
-  bool shared = choose("shared_store", isOfColumns(region.outputType));
+      choose("whole_copies", isOfColumns(region.inputType) && inner % 2 != 0);
+  bool shared = choose("shared_store", isOfColumns(region.outputType) &&
+                                           inner > unit && inner % unit != 0);
   std::optional<std::string> reason = run(columns, whole, shared);
   bool keepsWhole = choose("whole_copies", false);
   bool keepsShared = choose("shared_store", false);

@@ -190,7 +190,7 @@ func.func @turned(%x: memref<4096x?xf32>, %f: memref<64x64xf32>, %y: memref<?x40
 // CHECK:         tile.store %[[OWN]] to %{{.*}} bytes 2 axes
 func.func @half(%x: memref<200x961xf16>, %f: memref<31x31xf16>, %y: memref<200x961xf16>) {
   kron.mkm ins(%x : memref<200x961xf16>) factors(%f, %f : memref<31x31xf16>, memref<31x31xf16>)
-    outs(%y : memref<200x961xf16>) {plan = #kron.gpu_plan<kernel = wgmma>}
+    outs(%y : memref<200x961xf16>) {plan = #kron.gpu_plan<kernel = wgmma, whole_copies = 0>}
   return
 }
 
