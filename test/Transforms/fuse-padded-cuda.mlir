@@ -62,7 +62,7 @@ func.func @order(%x: memref<4x15xf32>, %f: memref<3x1xf32>, %g: memref<5x5xf32>,
 func.func @columns(%x: tensor<9796x14795xbf16>, %f: tensor<124x124xbf16>, %g: tensor<79x79xbf16>, %alpha: f32) -> tensor<9796x14795xbf16> {
   %e = tensor.empty() : tensor<9796x14795xbf16>
   %y = kron.kmm ins(%x : tensor<9796x14795xbf16>) factors(%f, %g : tensor<124x124xbf16>, tensor<79x79xbf16>)
-         outs(%e : tensor<9796x14795xbf16>) alpha(%alpha : f32) -> tensor<9796x14795xbf16>
+         outs(%e : tensor<9796x14795xbf16>) alpha(%alpha : f32) {plan = #kron.gpu_plan<padded = 1>} -> tensor<9796x14795xbf16>
   return %y : tensor<9796x14795xbf16>
 }
 
@@ -167,7 +167,7 @@ func.func @given(%x: memref<30x7xf32>, %f: memref<5x5xf32>, %g: memref<6x9xf32>,
 // CHECK:         kron.fused ins(%[[XV]],
 // CHECK:         memref.dealloc %[[XP]]
 func.func @transposed(%x: memref<10535x9261xf16>, %f: memref<21x21xf16>, %y: memref<9261x10535xf16>) {
-  kron.kmm ins(T(%x) : memref<10535x9261xf16>) factors(%f, %f, %f : memref<21x21xf16>, memref<21x21xf16>, memref<21x21xf16>) outs(%y : memref<9261x10535xf16>)
+  kron.kmm ins(T(%x) : memref<10535x9261xf16>) factors(%f, %f, %f : memref<21x21xf16>, memref<21x21xf16>, memref<21x21xf16>) outs(%y : memref<9261x10535xf16>) {plan = #kron.gpu_plan<padded = 1>}
   return
 }
 

@@ -473,3 +473,68 @@ func.func @simt_threads(%x: memref<8x9xf32>, %f: memref<9x12xf32>, %y: memref<8x
   }
   return
 }
+
+// -----
+
+func.func @whole_in_pieces(%x: memref<1000x33xf32>, %f: memref<33x33xf32>, %y: memref<1000x33xf32>) {
+  // expected-error @below {{wgmma: expects whole_copies and shared_store to be 0 where tiles come in pieces, but got 1}}
+  kron.fused ins(%x, %f : memref<1000x33xf32>, memref<33x33xf32>) outs(%y : memref<1000x33xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = wgmma, tile = 64, threads = 512, ctas_per_sm = 1, stages = 3, k_piece = 16, whole_copies = 1>} {
+  ^bb0(%t: tensor<1000x33xf32>, %b: tensor<33x33xf32>, %o: tensor<1000x33xf32>):
+    %0 = kron.mode_product axis(1) ins(%t : tensor<1000x33xf32>) factor(%b [p, q] : tensor<33x33xf32>) outs(%o : tensor<1000x33xf32>) -> tensor<1000x33xf32>
+    kron.yield %0 : tensor<1000x33xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @quantized_shared(%x: memref<1000x33xf16>, %f: memref<33x33xf16>, %y: memref<1000x33xf16>) {
+  // expected-error @below {{wgmma: expects shared_store to be 0 where rows are quantized, but got 1}}
+  kron.fused ins(%x, %f : memref<1000x33xf16>, memref<33x33xf16>) outs(%y : memref<1000x33xf16>)
+      attributes {plan = #kron.gpu_plan<kernel = wgmma, tile = 16, threads = 512, ctas_per_sm = 1, stages = 2, quantize = 1, shared_store = 1>} {
+  ^bb0(%t: tensor<1000x33xf16>, %b: tensor<33x33xf16>, %o: tensor<1000x33xf16>):
+    %0 = kron.mode_product axis(1) ins(%t : tensor<1000x33xf16>) factor(%b [p, q] : tensor<33x33xf16>) outs(%o : tensor<1000x33xf16>) -> tensor<1000x33xf16>
+    kron.yield %0 : tensor<1000x33xf16>
+  }
+  return
+}
+
+// -----
+
+func.func @whole_of_apart(%x: memref<1000x33xf16, strided<[66, 2]>>, %f: memref<33x33xf16>, %y: memref<1000x33xf16>) {
+  // expected-error @below {{wgmma: expects whole_copies to be 0 where no elements of a tile lie side by side, but got 1}}
+  kron.fused ins(%x, %f : memref<1000x33xf16, strided<[66, 2]>>, memref<33x33xf16>) outs(%y : memref<1000x33xf16>)
+      attributes {plan = #kron.gpu_plan<kernel = wgmma, tile = 16, threads = 512, ctas_per_sm = 1, stages = 2, whole_copies = 1>} {
+  ^bb0(%t: tensor<1000x33xf16>, %b: tensor<33x33xf16>, %o: tensor<1000x33xf16>):
+    %0 = kron.mode_product axis(1) ins(%t : tensor<1000x33xf16>) factor(%b [p, q] : tensor<33x33xf16>) outs(%o : tensor<1000x33xf16>) -> tensor<1000x33xf16>
+    kron.yield %0 : tensor<1000x33xf16>
+  }
+  return
+}
+
+// -----
+
+func.func @whole_of_apart_mma(%x: memref<1000x33xf16, strided<[66, 2]>>, %f: memref<33x33xf16>, %y: memref<1000x33xf16>) {
+  // expected-error @below {{mma: expects whole_copies to be 0 where tiles come in pieces or no elements of one lie side by side, but got 1}}
+  kron.fused ins(%x, %f : memref<1000x33xf16, strided<[66, 2]>>, memref<33x33xf16>) outs(%y : memref<1000x33xf16>)
+      attributes {plan = #kron.gpu_plan<kernel = mma, tile = 16, threads = 128, ctas_per_sm = 1, stages = 2, whole_copies = 1>} {
+  ^bb0(%t: tensor<1000x33xf16>, %b: tensor<33x33xf16>, %o: tensor<1000x33xf16>):
+    %0 = kron.mode_product axis(1) ins(%t : tensor<1000x33xf16>) factor(%b [p, q] : tensor<33x33xf16>) outs(%o : tensor<1000x33xf16>) -> tensor<1000x33xf16>
+    kron.yield %0 : tensor<1000x33xf16>
+  }
+  return
+}
+
+// -----
+
+func.func @shared_of_f32(%x: memref<1000x33xf32>, %f: memref<33x33xf32>, %y: memref<1000x33xf32>) {
+  // expected-error @below {{mma: expects shared_store to be 0 unless results are of 16 bits and a CTA has them all, but got 1}}
+  kron.fused ins(%x, %f : memref<1000x33xf32>, memref<33x33xf32>) outs(%y : memref<1000x33xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = mma, tile = 16, threads = 128, ctas_per_sm = 1, stages = 2, shared_store = 1>} {
+  ^bb0(%t: tensor<1000x33xf32>, %b: tensor<33x33xf32>, %o: tensor<1000x33xf32>):
+    %0 = kron.mode_product axis(1) ins(%t : tensor<1000x33xf32>) factor(%b [p, q] : tensor<33x33xf32>) outs(%o : tensor<1000x33xf32>) -> tensor<1000x33xf32>
+    kron.yield %0 : tensor<1000x33xf32>
+  }
+  return
+}

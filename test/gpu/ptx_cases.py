@@ -98,6 +98,12 @@ def padded(**more):
     return dict(attributes=["plan = #kron.gpu_plan<padded = 1>"], dynamic=()) | more
 
 
+def whole_tiles(kernel, fields="", *more):
+    """A plan of `kernel` whose tiles are copied as they lie, with results by way of shared memory."""
+    fields = f", {fields}" if fields else ""
+    return dict(attributes=[f"plan = #kron.gpu_plan<kernel = {kernel}, whole_copies = 1, shared_store = 1{fields}>", *more])
+
+
 def gradient(name, pattern, rows, layout="batch_first", **more):
     return shapes._fixed_grad(name, pattern, rows, layout, OPEN) | more
 
@@ -290,6 +296,18 @@ FIXED = (
     ("wgmma", HOPPER, product("kmm", "f16", [(21, 33)], 70, dynamic=(), **WGMMA)),
     ("wgmma", HOPPER, product("mkm", "bf16", [(36, 20), (28, 36)], 9, dynamic=(), **SCALED, **WGMMA)),
     ("wgmma", HOPPER, product("kmm", "f32", [(34, 40)], 46, dynamic=(), **UNREAD, **WGMMA)),
+    # Tiles that are copied as they lie: of rows, of columns, and of both where segments end within a tile.
+    ("wgmma", HOPPER, product("mkm", "bf16", [(17, 17)] * 2, 21, **whole_tiles("wgmma", "tile = 4"))),
+    ("wgmma", HOPPER, product("mkm", "f16", [(33, 21)], 150, dynamic=(), **SCALED, **whole_tiles("wgmma", "tile = 16, stages = 1"))),
+    ("wgmma", HOPPER, product("kmm", "f16", [(21, 33)], 171, dynamic=(), **UNREAD, **whole_tiles("wgmma", "columns = 64, stages = 2"))),
+    ("wgmma", HOPPER, product("kmm", "bf16", [(18, 20), (5, 7)], 9, dynamic=(), **whole_tiles("wgmma", "stages = 2"))),
+    ("wgmma", HOPPER, product("mkm", "f32", [(35, 33)], 70, dynamic=(), **pieces("k_piece = 0, whole_copies = 1"))),
+    ("mma", CHIPS, product("mkm", "f16", [(10, 10)], 130, dynamic=(), **whole_tiles("mma"))),
+    ("mma", CHIPS, product("mkm", "bf16", [(5, 3), (7, 9)], 40, dynamic=(), **SCALED, **whole_tiles("mma", "stages = 1"))),
+    ("mma", CHIPS, product("kmm", "f16", [(6, 6)] * 3, 7, dynamic=(), **UNREAD, **whole_tiles("mma"))),
+    ("mma", CHIPS, product("kmm", "bf16", [(7, 5), (3, 3)], 75, dynamic=(), **whole_tiles("mma", "stages = 2, columns = 32"))),
+    ("mma", CHIPS, product("mkm", "f32", [(5, 5), (7, 9)], 33, dynamic=(), **mma("whole_copies = 1"))),
+    ("mma", CHIPS, product("mkm", "f16", [(12, 9), (16, 5)], 40, op_x="T", dynamic=(), **mma("shared_store = 1"))),
     ("sparse", CHIPS, sparse("f32", (1, 64, 64, 16), 70)),
     ("sparse", CHIPS, sparse("f16", (6, 64, 64, 1), 150)),
     ("sparse", CHIPS, sparse("bf16", (3, 17, 9, 5), 70, "batch_last")),

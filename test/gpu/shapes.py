@@ -242,6 +242,14 @@ FIXED = (
     *(_fixed_ksmm(name, pattern, rows) | dict(attributes=[f"plan = #kron.gpu_plan<kernel = sparse, {plan}>"])
       for name, pattern, rows, plan in (("f16", (2, 45, 40, 10), 300, "whole_copies = 1, keeps_factor = 1"),
                                         ("bf16", (3, 17, 29, 11), 500, "whole_copies = 2, keeps_factor = 0"))),
+    # Tiles that are copied as they lie, of rows and of columns, with results by way of shared memory.
+    *(p | dict(attributes=[f"plan = #kron.gpu_plan<kernel = {kernel}, whole_copies = 1, shared_store = 1>"])
+      for kernel, p in (("wgmma", _fixed_product("mkm", "bf16", [(17, 17)] * 2, 1000)),
+                        ("wgmma", _fixed_product("mkm", "f16", [(51, 45)], 3001)),
+                        ("wgmma", _fixed_product("kmm", "f16", [(51, 45)], 3001)),
+                        ("mma", _fixed_product("mkm", "f16", [(10, 10)], 20001)),
+                        ("mma", _fixed_product("kmm", "bf16", [(5, 7), (9, 3)], 333)),
+                        ("mma", _fixed_product("mkm", "bf16", [(5, 7), (9, 3), (2, 2)], 999) | dict(beta="operand", addend="operand")))),
     # On copies with padded rows: of a transposed X, and of results that are longer.
     *(p | dict(attributes=["plan = #kron.gpu_plan<padded = 1>"])
       for p in (_fixed_product("mkm", "bf16", [(20, 20), (33, 31)], 400) | dict(op_x="T"),

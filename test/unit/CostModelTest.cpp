@@ -240,24 +240,26 @@ TEST_F(CostModel, ShortSegmentsTakeTime) {
   }
 }
 
-// 16-bit elements go one by one where rows have odd sizes, to and from tensor
-// cores by warpgroups by twos and fours where they have even ones.
-TEST_F(CostModel, RaggedRowsTakeTime) {
+// Columns of 16 bits are put in order one by one where they are no multiples of
+// 16 bytes, and accessed one by one in tiles of a transposed input.
+TEST_F(CostModel, RaggedColumnsTakeTime) {
   const GPUMachine &machine = getMachine("h200");
-  auto getSeconds = [&](GPUKernel kernel, const char *element, int64_t size) {
-    Problem problem = describeProblem(build({element, {1 << 20, size}, {1}}));
-    return getRaggedSeconds(kernel, problem, machine) / double(size);
+  auto getSeconds = [&](const char *element, int64_t size,
+                        bool isTransposed = false) {
+    Problem problem = describeProblem(build({element, {32, size}, {0}}));
+    problem.readsTranspose = isTransposed;
+    return getRaggedSeconds(problem, machine) / double(size);
   };
-  EXPECT_EQ(getSeconds(GPUKernel::Mma, "f32", 33), 0);
-  for (GPUKernel kernel : {GPUKernel::Mma, GPUKernel::Wgmma}) {
-    EXPECT_EQ(getSeconds(kernel, "f16", 40), 0);
-    EXPECT_GT(getSeconds(kernel, "f16", 33), 0);
-  }
-  auto ofPairs = getSeconds(GPUKernel::Wgmma, "bf16", 34);
-  EXPECT_DOUBLE_EQ(ofPairs, 2 * getSeconds(GPUKernel::Wgmma, "bf16", 36));
-  EXPECT_LT(ofPairs, getSeconds(GPUKernel::Wgmma, "bf16", 33) / 2);
-  EXPECT_DOUBLE_EQ(getSeconds(GPUKernel::Mma, "bf16", 34),
-                   getSeconds(GPUKernel::Mma, "bf16", 33));
+  EXPECT_EQ(getSeconds("f32", 100001), 0);
+  EXPECT_EQ(getSeconds("f16", 100008), 0);
+  EXPECT_GT(getSeconds("f16", 100001), 0);
+  EXPECT_DOUBLE_EQ(getSeconds("bf16", 100002), getSeconds("bf16", 100001));
+  EXPECT_GT(getSeconds("f16", 100001, /*isTransposed=*/true),
+            2 * getSeconds("f16", 100001));
+  // Rows of results are whole segments.
+  EXPECT_EQ(getRaggedSeconds(describeProblem(build({"f16", {1000, 33}, {1}})),
+                             machine),
+            0);
 }
 
 // Of few rows, a factor that varies is most of what is read.

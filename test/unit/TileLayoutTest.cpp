@@ -8,6 +8,7 @@
 #include "kron/Dialect/Tile/IR/TileLayout.h"
 #include "llvm/Support/MathExtras.h"
 #include "gtest/gtest.h"
+#include <limits>
 #include <set>
 #include <vector>
 
@@ -177,4 +178,23 @@ TEST(TileLayout, AlignmentIsThatOfAllStrides) {
   EXPECT_EQ(layout.getAlignment(0, 2, 8), 4);
   EXPECT_EQ(layout.getAlignment(0, 4, 4), 1);
   EXPECT_EQ(TileLayout::get({2, 6}, 4, {6, 1}).getAlignment(0, 1, 4), 2);
+}
+
+TEST(BoxSegments, SegmentsAreWhatLiesTogetherInAnArray) {
+  constexpr int64_t kDynamic = std::numeric_limits<int64_t>::min();
+  // Whole rows are one segment, wherever that starts.
+  EXPECT_EQ(BoxSegments::get({8, 17, 17}, {289, 17, 1}, 2),
+            (BoxSegments{0, 1, 2312, 2320}));
+  // Of some columns, each row is one.
+  EXPECT_EQ(BoxSegments::get({3, 5, 64}, {13005, 2601, 1}, 2),
+            (BoxSegments{2, 15, 64, 72}));
+  // Dimensions of one position do not matter, nor do strides that nobody knows
+  // behind a gap.
+  EXPECT_EQ(BoxSegments::get({1, 5, 1, 6}, {kDynamic, 6, 0, 1}, 4),
+            (BoxSegments{0, 1, 30, 36}));
+  EXPECT_EQ(BoxSegments::get({4, 5, 6}, {kDynamic, 8, 1}, 4),
+            (BoxSegments{2, 20, 6, 12}));
+  // Nothing lies side by side.
+  EXPECT_EQ(BoxSegments::get({4, 5}, {1, 4}, 2), std::nullopt);
+  EXPECT_EQ(BoxSegments::get({4, 1}, {8, 1}, 2), std::nullopt);
 }

@@ -180,6 +180,11 @@ struct RaggedRates {
   /// Clocks of an SM for a single element of 16 bits: results of `sparse`
   /// (130e9 a second on an H200), and others (250e9).
   double clocksPerSparseResult16Bit = 2.01, clocksPerElement16Bit = 1.045;
+  /// The same of dense tiles: loaded one by one through registers, and stored
+  /// one by one; put in order in shared memory where a tile was copied as it
+  /// lies, and results that go through it.
+  double clocksPerLoad16Bit = 0.2, clocksPerStore16Bit = 0.44,
+         clocksPerSpread16Bit = 0.13, clocksPerSharedStore16Bit = 0.13;
 };
 
 /// Chains of sparse factors, fitted to measurements on an H200, most to within

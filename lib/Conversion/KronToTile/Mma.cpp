@@ -59,9 +59,12 @@ private:
   bool mayExceed(unsigned dim) const;
   int64_t getCopyElements();
   bool canStoreVectors();
-  DenseI64ArrayAttr getCopyOrder();
+  DenseI64ArrayAttr getOrder(const StepArray &array);
   void copy(Value tile, int64_t ahead);
   bool wantsLines() const;
+  /// Sizes of a tile before and after all factors.
+  SmallVector<int64_t> getSizesK() const;
+  SmallVector<int64_t> getSizesN() const;
   tile::PiecesAttr getPieces();
 
   bool canFold(int64_t size, unsigned rowDim, int64_t rows) const;
@@ -77,6 +80,7 @@ private:
                   Value tile);
   void buildStep(const MmaStep &step, ArrayRef<Value> operands, Value source,
                  Value tile);
+  void storeResults(Value results, Value tile);
   void buildSteps(Value slot, Value tile);
   void buildTile(Value tile);
   void meetCluster();
@@ -87,7 +91,7 @@ private:
   bool isLast(const MmaStep &step) const { return &step == &plan.steps.back(); }
   /// Tiles of 8 columns of `step`'s results that lanes have neighbours of.
   int64_t getPair(const MmaStep &step) const {
-    Type type = isLast(step) ? plan.outputType : plan.type;
+    Type type = plan.isStored(step) ? plan.outputType : plan.type;
     return std::max<int64_t>(1, kPairBytes / getElementBytes(type));
   }
 
@@ -101,6 +105,8 @@ private:
   SmallVector<Int> sizes;
   /// In the kernel.
   Value ring, work;
+  /// Where a tile is put in order that was copied as it lies.
+  Value landed;
   SmallVector<SmallVector<Value>> kept;
 };
 
@@ -224,12 +230,12 @@ bool MmaTiles::canStoreVectors() {
   return true;
 }
 
-/// Dimensions, that with the largest stride first; consecutive threads copy
-/// what is closest in global memory.
-DenseI64ArrayAttr MmaTiles::getCopyOrder() {
+/// Dimensions, that with the largest stride in `array` first; consecutive
+/// threads take what is closest in global memory.
+DenseI64ArrayAttr MmaTiles::getOrder(const StepArray &array) {
   auto order = llvm::to_vector(llvm::seq<int64_t>(0, plan.dims.size()));
   auto getKnownStride = [&](int64_t dim) {
-    Int stride = getStride(operands.input, plan.dims[dim]);
+    Int stride = getStride(array, plan.dims[dim]);
     return stride.isConstant() ? stride.getConstant() : int64_t(1) << 62;
   };
   llvm::sort(order, [&](int64_t lhs, int64_t rhs) {
@@ -263,6 +269,10 @@ void MmaTiles::allocate() {
   if (plan.stream)
     slot = tile::BufferType::get(plan.stream->sizes, plan.inputType,
                                  slot.getLayout());
+  if (plan.segments) {
+    landed = tile::AllocOp::create(b, loc, slot);
+    slot = getSegmentBuffer(*plan.segments, plan.inputType);
+  }
   ring = tile::AllocOp::create(b, loc, tile::RingType::get(slots, slot));
   if (plan.workLayout)
     work =
@@ -276,16 +286,26 @@ bool MmaTiles::wantsLines() const {
          inner.sizeK * getElementBytes(plan.inputType) < kLineBytes;
 }
 
+SmallVector<int64_t> MmaTiles::getSizesK() const {
+  return llvm::map_to_vector(
+      plan.dims, [](const MmaDim &dim) -> int64_t { return dim.sizeK; });
+}
+
+SmallVector<int64_t> MmaTiles::getSizesN() const {
+  return llvm::map_to_vector(
+      plan.dims, [](const MmaDim &dim) -> int64_t { return dim.sizeN; });
+}
+
 void MmaTiles::copy(Value tile, int64_t ahead) {
-  SmallVector<int64_t> shape;
-  for (const MmaDim &dim : plan.dims)
-    shape.push_back(dim.sizeK);
-  Value slot =
-      kernel.resize(tile::AcquireOp::create(b, loc, ring).getSlot(), shape);
+  SmallVector<int64_t> shape = getSizesK();
+  Value slot = tile::AcquireOp::create(b, loc, ring).getSlot();
+  if (plan.segments)
+    return kernel.copySegments(arguments, tile, ahead, slot, shape, axes);
+  slot = kernel.resize(slot, shape);
   auto op = tile::CopyOp::create(
       b, loc, kernel.getArgument(arguments.input), tile, ahead, slot,
       getCopyElements() * getElementBytes(plan.inputType));
-  op.setOrderAttr(getCopyOrder());
+  op.setOrderAttr(getOrder(operands.input));
   op.setFill(true);
   op.setAxes(axes);
   op.setLines(wantsLines());
@@ -329,7 +349,7 @@ void MmaTiles::mergeColumns(BlockShape &shape, const MmaStep &step) {
                              getStride(array, plan.dims[dim]).is(size));
     };
     bool gap = from.strides[dim] != size || mayExceed(dim);
-    if (isLast(step))
+    if (plan.isStored(step))
       gap |= !fits(operands.init) || !fits(operands.addend);
     else
       gap |= to.strides[dim] != size;
@@ -474,7 +494,7 @@ void MmaTiles::buildBlock(const MmaStep &step, const BlockShape &shape,
       b, loc, type, source, block, /*tile=*/Value(), along,
       /*box=*/DenseI64ArrayAttr(), /*halves=*/false, together, shape.fold);
   fragment = multiply(step, fragment, factors);
-  if (!isLast(step)) {
+  if (!plan.isStored(step)) {
     Value target = work ? work : source;
     if (target == source)
       tile::BarrierOp::create(b, loc, /*groups=*/1, /*numbered=*/false,
@@ -487,8 +507,7 @@ void MmaTiles::buildBlock(const MmaStep &step, const BlockShape &shape,
       arguments, fragment, block, tile,
       canStoreVectors() ? kVectorBytes : getElementBytes(plan.outputType));
   op.setAlong(along);
-  op.setBox(llvm::map_to_vector(
-      plan.dims, [](const MmaDim &dim) -> int64_t { return dim.sizeN; }));
+  op.setBox(getSizesN());
   op.setAxes(axes);
 }
 
@@ -517,6 +536,16 @@ void MmaTiles::meetCluster() {
                           plan.cluster > 1);
 }
 
+/// Stores results that are in shared memory.
+void MmaTiles::storeResults(Value results, Value tile) {
+  kernel.barrier();
+  tile::StoreOp op =
+      kernel.store(arguments, kernel.resize(results, getSizesN()),
+                   /*boxes=*/Value(), tile, getElementBytes(plan.outputType));
+  op.setOrderAttr(getOrder(operands.init));
+  op.setAxes(axes);
+}
+
 void MmaTiles::buildSteps(Value slot, Value tile) {
   auto load = [&](unsigned number) {
     const MmaStep &step = plan.steps[number];
@@ -528,7 +557,7 @@ void MmaTiles::buildSteps(Value slot, Value tile) {
   for (auto [number, step] : llvm::enumerate(plan.steps)) {
     buildStep(step, factors, source, tile);
     if (isLast(step))
-      return;
+      return plan.sharedStore ? storeResults(work ? work : slot, tile) : void();
     // Its factors arrive while warps wait for each other.
     const MmaStep &next = plan.steps[number + 1];
     factors = load(number + 1);
@@ -553,6 +582,16 @@ void MmaTiles::buildTile(Value tile) {
     meetCluster();
     return;
   }
+  if (plan.segments) {
+    Value slot = tile::WaitOp::create(b, loc, ring, plan.stages - 1);
+    kernel.barrier();
+    kernel.spread(arguments, slot, tile, kernel.resize(landed, getSizesK()),
+                  axes);
+    tile::ReleaseOp::create(b, loc, slot);
+    kernel.barrier();
+    copy(tile, plan.stages);
+    return buildSteps(landed, tile);
+  }
   int64_t ahead = std::max<int64_t>(plan.stages - 1, 1);
   Value slot = tile::WaitOp::create(b, loc, ring, ahead - 1);
   kernel.barrier();
@@ -575,7 +614,8 @@ void MmaTiles::build() {
     if (plan.keepsFactors || !step.fitsRegisters)
       factors = prepare(step);
   }
-  int64_t ahead = std::max<int64_t>(plan.stages - 1, 1);
+  int64_t ahead =
+      plan.segments ? plan.stages : std::max<int64_t>(plan.stages - 1, 1);
   if (plan.stream)
     tile::CopyPiecesOp::create(b, loc, kernel.getArgument(arguments.input),
                                ring, /*factor=*/Value(), /*factorRing=*/Value(),

@@ -150,6 +150,28 @@ Value TileKernel::resize(Value buffer, ArrayRef<int64_t> shape) {
   return tile::ResizeOp::create(builder, loc, buffer, shape);
 }
 
+void TileKernel::copySegments(const BoxArguments &arguments, Value tile,
+                              int64_t ahead, Value slot,
+                              ArrayRef<int64_t> sizes, ArrayRef<int64_t> axes) {
+  auto op =
+      tile::CopyOp::create(builder, loc, getArgument(arguments.input), tile,
+                           ahead, slot, /*bytes=*/kSegmentChunkBytes);
+  op.setFill(true);
+  op.setAxes(axes);
+  op.setBox(sizes);
+}
+
+void TileKernel::spread(const BoxArguments &arguments, Value slot, Value tile,
+                        Value buffer, ArrayRef<int64_t> axes) {
+  tile::SpreadOp::create(builder, loc, slot, getArgument(arguments.input), tile,
+                         buffer, builder.getDenseI64ArrayAttr(axes));
+}
+
+tile::BufferType kron::getSegmentBuffer(const BoxSegments &segments,
+                                        Type element) {
+  return tile::BufferType::get({segments.count, segments.room}, element);
+}
+
 tile::StoreOp TileKernel::store(const BoxArguments &arguments, Value source,
                                 Value boxes, Value tile, int64_t bytes) {
   auto op = tile::StoreOp::create(

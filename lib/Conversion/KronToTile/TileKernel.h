@@ -97,6 +97,14 @@ public:
   /// `buffer` with `shape` positions; itself, if it has these.
   Value resize(Value buffer, ArrayRef<int64_t> shape);
   void barrier() { tile::BarrierOp::create(builder, loc); }
+  /// Copies the tile of `sizes` along `axes` of the input that comes `ahead`
+  /// turns after `tile` to `slot`, as its segments lie; and puts that of `slot`
+  /// in order in `buffer`.
+  void copySegments(const BoxArguments &arguments, Value tile, int64_t ahead,
+                    Value slot, ArrayRef<int64_t> sizes,
+                    ArrayRef<int64_t> axes);
+  void spread(const BoxArguments &arguments, Value slot, Value tile,
+              Value buffer, ArrayRef<int64_t> axes);
   /// Stores `source`, a buffer or a fragment of `boxes`, with what is done to
   /// results. Which part of the tile that is, its user says.
   tile::StoreOp store(const BoxArguments &arguments, Value source, Value boxes,
@@ -122,6 +130,9 @@ private:
 /// Takes room for `elements` of type `element` in the launch's workspace, on
 /// the host.
 Value makeWorkspace(Emitter &host, ModuleOp module, Int elements, Type element);
+
+/// A buffer that has room for `segments` of `element`, as they lie.
+tile::BufferType getSegmentBuffer(const BoxSegments &segments, Type element);
 
 /// Name of the kernels of `fused`: that of its function.
 StringRef getKernelBaseName(FusedOp fused);

@@ -60,6 +60,8 @@ private:
   unsigned bytes = 0, scales = 0;
   SmallVector<Value> prepared;
   Value ring, workBuffer;
+  /// Where a tile is put in order that was copied as it lies.
+  Value landed;
 };
 
 } // namespace
@@ -67,8 +69,10 @@ private:
 WholeTiles::WholeTiles(const TileSource &source, const WgmmaPlan &plan)
     : WgmmaTiles(source, plan), quantize(source.quantize),
       loadBytes(getAccessBytes(operands.input, /*isInput=*/true)),
-      storeBytes(getStoreBytes()), canStore(!quantize && canStoreSums()),
-      isStaged(plan.steps.size() > 1 || plan.landing.elementBytes == 4),
+      storeBytes(getStoreBytes()),
+      canStore(!quantize && !plan.sharedStore && canStoreSums()),
+      isStaged(plan.steps.size() > 1 || plan.landing.elementBytes == 4 ||
+               plan.sharedStore),
       refills(plan.canRefill() && loadBytes == kWgmmaVectorBytes && canStore) {}
 
 /// What is written in the place of the result, which nobody sees.
@@ -106,9 +110,11 @@ SmallVector<int64_t> WholeTiles::getSizes(int index) const {
 //===----------------------------------------------------------------------===//
 
 void WholeTiles::copy(Value tile, int64_t ahead) {
+  Value slot = tile::AcquireOp::create(b, loc, ring).getSlot();
+  if (plan.segments)
+    return kernel.copySegments(arguments, tile, ahead, slot, getSizes(0), axes);
   // It lies as the ring does, whatever the sizes of this step are.
-  Value slot = kernel.resize(tile::AcquireOp::create(b, loc, ring).getSlot(),
-                             getSizes(0));
+  slot = kernel.resize(slot, getSizes(0));
   auto op = tile::CopyOp::create(b, loc, kernel.getArgument(arguments.input),
                                  tile, ahead, slot, loadBytes);
   if (SmallVector<int64_t> order = getOrder(operands.input); !order.empty())
@@ -126,6 +132,15 @@ Value WholeTiles::wait(int64_t pending) {
 
 /// The slot of `tile`, once it is there; starts to load what comes later.
 Value WholeTiles::takeTile(Value tile) {
+  if (plan.segments) {
+    Value slot = wait(plan.buffers - 1);
+    kernel.spread(arguments, slot, tile, kernel.resize(landed, getSizes(0)),
+                  axes);
+    tile::ReleaseOp::create(b, loc, slot);
+    kernel.barrier();
+    copy(tile, plan.buffers);
+    return landed;
+  }
   int64_t ahead = plan.buffers - 1;
   if (ahead > 0) {
     Value slot = wait(ahead - 1);
@@ -240,7 +255,8 @@ void WholeTiles::finish(Value slot, Value work, Value tile) {
     ifAligned([] {}, [&] { storeStaged(work, tile); });
   else if (isStaged)
     storeStaged(work, tile);
-  tile::ReleaseOp::create(b, loc, slot);
+  if (!plan.segments)
+    tile::ReleaseOp::create(b, loc, slot);
 }
 
 void WholeTiles::buildTile(Value tile) {
@@ -261,14 +277,19 @@ void WholeTiles::build() {
   if (quantize)
     enterQuantize();
   begin();
+  tile::BufferType landing = getBuffer(plan.landing, inputType, getRoom());
+  if (plan.segments)
+    landed = tile::AllocOp::create(b, loc, landing);
   ring = tile::AllocOp::create(
       b, loc,
       tile::RingType::get(plan.buffers,
-                          getBuffer(plan.landing, inputType, getRoom())));
+                          plan.segments
+                              ? getSegmentBuffer(*plan.segments, inputType)
+                              : landing));
   if (!plan.inPlace)
     workBuffer = tile::AllocOp::create(
         b, loc, getBuffer(plan.work, b.getF32Type(), getRoom()));
-  int64_t ahead = refills ? 1 : plan.buffers - 1;
+  int64_t ahead = refills ? 1 : plan.buffers - !plan.segments;
   for (int64_t turn = 0; turn < ahead; ++turn)
     copy(Value(), turn);
   for (unsigned index = 0; index < plan.steps.size(); ++index)

@@ -119,6 +119,11 @@ struct FilledCopy {
 void emitFilledCopy(Lowering &lowering, const FilledCopy &copy,
                     Value isAligned);
 
+/// The same of the segments of `op`'s box, as they lie.
+void copySegments(Lowering &lowering, CopyOp op, Int tile, Value isAligned);
+/// Stores a buffer of sums as pairs of 16 bits, if that is how they lie.
+bool storeSegments(Lowering &lowering, StoreOp op);
+
 /// How threads share the positions of a tile of `sizes`, neighbours along the
 /// last dimension of `order`.
 class TileSharing {

@@ -59,6 +59,8 @@ void tile::exchangeFibres(Lowering &lowering, ExchangeOp op) {
 /// Stores what exists of a buffer, element by element: neighbouring lanes write
 /// neighbouring elements, whatever the size of a row.
 void tile::storeBufferAlong(Lowering &lowering, StoreOp op) {
+  if (storeSegments(lowering, op))
+    return;
   KernelBuilder &k = lowering.k;
   auto type = cast<BufferType>(op.getSource().getType());
   SharedTile source(k, type, lowering.buffers.at(op.getSource()));

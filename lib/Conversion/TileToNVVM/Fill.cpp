@@ -457,8 +457,10 @@ void tile::fillTile(Lowering &lowering, CopyOp op, Int tile) {
   KernelBuilder &k = lowering.k;
   BufferType buffer = op.getBuffer().getType();
   Value aligned, exists;
+  // Segments may start anywhere.
   if (int64_t(op.getBytes()) > buffer.getElementBytes())
-    aligned = isAligned(lowering, {op.getView()}, op.getBytes());
+    aligned = isAligned(lowering, {op.getView()}, op.getBytes(), /*axis=*/-1,
+                        /*leastBytes=*/op.getBox() ? op.getBytes() : 1);
   // There are no more CTAs than tiles, but groups.
   if (op.getAhead() || (!op.getTile() && lowering.groups > 1)) {
     Int count = lowering.tileCount;
@@ -468,6 +470,8 @@ void tile::fillTile(Lowering &lowering, CopyOp op, Int tile) {
     exists = k.less(tile, count);
   }
   k.ifThen(exists, [&] {
+    if (op.getBox())
+      return copySegments(lowering, op, tile, aligned);
     GlobalTile from = locateTile(lowering, op.getView(), buffer.getShape(),
                                  *op.getAxes(), tile);
     SharedTile to(k, buffer, lowering.buffers.at(op.getBuffer()));

@@ -106,14 +106,14 @@ void Lowering::lower(Block &block) {
         .Case<AllocOp, ResizeOp, AcquireOp, WaitOp, BarrierOp, CopyOp,
               PrepareOp, ForOp, ForBoxesOp, ForBlocksOp, ForPiecesOp,
               CopyPiecesOp, ContractPiecesOp, ForStepOp, CopyStepOp, KeepStepOp,
-              ClearOp, ContractStepOp, ForSegmentsOp, PairChunksOp, ForFibresOp,
-              ContractFibresOp, IfAlignedOp, RefillOp, RefilledOp, PrefetchOp,
-              tile::QuantizeOp, ForColumnsOp, LoadOp, LoadColumnsOp, DotOp,
-              ContractOp, ExchangeOp, MultiplyOp, MultiplyViewsOp, StoreOp,
-              PlaceOp, LoadScalarOp, PairsOp, KeepRowsOp, PairsOfRowsOp,
-              MultiplyRowsOp, MapOp, ForPairsOp, ForGradientsOp, WeighPairsOp,
-              AddDerivativesOp, StorePairsOp, ContractBatchOp, QuantizeRowsOp>(
-            [&](auto known) { tile::lower(*this, known); })
+              ClearOp, ContractStepOp, ForSegmentsOp, PairChunksOp, SpreadOp,
+              ForFibresOp, ContractFibresOp, IfAlignedOp, RefillOp, RefilledOp,
+              PrefetchOp, tile::QuantizeOp, ForColumnsOp, LoadOp, LoadColumnsOp,
+              DotOp, ContractOp, ExchangeOp, MultiplyOp, MultiplyViewsOp,
+              StoreOp, PlaceOp, LoadScalarOp, PairsOp, KeepRowsOp,
+              PairsOfRowsOp, MultiplyRowsOp, MapOp, ForPairsOp, ForGradientsOp,
+              WeighPairsOp, AddDerivativesOp, StorePairsOp, ContractBatchOp,
+              QuantizeRowsOp>([&](auto known) { tile::lower(*this, known); })
         .Case([&](LeaveRowsOp rows) { storeStep(*this, rows.getSource()); })
         // What stores rows loads and reduces them, and what stores totals adds
         // up the pieces.

@@ -387,6 +387,7 @@ void storeChunks(Lowering &lowering, StoreOp op);
 void lower(Lowering &lowering, ForSegmentsOp op);
 void copyPart(Lowering &lowering, CopyOp op);
 void lower(Lowering &lowering, PairChunksOp op);
+void lower(Lowering &lowering, SpreadOp op);
 /// Whether `value` is of sums of such pieces.
 bool areChunkSums(Value value);
 

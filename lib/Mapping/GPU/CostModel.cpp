@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Mapping/GPU/CostModel.h"
+#include "kron/Dialect/Tile/IR/TileLayout.h"
 #include "kron/Machine/GPURates.h"
 #include "kron/Machine/GPUTiles.h"
 #include "kron/Mapping/GPU/Resources.h"
@@ -643,28 +644,28 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
   return time;
 }
 
-double kron::getRaggedSeconds(GPUKernel kernel, const Problem &region,
+double kron::getRaggedSeconds(const Problem &region,
                               const GPUMachine &machine) {
-  if (!is16BitFloat(region.element))
+  // What odd factors cost is in accesses to shared memory; rows of results are
+  // whole segments.
+  if (!is16BitFloat(region.element) ||
+      (region.inner == 1 && !region.readsTranspose))
     return 0;
-  const GPURates &rates = getGPURates(machine);
-  // Elements that lie together at a multiple of their bytes, up to 16 of these.
-  auto getTogether = [](int64_t innermost) {
-    return innermost > 0 ? std::min<int64_t>(innermost & -innermost, 8) : 8;
+  const RaggedRates &rates = getGPURates(machine).ragged;
+  int64_t width = kSegmentChunkBytes / region.getElementBytes();
+  bool isWhole = !region.readsTranspose && !region.readsColumns;
+  // All that is inside of the contracted axes lies together.
+  auto isRagged = [&](int64_t innermost) {
+    int64_t size = isWhole && region.inner > 1 ? region.inner : innermost;
+    return size > 0 && size % width != 0;
   };
-  auto getClocks = [&](int64_t innermost, double elements, bool isInput) {
-    int64_t together = getTogether(innermost);
-    if (together == 8)
-      return 0.0;
-    // `mma` takes single ones, and a lane of `wgmma` has no more than some to
-    // store.
-    if (kernel != GPUKernel::Wgmma || together == 1)
-      return elements * rates.ragged.clocksPerElement16Bit;
-    return isInput ? elements / together * rates.dense.clocksPerNarrowCopy : 0;
-  };
-  return GPUResources(machine).getClockSeconds(
-      getClocks(region.innermostInput, region.inputElements, true) +
-      getClocks(region.innermostOutput, region.outputElements, false));
+  double clocks = 0;
+  if (isRagged(region.innermostInput))
+    clocks += region.inputElements * (isWhole ? rates.clocksPerSpread16Bit
+                                              : rates.clocksPerElement16Bit);
+  if (isRagged(region.innermostOutput))
+    clocks += region.outputElements * rates.clocksPerSharedStore16Bit;
+  return GPUResources(machine).getClockSeconds(clocks);
 }
 
 double kron::estimateRegionSeconds(GPUKernel kernel, const Problem &region,
@@ -672,6 +673,5 @@ double kron::estimateRegionSeconds(GPUKernel kernel, const Problem &region,
                                    const GPUMachine &machine) {
   double seconds = estimateTime(kernel, region, tiling, machine).total;
   bool addsRagged = kernel == GPUKernel::Mma && !isSparse(region);
-  return addsRagged ? seconds + getRaggedSeconds(kernel, region, machine)
-                    : seconds;
+  return addsRagged ? seconds + getRaggedSeconds(region, machine) : seconds;
 }

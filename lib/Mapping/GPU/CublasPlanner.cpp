@@ -193,14 +193,12 @@ double kron::estimateRaggedSeconds(GPUKernel kernel, FusedOp fused,
   bool readsWhole = hasWholeSegments(fused.getInputs().front(), segment);
   bool storesWhole = hasWholeSegments(fused.getInit(), segment);
   if (!isWide(problem) && bytes == 2) {
-    // The estimate of `sparse` has these, but of a transposed input.
-    if (isSparse && !problem.readsTranspose)
+    // Estimates have these, but that of `sparse` for a transposed input.
+    if (!isSparse || !problem.readsTranspose)
       return seconds;
     double clocks = 0;
     if (!storesWhole)
-      clocks +=
-          problem.outputElements * (isSparse ? rates.clocksPerSparseResult16Bit
-                                             : rates.clocksPerElement16Bit);
+      clocks += problem.outputElements * rates.clocksPerSparseResult16Bit;
     if (!readsWhole)
       clocks += problem.inputElements * rates.clocksPerElement16Bit;
     return seconds + GPUResources(machine).getClockSeconds(clocks);

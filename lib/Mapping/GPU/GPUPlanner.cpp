@@ -183,6 +183,11 @@ static Candidate evaluate(const Planner &planner, FusedOp fused,
   if (planner.family == GPUKernel::Mma)
     if (auto time = estimateSmallGroups(fused, problem, machine))
       candidate.time = *time;
+  if (planner.kernel == GPUKernel::Mma) {
+    double ragged = getRaggedSeconds(problem, machine);
+    candidate.time.shared += ragged;
+    candidate.time.total += ragged;
+  }
   if (planner.kernel == GPUKernel::Simt)
     if (auto time = estimateSimt(
             fused, std::get<SmallVector<GPUPlanAttr>>(candidate.plans).front(),
@@ -411,9 +416,9 @@ std::optional<KernelTime> kron::estimateRegion(FusedOp fused,
   return fastest ? std::optional(fastest->time) : std::nullopt;
 }
 
-std::optional<KernelTime>
-kron::estimateRegionOrCall(FusedOp fused, const GPUMachine &machine,
-                           bool allowsCublas) {
+std::optional<KernelTime> kron::estimateRegionOrCall(FusedOp fused,
+                                                     const GPUMachine &machine,
+                                                     bool allowsCublas) {
   std::optional<KernelTime> kernel = estimateRegion(fused, machine);
   if (!allowsCublas || hasEmptyArray(fused) ||
       std::holds_alternative<std::string>(planCublas(fused, machine)))

@@ -47,6 +47,8 @@ public:
   MmaChoices choices;
 
 private:
+  bool choose(StringRef name, bool wanted) const;
+  std::optional<std::string> run(int64_t columns, bool whole, bool shared);
   int64_t getGiven(StringRef name) const { return given ? given.get(name) : 0; }
   int64_t chooseSegment(int64_t size, int64_t elements, int64_t wanted);
   int64_t chooseTurnedRows(int64_t elements, int64_t wanted);
@@ -290,10 +292,40 @@ bool MmaPlanner::chooseStream(int64_t cluster) {
   return false;
 }
 
+/// The value of field `name`; `wanted` if it is not given.
+bool MmaPlanner::choose(StringRef name, bool wanted) const {
+  return given && given.has(name) ? given.get(name) != 0 : wanted;
+}
+
+/// Columns of 16 bits arrive as they lie where they would be loaded one by one
+/// otherwise, and leave through shared memory where they would be stored so: a
+/// lane has neighbours of many rows, unless these are shorter than what it has.
+/// If there is room for that.
 std::optional<std::string> MmaPlanner::run(int64_t columns) {
+  int64_t inner = region.numColumns, unit = kSegmentChunkBytes / 2;
+  auto isOfColumns = [&](Type type) {
+    return region.hasColumns && getElementBytes(type) == 2 &&
+           !ShapedType::isDynamic(inner);
+  };
+  bool whole =
+      choose("whole_copies", isOfColumns(region.inputType) && inner % 2 != 0);
+  bool shared = choose("shared_store", isOfColumns(region.outputType) &&
+                                           inner > unit && inner % unit != 0);
+  std::optional<std::string> reason = run(columns, whole, shared);
+  bool keepsWhole = choose("whole_copies", false);
+  bool keepsShared = choose("shared_store", false);
+  if (reason && (whole != keepsWhole || shared != keepsShared))
+    return run(columns, keepsWhole, keepsShared);
+  return reason;
+}
+
+std::optional<std::string> MmaPlanner::run(int64_t columns, bool whole,
+                                           bool shared) {
   int64_t threads = getGiven("threads"), ctas = getGiven("ctas_per_sm"),
           stages = getGiven("stages"), cluster = getGiven("cluster");
   choices = MmaChoices();
+  choices.wholeCopies = whole;
+  choices.sharedStore = shared;
   chooseTile(columns);
   choices.threads =
       threads ? threads : std::max(choices.threads, 32 * getLeastWarps());
@@ -309,7 +341,7 @@ std::optional<std::string> MmaPlanner::run(int64_t columns) {
   if (std::optional<std::string> reason = complete())
     return reason;
   auto fits = [&](int64_t number) {
-    return plan.sharedBytes + (number - 1) * plan.inputLayout.bytes <=
+    return plan.sharedBytes + (number - 1) * plan.getStageBytes() <=
            machine.getSharedBytes(choices.ctasPerSM);
   };
   while (!ctas && choices.ctasPerSM > 1 && !fits(1))

@@ -43,6 +43,7 @@ private:
   int64_t getTogether(bool isResult) const;
   bool loadsVectors() const;
   double getSingleSeconds() const;
+  double getOrderSeconds() const;
   double getLoadSeconds() const;
   double getStoreSeconds() const;
 
@@ -56,7 +57,9 @@ private:
            getTogether(/*isResult=*/true) > 1;
   }
   /// Whether a group waits for its next tile with nothing else to do.
-  bool waitsForTile() const { return plan.buffers == 1 && !refills(); }
+  bool waitsForTile() const {
+    return plan.buffers == 1 && !refills() && !plan.segments;
+  }
 
   const WgmmaPlan &plan;
   const Problem &problem;
@@ -171,8 +174,12 @@ double WgmmaCost::getLoadSeconds() const {
     if (axis.isContiguous)
       segment = axis.tile;
   double underWay = getGroups() * (plan.buffers - 1) * plan.landing.getBytes();
+  // All of them are on their way while a tile that was put in order is
+  // multiplied.
+  if (plan.segments)
+    underWay = getGroups() * plan.getArrivingBytes();
   // With one buffer, the next tile comes as far as the second-level cache.
-  if (plan.buffers == 1)
+  else if (plan.buffers == 1)
     underWay = refills() ? rates.refilledBytes : rates.singleBytes;
   return resources.getMemorySeconds(problem.inputElements *
                                         problem.getElementBytes(),
@@ -212,13 +219,34 @@ bool WgmmaCost::loadsVectors() const {
          kWgmmaVectorBytes;
 }
 
+/// What it takes to move elements of 16 bits that go alone, through registers,
+/// or in order through shared memory. Asynchronous copies of few elements are
+/// hidden behind other tiles.
+double WgmmaCost::getOrderSeconds() const {
+  if (plan.landing.elementBytes != 2)
+    return 0;
+  const RaggedRates &ragged = getGPURates(machine).ragged;
+  double load = 0, store = 0;
+  if (plan.segments)
+    load = ragged.clocksPerSpread16Bit;
+  else if (getTogether(/*isResult=*/false) == 1)
+    load = ragged.clocksPerLoad16Bit;
+  bool isSingle = getTogether(/*isResult=*/true) == 1;
+  if (plan.sharedStore || (isSingle && plan.steps.size() > 1))
+    store = ragged.clocksPerSharedStore16Bit;
+  else if (isSingle)
+    store = ragged.clocksPerStore16Bit;
+  return resources.getClockSeconds(problem.inputElements * load +
+                                   problem.outputElements * store);
+}
+
 /// What single elements take where tiles come in pieces: their copies, of each
 /// share of a large factor, and results that go from registers to parts of
 /// sectors: not those that the lanes of a row shift. Whole tiles are copied
 /// while others are multiplied, and results of theirs go through shared memory.
 double WgmmaCost::getSingleSeconds() const {
   if (plan.pieces == 1)
-    return 0;
+    return getOrderSeconds();
   double clocks = 0;
   if (!loadsVectors())
     clocks += plan.getShares() * problem.inputElements /

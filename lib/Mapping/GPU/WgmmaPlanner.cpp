@@ -46,6 +46,8 @@ private:
   SmallVector<int64_t> getTileSizes(int axis, int64_t wanted, int64_t first,
                                     int64_t last) const;
   void consider(WgmmaPlan &candidate);
+  SmallVector<bool> getVariants(StringRef name, bool mayHelp) const;
+  void considerWhole(WgmmaPlan candidate);
   void considerGroups(WgmmaPlan candidate);
   void considerPieces(WgmmaPlan candidate);
 
@@ -110,11 +112,39 @@ void Planner::consider(WgmmaPlan &candidate) {
   }
 }
 
-/// Tiles that are loaded whole.
-void Planner::considerGroups(WgmmaPlan candidate) {
+/// The values of a field that are 0 and, where it `mayHelp`, 1, or the given
+/// one.
+SmallVector<bool> Planner::getVariants(StringRef name, bool mayHelp) const {
+  if (given && given.has(name))
+    return {given.get(name) != 0};
+  return mayHelp ? SmallVector<bool>{false, true} : SmallVector<bool>{false};
+}
+
+/// Tiles that are loaded whole: by the accesses that sizes allow, or as they
+/// lie where these are of single elements.
+void Planner::considerWhole(WgmmaPlan candidate) {
   if (candidate.getShares() > 1 || !isAllowed("k_piece", 0))
     return;
-  setWgmmaTile(candidate);
+  // Of 16 bits, what is alone is no copy.
+  auto isSingle = [&](int64_t size) {
+    return candidate.landing.elementBytes == 2 &&
+           !ShapedType::isDynamic(size) && size % 2 != 0;
+  };
+  for (bool whole :
+       getVariants("whole_copies", isSingle(plan.axes.back().before)))
+    for (bool shared : getVariants("shared_store",
+                                   plan.steps.size() == 1 && !plan.quantize &&
+                                       isSingle(plan.getResultAxis().after))) {
+      candidate.wholeCopies = whole;
+      candidate.sharedStore = shared;
+      setWgmmaTile(candidate);
+      if (!whole || candidate.segments)
+        considerGroups(candidate);
+    }
+}
+
+/// With as many warpgroups per tile as are best.
+void Planner::considerGroups(WgmmaPlan candidate) {
   for (int64_t group = 1; group <= plan.getWarpgroups(); ++group) {
     if (plan.getWarpgroups() % group != 0 ||
         !isAllowed("warpgroups_per_tile", group))
@@ -132,7 +162,8 @@ void Planner::considerPieces(WgmmaPlan candidate) {
     candidate.pieceK = given.get("k_piece");
   if (candidate.pieceK == 0 || candidate.steps.size() > 1 ||
       candidate.landing.elementBytes != 4 || first.sizeK <= candidate.pieceK ||
-      !isAllowed("warpgroups_per_tile", 1))
+      !isAllowed("warpgroups_per_tile", 1) || !isAllowed("whole_copies", 0) ||
+      !isAllowed("shared_store", 0))
     return;
   setWgmmaTile(candidate);
   if (first.getBlocks() == 1)
@@ -170,7 +201,7 @@ std::variant<WgmmaPlan, std::string> Planner::run() {
          getTileSizes(plan.columnAxis, getGiven("columns"), 8, 128)) {
       plan.rows = rows;
       plan.columns = columns;
-      considerGroups(plan);
+      considerWhole(plan);
       considerPieces(plan);
     }
   if (!best)
@@ -245,6 +276,5 @@ std::optional<double> kron::estimateWgmmaRegion(const Problem &region,
   auto *found = std::get_if<WgmmaPlan>(&chosen);
   if (!found)
     return std::nullopt;
-  return estimateWgmmaTime(*found, region, machine).total +
-         getRaggedSeconds(GPUKernel::Wgmma, region, machine);
+  return estimateWgmmaTime(*found, region, machine).total;
 }

@@ -148,7 +148,7 @@ static void addLayouts(MmaPlan &plan) {
     return;
   }
   plan.inputLayout = TileLayout::get(before, getElementBytes(plan.inputType));
-  if (plan.steps.size() > 1)
+  if (plan.steps.size() > 1 || plan.sharedStore)
     plan.workLayout = TileLayout::get(largest, getElementBytes(plan.type));
 }
 
@@ -424,6 +424,35 @@ static std::optional<std::string> addStream(MmaPlan &plan) {
 }
 
 //===----------------------------------------------------------------------===//
+// Segments
+//===----------------------------------------------------------------------===//
+
+/// Lets tiles arrive and leave as they lie where that is chosen; why they
+/// cannot.
+static std::optional<std::string> addSegments(MmaPlan &plan) {
+  if (plan.sharedStore &&
+      (plan.cluster > 1 || getElementBytes(plan.outputType) != 2))
+    return expects("shared_store to be 0 unless results are of 16 bits and a "
+                   "CTA has them all",
+                   1);
+  if (!plan.wholeCopies)
+    return std::nullopt;
+  SmallVector<int64_t> sizes, strides;
+  for (const MmaDim &dim : plan.dims) {
+    sizes.push_back(dim.sizeK);
+    strides.push_back(dim.stride);
+  }
+  if (plan.piece.empty())
+    plan.segments =
+        BoxSegments::get(sizes, strides, getElementBytes(plan.inputType));
+  if (plan.segments)
+    return std::nullopt;
+  return expects("whole_copies to be 0 where tiles come in pieces or no "
+                 "elements of one lie side by side",
+                 1);
+}
+
+//===----------------------------------------------------------------------===//
 // Plan
 //===----------------------------------------------------------------------===//
 
@@ -445,6 +474,8 @@ kron::completeMmaPlan(const MmaRegion &region, const MmaChoices &choices) {
   if (std::optional<std::string> reason = checkStepWarps(plan))
     return *reason;
   addLayouts(plan);
+  if (std::optional<std::string> reason = addSegments(plan))
+    return *reason;
   plan.mayKeepFactors = plan.getFactorRegisters() <= kMaxKeptRegisters;
   if (plan.keepsFactors && !plan.mayKeepFactors)
     return expects("keeps_factor to be 0, as factors take " +

@@ -190,6 +190,9 @@ std::variant<MmaRegion, std::string> kron::describeMma(FusedOp fused) {
   for (const MmaDim &axis : region.axes)
     if (axis.product && std::max(axis.sizeK, axis.sizeN) > kLargestFactor)
       return "a factor has more than 256 rows or columns";
+  SmallVector<int64_t> strides = getKnownStrides(fused.getInputs().front());
+  for (MmaDim &axis : region.axes)
+    axis.stride = strides[getInputDim(fused, axis.axes.back())];
   describeTile(fused, region);
   return region;
 }

@@ -35,9 +35,9 @@ static constexpr int64_t kMaxKept = 64;
 bool WgmmaPlan::canRefill() const {
   const WgmmaStep &last = steps.back();
   // Four rows are neighbours in memory, and no warp repeats another one's rows.
-  if (buffers != 1 || pieces != 1 || !inPlace || landing.elementBytes != 4 ||
-      last.innermost || last.radix.back() % 4 != 0 ||
-      last.rows % kWgmmaRows != 0)
+  if (buffers != 1 || pieces != 1 || wholeCopies || sharedStore ||
+      landing.elementBytes != 4 || last.innermost ||
+      last.radix.back() % 4 != 0 || last.rows % kWgmmaRows != 0)
     return false;
   // Its rows are all of the next tile.
   for (auto [number, axis] : llvm::enumerate(axes))
@@ -186,6 +186,8 @@ static void mergeAxes(FusedOp fused, WgmmaPlan &plan) {
     own.isContiguous = strides.front()[axis] == 1;
     plan.axes.push_back(own);
   }
+  for (WgmmaAxis &axis : plan.axes)
+    axis.stride = strides.front()[axis.strideAxis];
 }
 
 /// Whether tiles have enough of `axis` for segments of sectors.
@@ -301,7 +303,6 @@ static void addStep(WgmmaPlan &plan, unsigned product, int64_t sizeK,
 }
 
 static void finishSteps(WgmmaPlan &plan, Type element) {
-  plan.inPlace = element.isF32() || plan.steps.size() == 1;
   plan.landing.elementBytes = getElementBytes(element);
 }
 
@@ -391,6 +392,16 @@ static void addAxes(const Problem &problem, WgmmaPlan &plan) {
   else if (problem.readsColumns && contiguous > 0)
     --contiguous;
   plan.axes[contiguous].isContiguous = true;
+  if (contiguous + 1 != plan.axes.size())
+    return;
+  // Arrays have no gaps.
+  int64_t stride = 1;
+  for (WgmmaAxis &axis : llvm::reverse(plan.axes)) {
+    axis.stride = stride;
+    if (ShapedType::isDynamic(axis.before))
+      return;
+    stride *= axis.before;
+  }
 }
 
 std::optional<WgmmaPlan> kron::describeWgmma(const Problem &problem) {
@@ -452,6 +463,18 @@ static void setLayout(WgmmaLayout &layout, const WgmmaPlan &plan) {
   layout.elements = llvm::alignTo(pitch, period);
 }
 
+/// How a tile of `plan` lies in the input, if neighbours do side by side.
+static std::optional<BoxSegments> getSegments(const WgmmaPlan &plan) {
+  SmallVector<int64_t> sizes, strides;
+  for (auto [axis, pitch] : llvm::zip_equal(plan.axes, plan.landing.pitches)) {
+    if (pitch == 0)
+      continue;
+    sizes.push_back(axis.tile);
+    strides.push_back(axis.stride);
+  }
+  return BoxSegments::get(sizes, strides, plan.landing.elementBytes);
+}
+
 void kron::setWgmmaTile(WgmmaPlan &plan) {
   plan.pieces =
       plan.pieceK ? llvm::divideCeil(plan.steps.front().sizeK, plan.pieceK) : 1;
@@ -463,8 +486,13 @@ void kron::setWgmmaTile(WgmmaPlan &plan) {
     else if (static_cast<int>(number) == plan.columnAxis)
       axis.tile = plan.columns;
   }
+  plan.inPlace = plan.landing.elementBytes == 4 ||
+                 (plan.steps.size() == 1 && !plan.sharedStore);
   setLayout(plan.landing, plan);
   setLayout(plan.work, plan);
+  plan.segments = std::nullopt;
+  if (plan.wholeCopies)
+    plan.segments = getSegments(plan);
   for (auto [index, step] : llvm::enumerate(plan.steps)) {
     step.radix.clear();
     step.rows = 1;
@@ -566,6 +594,12 @@ static std::string findWrongChoice(FusedOp fused, const WgmmaPlan &plan) {
     return expects("warpgroups_per_tile to divide the " +
                        Twine(plan.getWarpgroups()) + " warpgroups of a CTA",
                    plan.groupSize);
+  if (plan.pieceK != 0 && (plan.wholeCopies || plan.sharedStore))
+    return expects("whole_copies and shared_store to be 0 where tiles come in "
+                   "pieces",
+                   1);
+  if (plan.quantize && plan.sharedStore)
+    return expects("shared_store to be 0 where rows are quantized", 1);
   return findWrongPieces(plan);
 }
 
@@ -581,6 +615,10 @@ std::variant<WgmmaPlan, std::string> kron::readWgmmaPlan(FusedOp fused,
   if (!reason.empty())
     return reason;
   setWgmmaTile(*read);
+  if (read->wholeCopies && !read->segments)
+    return expects("whole_copies to be 0 where no elements of a tile lie side "
+                   "by side",
+                   1);
   if (read->pieces > 1 && read->steps.front().rows > kWgmmaRows)
     return expects("tile and columns to make at most 64 rows where tiles come "
                    "in pieces",

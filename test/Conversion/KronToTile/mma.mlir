@@ -146,3 +146,28 @@ func.func @apart(%x: memref<?x1024xf32>, %f: memref<64x64xf32>, %g: memref<16x16
     outs(%y : memref<?x1024xf32>) {plan = #kron.gpu_plan<kernel = mma, tile = 1, threads = 128, inner_chain = 0, step_warps = [4, 2]>}
   return
 }
+
+// -----
+
+// Verify that rows of 10 elements are copied as they lie, put in order and multiplied, and that
+// results go through shared memory.
+// CHECK-LABEL: gpu.func @whole_0(
+// CHECK:         %[[TILE:.*]] = tile.alloc : !tile.buffer<{{.*}}xf16
+// CHECK-NEXT:    %[[RING:.*]] = tile.alloc : !tile.ring<2 of <1x328xf16>>
+// CHECK-NEXT:    %[[WORK:.*]] = tile.alloc : !tile.buffer<{{.*}}xf32
+// CHECK:         tile.for
+// CHECK:           %[[SLOT:.*]] = tile.wait %[[RING]] pending 1
+// CHECK:           tile.spread %[[SLOT]] of %{{.*}} to %[[PART:.*]] axes [0, 1]
+// CHECK-NEXT:      tile.release %[[SLOT]]
+// CHECK-NEXT:      tile.barrier
+// CHECK:           tile.copy %{{.*}} + 2] to %{{.*}} bytes 16 fill axes [0, 1] box [32, 10]
+// CHECK:           tile.load %[[TILE]]
+// CHECK:           tile.exchange %{{.*}} to %[[WORK]]
+// CHECK:           tile.barrier
+// CHECK-NEXT:      %[[SUMS:.*]] = tile.resize %[[WORK]]
+// CHECK-NEXT:      tile.store %[[SUMS]] to %{{.*}} bytes 2 axes [0, 1]
+func.func @whole(%x: memref<1000x10xf16>, %f: memref<10x10xf16>, %y: memref<1000x10xf16>) {
+  kron.mkm ins(%x : memref<1000x10xf16>) factors(%f : memref<10x10xf16>)
+    outs(%y : memref<1000x10xf16>) {plan = #kron.gpu_plan<kernel = mma, tile = 32, stages = 2, whole_copies = 1, shared_store = 1>}
+  return
+}

@@ -190,7 +190,7 @@ func.func @turned(%x: memref<4096x?xf32>, %f: memref<64x64xf32>, %y: memref<?x40
 // CHECK:         tile.store %[[OWN]] to %{{.*}} bytes 2 axes
 func.func @half(%x: memref<200x961xf16>, %f: memref<31x31xf16>, %y: memref<200x961xf16>) {
   kron.mkm ins(%x : memref<200x961xf16>) factors(%f, %f : memref<31x31xf16>, memref<31x31xf16>)
-    outs(%y : memref<200x961xf16>) {plan = #kron.gpu_plan<kernel = wgmma>}
+    outs(%y : memref<200x961xf16>) {plan = #kron.gpu_plan<kernel = wgmma, whole_copies = 0>}
   return
 }
 
@@ -278,5 +278,50 @@ func.func @fours(%x: memref<4624x4624xf16>, %f: memref<68x68xf16>, %g: memref<68
 // CHECK:         tile.store %{{.*}} bytes 4
 func.func @added(%x: memref<64x1024xf16>, %f: memref<64x64xf16>, %z: memref<64x1024xf16, strided<[1026, 1]>>, %y: memref<64x1024xf16>) {
   kron.kmm ins(%x : memref<64x1024xf16>) factors(%f : memref<64x64xf16>) outs(%y : memref<64x1024xf16>) beta(1.0 : f32) addend(%z : memref<64x1024xf16, strided<[1026, 1]>>) {plan = #kron.gpu_plan<kernel = wgmma>}
+  return
+}
+
+// -----
+
+// Verify that a tile of rows of 289 elements is copied as it lies, one segment that starts anywhere,
+// and put in order before it is multiplied; the next one is copied meanwhile.
+// CHECK-LABEL: gpu.func @whole_0(
+// CHECK-SAME:      %[[X:.*]]: !tile.view<1000x17x17xbf16, [289, 17, 1]>, %[[Y:.*]]: !tile.view<1000x17x17xbf16, [289, 17, 1]>,
+// CHECK:         %[[TILE:.*]] = tile.alloc : !tile.buffer<3x24x32xbf16
+// CHECK-NEXT:    %[[RING:.*]] = tile.alloc : !tile.ring<2 of <1x880xbf16>>
+// CHECK-COUNT-2: tile.copy %[[X]]{{.*}} bytes 16 fill axes [0, 1, 2] box [3, 17, 17]
+// CHECK:         tile.for %[[T:.*]] to
+// CHECK-NEXT:      %[[SLOT:.*]] = tile.wait %[[RING]] pending 1
+// CHECK-NEXT:      tile.barrier
+// CHECK-NEXT:      %[[PART:.*]] = tile.resize %[[TILE]]
+// CHECK-NEXT:      tile.spread %[[SLOT]] of %[[X]][%[[T]]] to %[[PART]] axes [0, 1, 2]
+// CHECK-NEXT:      tile.release %[[SLOT]]
+// CHECK-NEXT:      tile.barrier
+// CHECK-NEXT:      %[[FREE:.*]] = tile.acquire %[[RING]]
+// CHECK-NEXT:      tile.copy %[[X]][%[[T]] + 2] to %[[FREE]] bytes 16
+// CHECK-NEXT:      tile.for_fibres
+// CHECK:             tile.contract_fibres %[[TILE]]
+func.func @whole(%x: memref<1000x289xbf16>, %f: memref<17x17xbf16>, %g: memref<17x17xbf16>, %y: memref<1000x289xbf16>) {
+  kron.mkm ins(%x : memref<1000x289xbf16>) factors(%f, %g : memref<17x17xbf16>, memref<17x17xbf16>)
+    outs(%y : memref<1000x289xbf16>) {plan = #kron.gpu_plan<kernel = wgmma, tile = 3, stages = 2, whole_copies = 1>}
+  return
+}
+
+// -----
+
+// Verify that columns of a row of 2601 elements are a segment each, and that results of one factor
+// go through shared memory, from where neighbours are stored together.
+// CHECK-LABEL: gpu.func @columns_0(
+// CHECK:         tile.alloc : !tile.ring<2 of <51x72xf16>>
+// CHECK:         %[[WORK:.*]] = tile.alloc : !tile.buffer<{{.*}}xf32
+// CHECK:         tile.copy %{{.*}} bytes 16 fill axes [0, 1] box [51, 64]
+// CHECK:         tile.for_fibres
+// CHECK:           tile.exchange %{{.*}} to %[[WORK]]
+// CHECK:         tile.barrier
+// CHECK-NEXT:    %[[SUMS:.*]] = tile.resize %[[WORK]]
+// CHECK-NEXT:    tile.store %[[SUMS]] to %{{.*}} bytes 2 axes [0, 1]
+func.func @columns(%x: memref<51x2601xf16>, %f: memref<51x51xf16>, %y: memref<51x2601xf16>) {
+  kron.kmm ins(%x : memref<51x2601xf16>) factors(%f : memref<51x51xf16>)
+    outs(%y : memref<51x2601xf16>) {plan = #kron.gpu_plan<kernel = wgmma, columns = 64, stages = 2, whole_copies = 1, shared_store = 1>}
   return
 }

@@ -78,11 +78,10 @@ double estimateRegionSeconds(GPUKernel kernel, const Problem &region,
                              const KernelTiling &tiling,
                              const GPUMachine &machine);
 
-/// What kernels on tensor cores, but for sparse factors, add to `region` for
-/// 16-bit elements of which few lie together: segments start anywhere, or at
-/// multiples of less than 16 bytes.
-double getRaggedSeconds(GPUKernel kernel, const Problem &region,
-                        const GPUMachine &machine);
+/// What `mma` adds to `region` for 16-bit elements that do not lie together in
+/// whole accesses: segments start anywhere, or at multiples of less than 16
+/// bytes.
+double getRaggedSeconds(const Problem &region, const GPUMachine &machine);
 
 /// The columns (segments of 128 bytes, or as few as 32 where the tile footprint
 /// would not fit otherwise) that tile footprints of `problem` take; 0 if not

@@ -40,6 +40,8 @@ struct MmaDim {
   ModeProductOp product;
   /// Sizes in the tile before and after the factor.
   int64_t sizeK = 1, sizeN = 1;
+  /// Elements of the input from one position to the next; dynamic if not known.
+  int64_t stride = ShapedType::kDynamic;
 };
 
 /// Axes of the fused region whose positions are shared out among tiles.
@@ -130,6 +132,9 @@ struct MmaChoices {
   bool chainsInner = false;
   /// Warps that share the results of each step; none: one.
   SmallVector<int64_t> stepWarps;
+  /// Whether tiles are copied as segments lie, wherever they start, and whether
+  /// results go through shared memory.
+  bool wholeCopies = false, sharedStore = false;
 
   template <typename Visitor>
   static void visitFields(Visitor &visit, MmaChoices &choices) {
@@ -144,6 +149,8 @@ struct MmaChoices {
     visit("keeps_factor", choices.keepsFactors);
     visit("inner_chain", choices.chainsInner);
     visit("step_warps", choices.stepWarps);
+    visit("shared_store", choices.sharedStore);
+    visit("whole_copies", choices.wholeCopies);
   }
 };
 
@@ -155,6 +162,8 @@ struct MmaPlan : MmaRegion, MmaChoices {
   /// group.
   TileLayout inputLayout;
   std::optional<MmaStream> stream;
+  /// How tiles arrive that are copied as they lie.
+  std::optional<BoxSegments> segments;
   /// Where intermediates are kept, if they have another type than the input or
   /// that is a stream; otherwise they replace the input.
   std::optional<TileLayout> workLayout;
@@ -168,13 +177,22 @@ struct MmaPlan : MmaRegion, MmaChoices {
   bool isSplit(const MmaStep &step) const {
     return cluster > 1 && &step == &steps.back();
   }
+  /// Whether results of `step` go from registers to the result.
+  bool isStored(const MmaStep &step) const {
+    return &step == &steps.back() && !sharedStore;
+  }
   int64_t getWarpGroups(const MmaStep &step) const {
     return std::max<int64_t>(1, getWarps() / step.warps);
   }
-  /// Bytes of shared memory that input lands in.
+  /// Bytes of shared memory that one more stage takes, and that input lands in.
+  int64_t getStageBytes() const {
+    return segments ? segments->getBytes(inputLayout.elementBytes)
+                    : inputLayout.bytes;
+  }
   int64_t getInputBytes() const {
-    return inputLayout.bytes *
-           (stream ? getWarpGroups(steps.front()) * stream->slots : stages);
+    if (stream)
+      return inputLayout.bytes * getWarpGroups(steps.front()) * stream->slots;
+    return getStageBytes() * stages + (segments ? inputLayout.bytes : 0);
   }
   /// Registers that the factors of all steps take.
   int64_t getFactorRegisters() const;

@@ -21,6 +21,7 @@
 #define KRON_PLAN_GPU_WGMMAPLAN_H
 
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Dialect/Tile/IR/TileLayout.h"
 #include "kron/Plan/GPU/Problem.h"
 #include "kron/Plan/GPU/WgmmaOperand.h"
 #include <optional>
@@ -57,6 +58,8 @@ struct WgmmaAxis {
   int step = -1;
   /// Whether neighbours of the input lie along it.
   bool isContiguous = false;
+  /// Elements of the input from one position to the next; dynamic if not known.
+  int64_t stride = ShapedType::kDynamic;
   /// Positions per tile. More than one only for contracted axes (all), the
   /// rows and the columns.
   int64_t tile = 1;
@@ -116,6 +119,9 @@ struct WgmmaChoices {
   int64_t pieceK = 0;
   /// Whether rows are stored in 8 bits, for the kron.quantize that reads them.
   bool quantize = false;
+  /// Whether tiles are copied as segments lie, wherever they start, and whether
+  /// all results go through shared memory.
+  bool wholeCopies = false, sharedStore = false;
 
   template <typename Visitor>
   static void visitFields(Visitor &visit, WgmmaChoices &choices) {
@@ -127,6 +133,8 @@ struct WgmmaChoices {
     visit("warpgroups_per_tile", choices.groupSize);
     visit("k_piece", choices.pieceK);
     visit("quantize", choices.quantize);
+    visit("shared_store", choices.sharedStore);
+    visit("whole_copies", choices.wholeCopies);
   }
 };
 
@@ -142,6 +150,8 @@ struct WgmmaPlan : WgmmaChoices {
   /// (the same tile for f32).
   WgmmaLayout landing, work;
   bool inPlace = true;
+  /// How tiles arrive that are copied as they lie.
+  std::optional<BoxSegments> segments;
   /// Pieces that a tile is loaded in.
   int64_t pieces = 1;
   int64_t factorBytes = 0;
@@ -157,7 +167,13 @@ struct WgmmaPlan : WgmmaChoices {
   int64_t getNumGroups() const { return getWarpgroups() / groupSize; }
   /// Bytes of shared memory of one group.
   int64_t getGroupBytes() const {
-    return buffers * landing.getBytes() + (inPlace ? 0 : work.getBytes());
+    return getArrivingBytes() + (segments ? landing.getBytes() : 0) +
+           (inPlace ? 0 : work.getBytes());
+  }
+  /// Of them, those of tiles on their way.
+  int64_t getArrivingBytes() const {
+    return buffers * (segments ? segments->getBytes(landing.elementBytes)
+                               : landing.getBytes());
   }
   /// Bytes in which warps leave what they know of a row that is quantized: of
   /// two rows in turn, a word each.

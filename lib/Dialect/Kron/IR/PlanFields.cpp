@@ -308,7 +308,7 @@ static constexpr PlanField kFields[] = {
         "1: results of the factor are the rows of the kernel, rows of the "
         "data its results"),
     defaulted(
-        "shared_store", 0, 1, 0, kSparse,
+        "shared_store", 0, 1, 0, kSparse | kMma | kWgmma,
         "1: results go through shared memory, so that warps store what lies "
         "side by side together"),
     defaulted(
@@ -316,6 +316,10 @@ static constexpr PlanField kFields[] = {
         "1: data whose rows start at no multiples of 16 bytes are copied by 16 "
         "bytes, and chunks are made of them in shared memory; 2: so is the "
         "factor"),
+    defaulted(
+        "whole_copies", 0, 1, 0, kMma | kWgmma,
+        "1: tiles whose segments start anywhere are copied by 16 bytes as "
+        "they lie, and put in order in shared memory"),
     defaulted(
         "shift", 0, 64, 0, kSparse,
         "where groups of results start anywhere, but at the same place in "

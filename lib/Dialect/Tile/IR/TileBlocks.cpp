@@ -674,9 +674,19 @@ LogicalResult tile::verifyFilled(CopyOp op) {
                           "copied has to be waited for");
   // copy_c17
   if (op.getPart() || op.getGroups() != 1 || op.getSplit() || op.getRows() ||
-      getRing(op.getBuffer()) || given != order || !op.getAxes())
+      getRing(op.getBuffer()) || (!op.getBox() && given != order) ||
+      !op.getAxes())
     return op.emitOpError("expects axes and an order of a buffer's dimensions "
                           "with fill, without rows, part, groups and split");
+  if (std::optional<ArrayRef<int64_t>> box = op.getBox()) {
+    // copy_c20
+    if (op.getOrder() || op.getRounded() ||
+        int64_t(op.getBytes()) != kSegmentChunkBytes)
+      return op.emitOpError(
+          "expects copies of 16 bytes of a box, without order "
+          "and rounded");
+    return verifySegments(op, view, buffer, *op.getAxes(), *box);
+  }
   // copy_c1
   if (view.getElementType() != buffer.getElementType())
     return op.emitOpError("expects elements of type ")

@@ -245,6 +245,19 @@ LogicalResult HazardCheck::pair(PairChunksOp op) {
   return success();
 }
 
+LogicalResult HazardCheck::spread(SpreadOp op) {
+  // spread_c4
+  if (failed(read(op, op->getOperand(0), Access())))
+    return failure();
+  Memory &found = get(op->getOperand(3));
+  // spread_c5
+  if (!found.readers.empty() || !found.writers.empty())
+    return op.emitOpError("fills what threads may have read or written: "
+                          "expects a tile.barrier in front");
+  found.writers.push_back(Access());
+  return success();
+}
+
 LogicalResult HazardCheck::wait(WaitOp op) {
   if (failed(checkArrived(op)))
     return failure();

@@ -230,6 +230,7 @@ LogicalResult HazardCheck::check(Operation *op) {
       .Case([&](ReleaseOp releaseOp) { return release(releaseOp); })
       .Case([&](CopyPiecesOp copy) { return startPieces(copy); })
       .Case([&](PairChunksOp op) { return pair(op); })
+      .Case([&](SpreadOp op) { return spread(op); })
       .Case<ForOp, ForSegmentsOp>([&](auto loop) { return checkTurns(loop); })
       .Case([&](ForPiecesOp loop) {
         // Its groups meet in front of the body and behind it.
@@ -299,6 +300,7 @@ LogicalResult tile::verifyHazards(gpu::GPUFuncOp kernel) {
             .Case<ContractOp, LoadOp>([](auto) { return 2; })
             .Case<MultiplyOp, ContractPiecesOp, ContractFibresOp>(
                 [](auto) { return 3; })
+            .Case<SpreadOp>([](auto) { return 4; })
             .Case<ExchangeOp, StoreOp, CopyOp>([](auto) { return 2; })
             .Case<AcquireOp, WaitOp, ReleaseOp, PrepareOp, ResizeOp, RefillOp,
                   RefilledOp, PairChunksOp, tile::QuantizeOp, ClearOp,

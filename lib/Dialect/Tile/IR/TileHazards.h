@@ -159,6 +159,7 @@ private:
   LogicalResult startPieces(CopyPiecesOp op);
   LogicalResult multiplyChunks(ContractPiecesOp op);
   LogicalResult pair(PairChunksOp op);
+  LogicalResult spread(SpreadOp op);
   LogicalResult checkArrived(Operation *op);
   /// All meet, or those of each group, which have memory of their own.
   void meetAll(bool isOfGroup = false);

@@ -169,3 +169,22 @@ int64_t TileLayout::getAlignment(unsigned begin, unsigned end,
       limit /= 2;
   return limit;
 }
+
+std::optional<BoxSegments> BoxSegments::get(ArrayRef<int64_t> sizes,
+                                            ArrayRef<int64_t> strides,
+                                            int64_t elementBytes) {
+  BoxSegments segments;
+  segments.inner = sizes.size();
+  // Where a box ends within an axis, the next stride is longer than what it
+  // has.
+  while (segments.inner > 0 &&
+         (sizes[segments.inner - 1] == 1 ||
+          strides[segments.inner - 1] == segments.elements))
+    segments.elements *= sizes[--segments.inner];
+  if (segments.elements == 1)
+    return std::nullopt;
+  segments.count = llvm::product_of(sizes.take_front(segments.inner));
+  int64_t chunk = std::max<int64_t>(kSegmentChunkBytes / elementBytes, 1);
+  segments.room = llvm::alignTo(segments.elements + chunk - 1, chunk);
+  return segments;
+}

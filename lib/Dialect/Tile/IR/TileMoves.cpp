@@ -251,8 +251,8 @@ LogicalResult CopyOp::verify() {
   // copy_c17
   if (getFill())
     return verifyFilled(*this);
-  if (getAxes() || getLines() || getRounded())
-    return emitOpError("expects axes, lines and rounded with fill only");
+  if (getAxes() || getLines() || getRounded() || getBox())
+    return emitOpError("expects axes, lines, rounded and box with fill only");
   if (!getRows()) {
     int64_t rank = buffer.getShape().size();
     return failure(failed(verifyBoxes(*this, view, buffer.getShape(),

@@ -111,6 +111,11 @@ LogicalResult verifyDivision(gpu::GPUFuncOp kernel);
 /// Those of a copy that fills a buffer up with zeros.
 LogicalResult verifyFilled(CopyOp op);
 
+/// Whether `slot` has room for the segments of a box of `sizes` along `axes` of
+/// `view`, as they lie; else an error.
+LogicalResult verifySegments(Operation *op, ViewType view, BufferType slot,
+                             ArrayRef<int64_t> axes, ArrayRef<int64_t> sizes);
+
 /// Whether `axes` are axes of `view`, each once, or -1 for dimensions of one
 /// position, one for each of `sizes`; else an error.
 LogicalResult verifyAxes(Operation *op, ViewType view, ArrayRef<int64_t> axes,

@@ -53,7 +53,7 @@ LogicalResult tile::verifyDivision(gpu::GPUFuncOp kernel) {
             })
             .Case<AcquireOp, WaitOp, ReleaseOp, ResizeOp, ForFibresOp,
                   ContractFibresOp, IfAlignedOp, RefillOp, RefilledOp,
-                  PrefetchOp, PairChunksOp, tile::QuantizeOp>(
+                  PrefetchOp, PairChunksOp, SpreadOp, tile::QuantizeOp>(
                 [&](auto) { return mayBeWhole; })
             .Case([&](CopyOp copy) {
               return mayBeWhole && (copy.getFill() || copy.getPiecesAttr());

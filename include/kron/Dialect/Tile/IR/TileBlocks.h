@@ -47,6 +47,11 @@ unsigned getStoredDim(StoreOp op);
 /// What `buffer` is the same memory as, without its `tile.resize`.
 Value getOrigin(Value buffer);
 
+/// How a box of `sizes` along `axes` of `view` lies in memory; none if nothing
+/// lies side by side.
+std::optional<BoxSegments> getBoxSegments(ViewType view, ArrayRef<int64_t> axes,
+                                          ArrayRef<int64_t> sizes);
+
 /// Whether only one of both is executed, by what tile.if_aligned finds.
 bool areExclusive(Operation *lhs, Operation *rhs);
 

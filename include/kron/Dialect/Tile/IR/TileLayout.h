@@ -12,6 +12,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
+#include <optional>
 
 namespace mlir::kron {
 
@@ -70,6 +71,33 @@ struct TileLayout {
   /// The largest power of two up to `limit` elements that all positions along
   /// dimensions `begin` to `end` (excluded) are multiples of.
   int64_t getAlignment(unsigned begin, unsigned end, int64_t limit) const;
+};
+
+/// Bytes of a copy of what starts anywhere.
+inline constexpr int64_t kSegmentChunkBytes = 16;
+
+/// A box of an array in segments that lie in memory without a gap, wherever
+/// they start.
+struct BoxSegments {
+  /// The first dimension of a segment: those in front count segments.
+  unsigned inner = 0;
+  /// Segments, elements of one, and of the chunks of 16 bytes that it is part
+  /// of, at most.
+  int64_t count = 1, elements = 1, room = 1;
+
+  int64_t getBytes(int64_t elementBytes) const {
+    return count * room * elementBytes;
+  }
+  bool operator==(const BoxSegments &other) const {
+    return inner == other.inner && count == other.count &&
+           elements == other.elements && room == other.room;
+  }
+
+  /// Those of a box of `sizes` whose positions along each dimension are
+  /// `strides` elements apart, as far as these are known; none if no elements
+  /// lie side by side.
+  static std::optional<BoxSegments>
+  get(ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides, int64_t elementBytes);
 };
 
 } // namespace mlir::kron

@@ -19,6 +19,7 @@ include "kron/Dialect/Tile/IR/TileParts.td"
 include "kron/Dialect/Tile/IR/TileRows.td"
 include "kron/Dialect/Tile/IR/TileSteps.td"
 include "kron/Dialect/Tile/IR/TileSegments.td"
+include "kron/Dialect/Tile/IR/TileSpread.td"
 include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 
@@ -279,6 +280,11 @@ def Tile_CopyOp : Tile_Op<"copy"> {
     wanted by other CTAs. Where threads are a power of two, positions along inner axes are counted as
     powers of two if the copy is `rounded`, and few have none then: that is less arithmetic.
 
+    With `box`, the sizes of the tile, it comes in segments that lie without a gap in the view,
+    wherever they start: each by 16 bytes from the multiple of these in front of it on, as they
+    stand there, where the view turns out to start at such a multiple, else element by element, to the
+    same places. `tile.spread` makes a tile of that.
+
     A buffer that is no slot of a ring is filled through registers, with elements
     of the view or with sums of theirs: each thread has done its part once it is
     behind the operation, and a `tile.barrier` must follow. What is outside of the
@@ -325,6 +331,8 @@ def Tile_CopyOp : Tile_Op<"copy"> {
     18. Each slot is filled once, in the order of the ring.
     19. `pieces` are of chunks; the slot has as many pieces, and of each the tile's results,
         in rows with the room between them; `bytes` are 16, and there is nothing else.
+    20. `box` is of `fill` without `order` and `rounded`, with `bytes` of 16. The slot has as many rows as the tile
+        has segments, of elements in chunks of 16 bytes that a segment may be part of, without gaps.
 
     Example:
 
@@ -343,20 +351,21 @@ def Tile_CopyOp : Tile_Op<"copy"> {
                        ConfinedAttr<I64Attr, [IntPositive]>:$bytes,
                        UnitAttr:$split, UnitAttr:$fill,
                        OptionalAttr<DenseI64ArrayAttr>:$axes,
-                       OptionalAttr<Tile_PiecesAttr>:$pieces, UnitAttr:$lines,
+                       OptionalAttr<Tile_PiecesAttr>:$pieces,
+                       OptionalAttr<DenseI64ArrayAttr>:$box, UnitAttr:$lines,
                        UnitAttr:$rounded);
   let assemblyFormat = [{
     $view `[` custom<Turn>($tile, $ahead) `]` `to` $buffer (`part` $part^)?
     (`order` $order^)? (`groups` $groups^)? (`together` $together^)?
     (`rows` $rows^)? `bytes` $bytes (`split` $split^)? (`fill` $fill^)?
-    (`axes` $axes^)? (`lines` $lines^)? (`rounded` $rounded^)?
+    (`axes` $axes^)? (`lines` $lines^)? (`rounded` $rounded^)? (`box` $box^)?
     (`pieces` $pieces^)? attr-dict `:` type($view) `,` type($buffer)
   }];
   let builders = [OpBuilder<(ins "::mlir::Value":$view, "::mlir::Value":$tile, "int64_t":$ahead,
                                  "::mlir::Value":$buffer, "int64_t":$bytes), [{
     build($_builder, $_state, view, tile, ahead, buffer, /*part=*/nullptr, /*order=*/nullptr,
           /*groups=*/1, /*together=*/8, /*rows=*/nullptr, bytes, /*split=*/false,
-          /*fill=*/false, /*axes=*/nullptr, /*pieces=*/nullptr);
+          /*fill=*/false, /*axes=*/nullptr, /*pieces=*/nullptr, /*box=*/nullptr);
   }]>];
   let hasVerifier = 1;
 }

@@ -1,0 +1,67 @@
+// RUN: kron-opt %s --kron-decompose --kron-fuse="target=cuda chip=sm_90a" \
+// RUN:   --kron-plan="target=cuda chip=sm_90a cublas=false" --split-input-file | FileCheck %s
+
+// Tiles of 16 bits of odd sizes.
+
+// Verify that columns that are alone in memory are copied as they lie, and results go through
+// shared memory.
+// CHECK-LABEL: func.func @columns(
+// CHECK:         kron.fused {{.*}}<kernel = wgmma, {{.*}}shared_store = 1, whole_copies = 1>
+func.func @columns(%x: memref<51x6765201xf16>, %f: memref<51x51xf16>, %y: memref<51x6765201xf16>) {
+  kron.kmm ins(%x : memref<51x6765201xf16>) factors(%f : memref<51x51xf16>) outs(%y : memref<51x6765201xf16>)
+  return
+}
+
+// -----
+
+// Verify that pairs come by copies of their own.
+// CHECK-LABEL: func.func @pairs(
+// CHECK:         kron.fused {{.*}}<kernel = wgmma
+// CHECK-NOT:     whole_copies
+func.func @pairs(%x: memref<50x6765202xf16>, %f: memref<50x50xf16>, %y: memref<50x6765202xf16>) {
+  kron.kmm ins(%x : memref<50x6765202xf16>) factors(%f : memref<50x50xf16>) outs(%y : memref<50x6765202xf16>)
+  return
+}
+
+// -----
+
+// Verify that odd rows are not padded, copied as they lie for warpgroups, and not for mma.sync, which reads
+// single elements anyway.
+// CHECK-LABEL: func.func @rows(
+// CHECK:         kron.fused {{.*}}<kernel = wgmma, {{.*}}whole_copies = 1>
+func.func @rows(%x: memref<132651x2601xf16>, %f: memref<51x51xf16>, %y: memref<132651x2601xf16>) {
+  kron.mkm ins(%x : memref<132651x2601xf16>) factors(%f, %f : memref<51x51xf16>, memref<51x51xf16>) outs(%y : memref<132651x2601xf16>)
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @short_rows(
+// CHECK:         kron.fused {{.*}}<kernel = mma
+// CHECK-NOT:     {{shared_store|whole_copies}}
+func.func @short_rows(%x: memref<33688746x10xf16>, %f: memref<10x10xf16>, %y: memref<33688746x10xf16>) {
+  kron.mkm ins(%x : memref<33688746x10xf16>) factors(%f : memref<10x10xf16>) outs(%y : memref<33688746x10xf16>)
+  return
+}
+
+// -----
+
+// Verify that mma.sync has results of columns of 16 bits go through shared memory, and those of f32 not.
+// CHECK-LABEL: func.func @small(
+// CHECK:         kron.fused {{.*}}<kernel = mma, {{.*}}shared_store = 1, whole_copies = 1>
+func.func @small(%x: memref<35x300001xbf16>, %f: memref<7x7xbf16>, %g: memref<5x5xbf16>, %y: memref<35x300001xbf16>) {
+  kron.kmm ins(%x : memref<35x300001xbf16>) factors(%f, %g : memref<7x7xbf16>, memref<5x5xbf16>)
+    outs(%y : memref<35x300001xbf16>) {plan = #kron.gpu_plan<kernel = mma>}
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @small_f32(
+// CHECK:         kron.fused {{.*}}<kernel = mma
+// CHECK-NOT:     {{shared_store|whole_copies}}
+func.func @small_f32(%x: memref<35x300001xf32>, %f: memref<7x7xf32>, %g: memref<5x5xf32>, %y: memref<35x300001xf32>) {
+  kron.kmm ins(%x : memref<35x300001xf32>) factors(%f, %g : memref<7x7xf32>, memref<5x5xf32>)
+    outs(%y : memref<35x300001xf32>) {plan = #kron.gpu_plan<kernel = mma>}
+  return
+}
