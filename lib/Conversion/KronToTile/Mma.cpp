@@ -33,7 +33,7 @@ using namespace mlir::kron;
 /// Bytes of a vector in global memory, and of neighbours that lanes have.
 static constexpr int64_t kVectorBytes = 16, kPairBytes = 8;
 /// Bytes that go together between memory and the second-level cache.
-static constexpr int64_t kLineBytes = 128;
+static constexpr int64_t kLineBytes = 128, kSectorBytes = 32;
 
 namespace {
 
@@ -59,7 +59,8 @@ private:
   bool mayExceed(unsigned dim) const;
   int64_t getCopyElements();
   bool canStoreVectors();
-  DenseI64ArrayAttr getCopyOrder();
+  bool storesElements();
+  DenseI64ArrayAttr getOrder(const StepArray &array);
   void copy(Value tile, int64_t ahead);
   bool wantsLines() const;
   tile::PiecesAttr getPieces();
@@ -68,10 +69,11 @@ private:
   void mergeColumns(BlockShape &shape, const MmaStep &step);
   BlockShape getColumns(const MmaStep &step);
   BlockShape getShape(const MmaStep &step);
+  Value join(const MmaStep &step, Value buffer);
   bool isLocal(const MmaStep &step);
 
   SmallVector<Value> prepare(const MmaStep &step);
-  Value multiply(const MmaStep &step, Value fragment, ArrayRef<Value> operands);
+  Value multiply(int64_t dim, Value fragment, ArrayRef<Value> operands);
   void buildBlock(const MmaStep &step, const BlockShape &shape,
                   ArrayRef<Value> operands, Value source, Value block,
                   Value tile);
@@ -224,12 +226,28 @@ bool MmaTiles::canStoreVectors() {
   return true;
 }
 
-/// Dimensions, that with the largest stride first; consecutive threads copy
-/// what is closest in global memory.
-DenseI64ArrayAttr MmaTiles::getCopyOrder() {
+/// Whether results go to memory from the tile, element by element by threads
+/// that are neighbours as these are: lanes have two neighbours of a row and
+/// would store these one by one or, of rows that are the tile's columns, less
+/// than a sector of each. Of f32, whose values are split, that takes more
+/// registers than there are.
+bool MmaTiles::storesElements() {
+  if (plan.stream || plan.inputType != plan.type ||
+      plan.outputType != plan.type || canStoreVectors())
+    return false;
+  if (plan.turnsRows)
+    return plan.dims[plan.dims.size() - 2].sizeN *
+               getElementBytes(plan.outputType) <
+           kSectorBytes;
+  return plan.math == MmaMath::F64 && plan.dims.back().product;
+}
+
+/// Dimensions, that with the largest stride in `array` first; consecutive
+/// threads take what is closest in global memory.
+DenseI64ArrayAttr MmaTiles::getOrder(const StepArray &array) {
   auto order = llvm::to_vector(llvm::seq<int64_t>(0, plan.dims.size()));
   auto getKnownStride = [&](int64_t dim) {
-    Int stride = getStride(operands.input, plan.dims[dim]);
+    Int stride = getStride(array, plan.dims[dim]);
     return stride.isConstant() ? stride.getConstant() : int64_t(1) << 62;
   };
   llvm::sort(order, [&](int64_t lhs, int64_t rhs) {
@@ -285,7 +303,7 @@ void MmaTiles::copy(Value tile, int64_t ahead) {
   auto op = tile::CopyOp::create(
       b, loc, kernel.getArgument(arguments.input), tile, ahead, slot,
       getCopyElements() * getElementBytes(plan.inputType));
-  op.setOrderAttr(getCopyOrder());
+  op.setOrderAttr(getOrder(operands.input));
   op.setFill(true);
   op.setAxes(axes);
   op.setLines(wantsLines());
@@ -329,7 +347,7 @@ void MmaTiles::mergeColumns(BlockShape &shape, const MmaStep &step) {
                              getStride(array, plan.dims[dim]).is(size));
     };
     bool gap = from.strides[dim] != size || mayExceed(dim);
-    if (isLast(step))
+    if (isLast(step) && !storesElements())
       gap |= !fits(operands.init) || !fits(operands.addend);
     else
       gap |= to.strides[dim] != size;
@@ -385,12 +403,36 @@ BlockShape MmaTiles::getShape(const MmaStep &step) {
   if (step.kind == MmaStep::Kind::Columns)
     return getColumns(step);
   shape.block[last] = step.sizes[last];
-  if (step.kind == MmaStep::Kind::Chain)
+  if (step.kind == MmaStep::Kind::Chain) {
     shape.block[step.dim] = step.sizes[step.dim];
-  else
-    shape.block[last - 1] =
-        std::min(16 * plan.getFibreTiles(step), step.sizes[last - 1]);
+    return shape;
+  }
+  int64_t fibres = plan.getFibres(step);
+  if (plan.joinsFibres(step)) {
+    shape.sizes = {fibres, step.sizes[last]};
+    shape.block = shape.sizes;
+  }
+  shape.block[shape.block.size() - 2] =
+      std::min(16 * plan.getFibreTiles(step, fibres), fibres);
   return shape;
+}
+
+/// `buffer` as `step` takes it: fibres of several dimensions may count as those
+/// of one.
+Value MmaTiles::join(const MmaStep &step, Value buffer) {
+  if (!plan.joinsFibres(step))
+    return buffer;
+  auto type = cast<tile::BufferType>(buffer.getType());
+  int64_t columns = type.getShape().back();
+  TileLayout layout = type.getTileLayout();
+  auto joined = tile::LayoutAttr::get(
+      b.getContext(), ArrayRef(layout.strides).take_back(2),
+      type.getLayout() ? type.getLayout().getSwizzle() : ArrayRef<int64_t>());
+  return tile::ResizeOp::create(
+      b, loc,
+      tile::BufferType::get({plan.getFibres(step), columns},
+                            type.getElementType(), joined),
+      buffer);
 }
 
 /// Whether warp groups read in `step` only what they wrote themselves in the
@@ -438,13 +480,13 @@ SmallVector<Value> MmaTiles::prepare(const MmaStep &step) {
   return prepared;
 }
 
-Value MmaTiles::multiply(const MmaStep &step, Value fragment,
-                         ArrayRef<Value> factors) {
+/// Products with `factors` along dimension `dim` of a block, and the next one.
+Value MmaTiles::multiply(int64_t dim, Value fragment, ArrayRef<Value> factors) {
   for (auto [number, factor] : llvm::enumerate(factors)) {
     auto type = cast<tile::FragmentType>(fragment.getType());
     auto operand = cast<tile::OperandType>(factor.getType());
     SmallVector<int64_t> shape(type.getShape());
-    int64_t along = step.dim + 1 + number;
+    int64_t along = dim + 1 + number;
     int64_t fibres = llvm::product_of(shape) / shape[along];
     shape[along] = operand.getSizeN();
     fragment = tile::ContractOp::create(
@@ -460,9 +502,12 @@ Value MmaTiles::multiply(const MmaStep &step, Value fragment,
 void MmaTiles::buildBlock(const MmaStep &step, const BlockShape &shape,
                           ArrayRef<Value> factors, Value source, Value block,
                           Value tile) {
-  SmallVector<int64_t> along{step.dim}, positions{1};
+  int64_t dim = step.kind == MmaStep::Kind::Fibres
+                    ? int64_t(shape.block.size()) - 1
+                    : step.dim;
+  SmallVector<int64_t> along{dim}, positions{1};
   if (step.kind == MmaStep::Kind::Chain)
-    along.push_back(step.dim + 1);
+    along.push_back(dim + 1);
   llvm::append_range(positions, shape.block);
   auto buffer = cast<tile::BufferType>(source.getType());
   auto type = tile::FragmentType::get(positions, buffer.getElementType(), atom);
@@ -473,9 +518,9 @@ void MmaTiles::buildBlock(const MmaStep &step, const BlockShape &shape,
   Value fragment = tile::LoadOp::create(
       b, loc, type, source, block, /*tile=*/Value(), along,
       /*box=*/DenseI64ArrayAttr(), /*halves=*/false, together, shape.fold);
-  fragment = multiply(step, fragment, factors);
-  if (!isLast(step)) {
-    Value target = work ? work : source;
+  fragment = multiply(dim, fragment, factors);
+  if (!isLast(step) || storesElements()) {
+    Value target = work ? join(step, work) : source;
     if (target == source)
       tile::BarrierOp::create(b, loc, /*groups=*/1, /*numbered=*/false,
                               /*cluster=*/false, /*arrive=*/false,
@@ -503,6 +548,7 @@ void MmaTiles::buildStep(const MmaStep &step, ArrayRef<Value> factors,
     return buildBlock(step, shape, factors, loop.getSlot(), loop.getBoxes(),
                       tile);
   }
+  source = join(step, source);
   bool isSecond = plan.steps.size() > 1 && &step == &plan.steps[1];
   auto loop =
       tile::ForBlocksOp::create(b, loc, shape.sizes, shape.block, step.warps,
@@ -528,7 +574,7 @@ void MmaTiles::buildSteps(Value slot, Value tile) {
   for (auto [number, step] : llvm::enumerate(plan.steps)) {
     buildStep(step, factors, source, tile);
     if (isLast(step))
-      return;
+      break;
     // Its factors arrive while warps wait for each other.
     const MmaStep &next = plan.steps[number + 1];
     factors = load(number + 1);
@@ -541,6 +587,17 @@ void MmaTiles::buildSteps(Value slot, Value tile) {
       kernel.barrier();
     source = work ? work : slot;
   }
+  if (!storesElements())
+    return;
+  kernel.barrier();
+  SmallVector<int64_t> sizes;
+  for (const MmaDim &dim : plan.dims)
+    sizes.push_back(dim.sizeN);
+  tile::StoreOp op =
+      kernel.store(arguments, kernel.resize(slot, sizes), /*boxes=*/Value(),
+                   tile, getElementBytes(plan.outputType));
+  op.setOrderAttr(getOrder(operands.init));
+  op.setAxes(axes);
 }
 
 /// The ring: slot `s` of turn i is filled again once all warps have left turn
