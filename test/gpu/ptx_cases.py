@@ -178,6 +178,10 @@ FIXED = (
     ("ffma", CHIPS, product("mkm", "f32", [(8, 8)] * 4, 3, **SCALED, **FFMA)),
     ("ffma", CHIPS, product("mkm", "f32", [(8, 8)] * 3, 3, **UNREAD, **FFMA)),
     ("ffma", CHIPS, product("mkm", "f64", [(6, 5), (7, 8), (3, 4)], 9, op_x="T", **FFMA)),
+    # Neighbours of a transposed X along rows of a tile, or along fibres.
+    ("ffma", CHIPS, product("mkm", "f32", [(4, 4)] * 3, 37, op_x="T", **FFMA)),
+    ("ffma", CHIPS, product("kmm", "f32", [(4, 4)] * 3, 37, op_x="T", **FFMA)),
+    ("ffma", CHIPS, product("kmm", "f64", [(5, 7), (3, 3)], 9, op_x="T", **FFMA)),
     ("ffma", CHIPS, product("mkm", "f32", [(16, 16), (15, 12)], 5, ops=["T", "N"], **FFMA)),
     # A part of the next tile in the ring; groups of threads with barriers of their own.
     ("ffma", CHIPS, product("mkm", "f32", [(8, 8)] * 3, 12, dynamic=(), attributes=[
@@ -236,6 +240,11 @@ FIXED = (
     ("mma", CHIPS, product("kmm", "f16", [(16, 16)] * 3, 4, ops=["T"] * 3, **SCALED)),
     ("mma", CHIPS, product("mkm", "f32", [(16, 16)] * 4, 2, **SCALED)),
     ("mma", CHIPS, product("mkm", "f16", [(16, 16)] * 2, 9, **UNREAD)),
+    # Fibres of several rows that share an instruction.
+    ("mma", CHIPS, product("mkm", "f64", [(7, 7), (12, 20)], 9, **mma("inner_chain = 0"))),
+    ("mma", CHIPS, product("mkm", "f32", [(3, 5), (4, 4), (17, 9)], 7, **mma("inner_chain = 0"), **SCALED)),
+    ("mma", CHIPS, product("mkm", "bf16", [(5, 5), (18, 18)], 11, **mma("inner_chain = 0"))),
+    ("mma", HOPPER, product("mkm", "f64", [(60, 60), (2, 2), (11, 11)], 5)),
     ("mma", ("sm_80",), product("mkm", "f32", [(24, 40), (17, 16)], 9)),
     # One slot and three; warps that are no whole group; pieces of two CTAs, and warps of which few lanes have results.
     ("mma", CHIPS, product("mkm", "f32", [(16, 16)] * 3, 9, **mma("stages = 1"))),

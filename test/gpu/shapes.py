@@ -275,6 +275,13 @@ FIXED = (
                                 ("f16", [(16, 16)] * 3, "inner_chain = 0, step_warps = [2, 1, 4]"),
                                 ("f64", [(48, 48)] * 2, "step_warps = [1, 2]"),
                                 ("f32", [(48, 48)] * 2, "step_warps = []"))),
+    # Fibres of several rows in one instruction, which the last rows do not fill.
+    *(_fixed_product("mkm", name, sizes, 41) | dict(attributes=["plan = #kron.gpu_plan<kernel = mma, inner_chain = 0>"])
+      for name, sizes in (("f64", [(7, 7), (12, 20)]), ("f32", [(3, 5), (4, 4), (17, 9)]), ("bf16", [(5, 5), (18, 18)]))),
+    # Rows of a transposed X, and fibres of one with columns, that neighbouring threads copy.
+    *(_fixed_product(op, name, sizes, 77) | dict(op_x="T", attributes=["plan = #kron.gpu_plan<kernel = ffma>"])
+      for op, name, sizes in (("mkm", "f32", [(3, 3)] * 5), ("mkm", "f64", [(4, 4)] * 3), ("kmm", "f32", [(4, 4)] * 3),
+                              ("kmm", "f64", [(5, 7), (3, 3)]))),
     # Results that start within chunks, and tiles that start there too.
     _fixed_ksmm("f32", (6, 30, 64, 1), 200) | dict(attributes=["plan = #kron.gpu_plan<kernel = sparse, shift = 0>"]),
     # Chains whose factors stay in shared memory, and one of many rows that passes them through it.

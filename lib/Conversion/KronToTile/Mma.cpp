@@ -33,7 +33,7 @@ using namespace mlir::kron;
 /// Bytes of a vector in global memory, and of neighbours that lanes have.
 static constexpr int64_t kVectorBytes = 16, kPairBytes = 8;
 /// Bytes that go together between memory and the second-level cache.
-static constexpr int64_t kLineBytes = 128;
+static constexpr int64_t kLineBytes = 128, kSectorBytes = 32;
 
 namespace {
 
@@ -59,6 +59,8 @@ private:
   bool mayExceed(unsigned dim) const;
   int64_t getCopyElements();
   bool canStoreVectors();
+  bool storesElements();
+  bool isStored(const MmaStep &step);
   DenseI64ArrayAttr getOrder(const StepArray &array);
   void copy(Value tile, int64_t ahead);
   bool wantsLines() const;
@@ -71,10 +73,11 @@ private:
   void mergeColumns(BlockShape &shape, const MmaStep &step);
   BlockShape getColumns(const MmaStep &step);
   BlockShape getShape(const MmaStep &step);
+  Value join(const MmaStep &step, Value buffer);
   bool isLocal(const MmaStep &step);
 
   SmallVector<Value> prepare(const MmaStep &step);
-  Value multiply(const MmaStep &step, Value fragment, ArrayRef<Value> operands);
+  Value multiply(int64_t dim, Value fragment, ArrayRef<Value> operands);
   void buildBlock(const MmaStep &step, const BlockShape &shape,
                   ArrayRef<Value> operands, Value source, Value block,
                   Value tile);
@@ -230,6 +233,27 @@ bool MmaTiles::canStoreVectors() {
   return true;
 }
 
+/// Whether results go to memory from the tile, element by element by threads
+/// that are neighbours as these are: lanes have two neighbours of a row and
+/// would store these one by one or, of rows that are the tile's columns, less
+/// than a sector of each. Of f32, whose values are split, that takes more
+/// registers than there are.
+bool MmaTiles::storesElements() {
+  if (plan.stream || plan.inputType != plan.type ||
+      plan.outputType != plan.type || canStoreVectors())
+    return false;
+  if (plan.turnsRows)
+    return plan.dims[plan.dims.size() - 2].sizeN *
+               getElementBytes(plan.outputType) <
+           kSectorBytes;
+  return plan.math == MmaMath::F64 && plan.dims.back().product;
+}
+
+/// Whether results of `step` go to memory from registers.
+bool MmaTiles::isStored(const MmaStep &step) {
+  return plan.isStored(step) && !storesElements();
+}
+
 /// Dimensions, that with the largest stride in `array` first; consecutive
 /// threads take what is closest in global memory.
 DenseI64ArrayAttr MmaTiles::getOrder(const StepArray &array) {
@@ -349,7 +373,7 @@ void MmaTiles::mergeColumns(BlockShape &shape, const MmaStep &step) {
                              getStride(array, plan.dims[dim]).is(size));
     };
     bool gap = from.strides[dim] != size || mayExceed(dim);
-    if (plan.isStored(step))
+    if (isStored(step))
       gap |= !fits(operands.init) || !fits(operands.addend);
     else
       gap |= to.strides[dim] != size;
@@ -405,12 +429,36 @@ BlockShape MmaTiles::getShape(const MmaStep &step) {
   if (step.kind == MmaStep::Kind::Columns)
     return getColumns(step);
   shape.block[last] = step.sizes[last];
-  if (step.kind == MmaStep::Kind::Chain)
+  if (step.kind == MmaStep::Kind::Chain) {
     shape.block[step.dim] = step.sizes[step.dim];
-  else
-    shape.block[last - 1] =
-        std::min(16 * plan.getFibreTiles(step), step.sizes[last - 1]);
+    return shape;
+  }
+  int64_t fibres = plan.getFibres(step);
+  if (plan.joinsFibres(step)) {
+    shape.sizes = {fibres, step.sizes[last]};
+    shape.block = shape.sizes;
+  }
+  shape.block[shape.block.size() - 2] =
+      std::min(16 * plan.getFibreTiles(step, fibres), fibres);
   return shape;
+}
+
+/// `buffer` as `step` takes it: fibres of several dimensions may count as those
+/// of one.
+Value MmaTiles::join(const MmaStep &step, Value buffer) {
+  if (!plan.joinsFibres(step))
+    return buffer;
+  auto type = cast<tile::BufferType>(buffer.getType());
+  int64_t columns = type.getShape().back();
+  TileLayout layout = type.getTileLayout();
+  auto joined = tile::LayoutAttr::get(
+      b.getContext(), ArrayRef(layout.strides).take_back(2),
+      type.getLayout() ? type.getLayout().getSwizzle() : ArrayRef<int64_t>());
+  return tile::ResizeOp::create(
+      b, loc,
+      tile::BufferType::get({plan.getFibres(step), columns},
+                            type.getElementType(), joined),
+      buffer);
 }
 
 /// Whether warp groups read in `step` only what they wrote themselves in the
@@ -458,13 +506,13 @@ SmallVector<Value> MmaTiles::prepare(const MmaStep &step) {
   return prepared;
 }
 
-Value MmaTiles::multiply(const MmaStep &step, Value fragment,
-                         ArrayRef<Value> factors) {
+/// Products with `factors` along dimension `dim` of a block, and the next one.
+Value MmaTiles::multiply(int64_t dim, Value fragment, ArrayRef<Value> factors) {
   for (auto [number, factor] : llvm::enumerate(factors)) {
     auto type = cast<tile::FragmentType>(fragment.getType());
     auto operand = cast<tile::OperandType>(factor.getType());
     SmallVector<int64_t> shape(type.getShape());
-    int64_t along = step.dim + 1 + number;
+    int64_t along = dim + 1 + number;
     int64_t fibres = llvm::product_of(shape) / shape[along];
     shape[along] = operand.getSizeN();
     fragment = tile::ContractOp::create(
@@ -480,9 +528,12 @@ Value MmaTiles::multiply(const MmaStep &step, Value fragment,
 void MmaTiles::buildBlock(const MmaStep &step, const BlockShape &shape,
                           ArrayRef<Value> factors, Value source, Value block,
                           Value tile) {
-  SmallVector<int64_t> along{step.dim}, positions{1};
+  int64_t dim = step.kind == MmaStep::Kind::Fibres
+                    ? int64_t(shape.block.size()) - 1
+                    : step.dim;
+  SmallVector<int64_t> along{dim}, positions{1};
   if (step.kind == MmaStep::Kind::Chain)
-    along.push_back(step.dim + 1);
+    along.push_back(dim + 1);
   llvm::append_range(positions, shape.block);
   auto buffer = cast<tile::BufferType>(source.getType());
   auto type = tile::FragmentType::get(positions, buffer.getElementType(), atom);
@@ -493,9 +544,9 @@ void MmaTiles::buildBlock(const MmaStep &step, const BlockShape &shape,
   Value fragment = tile::LoadOp::create(
       b, loc, type, source, block, /*tile=*/Value(), along,
       /*box=*/DenseI64ArrayAttr(), /*halves=*/false, together, shape.fold);
-  fragment = multiply(step, fragment, factors);
-  if (!plan.isStored(step)) {
-    Value target = work ? work : source;
+  fragment = multiply(dim, fragment, factors);
+  if (!isStored(step)) {
+    Value target = work ? join(step, work) : source;
     if (target == source)
       tile::BarrierOp::create(b, loc, /*groups=*/1, /*numbered=*/false,
                               /*cluster=*/false, /*arrive=*/false,
@@ -522,6 +573,7 @@ void MmaTiles::buildStep(const MmaStep &step, ArrayRef<Value> factors,
     return buildBlock(step, shape, factors, loop.getSlot(), loop.getBoxes(),
                       tile);
   }
+  source = join(step, source);
   bool isSecond = plan.steps.size() > 1 && &step == &plan.steps[1];
   auto loop =
       tile::ForBlocksOp::create(b, loc, shape.sizes, shape.block, step.warps,
@@ -557,7 +609,7 @@ void MmaTiles::buildSteps(Value slot, Value tile) {
   for (auto [number, step] : llvm::enumerate(plan.steps)) {
     buildStep(step, factors, source, tile);
     if (isLast(step))
-      return plan.sharedStore ? storeResults(work ? work : slot, tile) : void();
+      break;
     // Its factors arrive while warps wait for each other.
     const MmaStep &next = plan.steps[number + 1];
     factors = load(number + 1);
@@ -570,6 +622,8 @@ void MmaTiles::buildSteps(Value slot, Value tile) {
       kernel.barrier();
     source = work ? work : slot;
   }
+  if (plan.sharedStore || storesElements())
+    storeResults(work ? work : slot, tile);
 }
 
 /// The ring: slot `s` of turn i is filled again once all warps have left turn

@@ -122,9 +122,10 @@ bool kron::fitsCluster(const Problem &problem, int64_t footprintBudget,
   return footprint > footprintBudget && footprint <= 2 * footprintBudget;
 }
 
-/// Warps that share out the results of a large factor of `mma`; fibres and
-/// results of one of its instructions.
-static constexpr int64_t kLargeWarps = 8, kFibres = 16, kResults = 16;
+/// Warps that share out the results of a large factor of `mma`; fibres, results
+/// and columns of one of its instructions.
+static constexpr int64_t kLargeWarps = 8, kFibres = 16, kResults = 16,
+                         kColumns = 8;
 
 KernelTiling kron::chooseTiling(GPUKernel kernel, const Problem &problem,
                                 int64_t columns, int64_t footprintBudget,
@@ -252,10 +253,14 @@ static double getNarrowCopies(GPUKernel kernel, const Problem &problem,
     clocks *= 2;
   if (problem.readsColumns && kernel == GPUKernel::Mma)
     clocks *= rates.mmaNarrowShare;
+  // Tiles of rows that are neighbours are small: other CTAs work meanwhile.
+  if (problem.readsTranspose && kernel == GPUKernel::Ffma)
+    clocks *= rates.mmaNarrowShare;
   int64_t width = std::max<int64_t>(16 / problem.getElementBytes(), 1);
   int64_t innermost = problem.innermostInput;
   double copies = 0;
-  if (problem.readsColumns) {
+  if (problem.readsColumns ||
+      (problem.readsTranspose && kernel == GPUKernel::Ffma)) {
     copies = problem.inputElements;
   } else if (innermost >= 0 && innermost % width != 0) {
     while (innermost % width != 0)
@@ -304,25 +309,25 @@ static double getRateShare(GPUKernel kernel, const Problem &problem,
   return getScalarShare(kernel, problem, machine);
 }
 
-/// `size` rounded up to what instructions of `kernel` take along K (`isK`) or
-/// N.
-static int64_t getPaddedSize(GPUKernel kernel, Type element, int64_t size,
-                             bool isK) {
-  if (kernel != GPUKernel::Mma)
-    return size;
-  int64_t unit = 8;
-  if (!isK && !element.isF64())
-    unit = 16;
-  return llvm::alignTo(size, unit);
+/// N of `factor` rounded up to what instructions of `mma` take: columns of
+/// them, of f64 and where fibres of the innermost axis are their rows, or rows.
+static int64_t getPaddedN(const Problem &problem, const ProblemFactor &factor) {
+  bool hasFibres = problem.inner == 1 && !problem.readsTranspose &&
+                   llvm::all_of(problem.factors, [&](const auto &other) {
+                     return other.axis <= factor.axis;
+                   });
+  bool areColumns = problem.element.isF64() && hasFibres;
+  return llvm::alignTo(factor.sizeN, areColumns ? kColumns : kResults);
 }
 
 static double getPaddedMultiplyAdds(GPUKernel kernel, const Problem &problem) {
   double row = problem.rowInput, sum = 0;
   for (const ProblemFactor &factor : problem.factors) {
     double outside = row / factor.sizeK;
-    sum += outside *
-           getPaddedSize(kernel, problem.element, factor.sizeK, true) *
-           getPaddedSize(kernel, problem.element, factor.sizeN, false);
+    sum += outside * (kernel == GPUKernel::Mma
+                          ? double(llvm::alignTo(factor.sizeK, kColumns)) *
+                                getPaddedN(problem, factor)
+                          : double(factor.sizeK) * factor.sizeN);
     row = outside * factor.sizeN;
   }
   return sum;
@@ -639,7 +644,8 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
       canShareFootprint(problem, tiling.columns, machine))
     time.total *= 2;
   // The others' tiles hold few rows of a transposed input.
-  if (problem.readsTranspose && kernel != GPUKernel::Mma)
+  if (problem.readsTranspose && kernel != GPUKernel::Mma &&
+      kernel != GPUKernel::Ffma)
     time.total *= 2;
   return time;
 }

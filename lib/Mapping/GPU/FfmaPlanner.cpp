@@ -36,6 +36,7 @@ public:
 
 private:
   bool isGiven(StringRef field) const { return given && given.has(field); }
+  int64_t chooseTurnedRows(int64_t row, int64_t wanted) const;
   void chooseTile();
   bool fitsOnce() const;
   int64_t getWaste(int64_t threads) const;
@@ -58,6 +59,18 @@ private:
 //===----------------------------------------------------------------------===//
 // The tile
 //===----------------------------------------------------------------------===//
+
+/// Rows, which are neighbours in the input, of a tile of `row` elements each:
+/// `wanted` or, if that is 0, a segment.
+int64_t FfmaPlanner::chooseTurnedRows(int64_t row, int64_t wanted) const {
+  int64_t rows = wanted ? wanted : kSegmentBytes / bytes;
+  while (!wanted && rows * bytes > kSectorBytes &&
+         row * rows * bytes * 17 / 16 >
+             machine.sharedBytesPerCTA - plan.ringOffset)
+    rows /= 2;
+  int64_t size = plan.sizes[plan.turnedAxis];
+  return ShapedType::isDynamic(size) ? rows : std::min(rows, size);
+}
 
 /// Extents of all axes: contracted ones whole, then segments of columns inside
 /// of them, then rows outside.
@@ -83,8 +96,11 @@ void FfmaPlanner::chooseTile() {
   int64_t wantedRows = given ? given.getTile() : 0;
   int outermost = plan.contracted.find_first();
   int64_t rows = 1;
+  bool turnsRows = plan.turnedAxis >= 0 && plan.turnedAxis < outermost;
+  if (turnsRows)
+    plan.extents[plan.turnedAxis] = rows = chooseTurnedRows(row, wantedRows);
   for (int axis = plan.sizes.size() - 1; axis >= 0; --axis) {
-    if (plan.contracted[axis])
+    if (plan.contracted[axis] || (turnsRows && axis == plan.turnedAxis))
       continue;
     int64_t limit = axis > outermost ? wantedColumns / columns
                     : wantedRows     ? wantedRows / rows
@@ -200,7 +216,7 @@ void FfmaPlanner::chooseRing() {
   int64_t wanted = plan.ringOffset + wantedSlots * slotBytes +
                    machine.reservedSharedBytesPerCTA;
   int64_t resident =
-      (plan.direct ? 2 : 1) *
+      (plan.direct || plan.turnedAxis >= 0 ? 2 : 1) *
       std::max<int64_t>(tiles.residentThreads * bytes / 4 / plan.threads, 1);
   if (isGiven("ctas_per_sm"))
     resident = given.getCtasPerSm();

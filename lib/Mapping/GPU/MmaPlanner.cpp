@@ -13,6 +13,7 @@
 
 #include "kron/Mapping/GPU/MmaPlanner.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Dialect/Tile/IR/TileBlocks.h"
 #include "kron/Machine/GPUTiles.h"
 #include "kron/Mapping/GPU/CostModel.h"
 #include "kron/Plan/Arrays.h"
@@ -20,6 +21,7 @@
 #include "kron/Plan/GPU/Reasons.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -54,6 +56,9 @@ private:
   int64_t chooseTurnedRows(int64_t elements, int64_t wanted);
   int64_t chooseRows(int64_t elements);
   void chooseTile(int64_t columns);
+  int64_t fillFibres(int64_t rows) const;
+  int64_t getMostRows() const;
+  bool hasTilePerSM() const;
   int64_t getLeastWarps() const;
   std::optional<std::string> chooseSteps();
   std::optional<std::string> complete();
@@ -124,6 +129,23 @@ int64_t MmaPlanner::chooseTurnedRows(int64_t elements, int64_t wanted) {
   return std::min(segments * segment, region.numRows);
 }
 
+/// `rows`, and those more whose fibres along the innermost axis find room in
+/// the instructions that theirs leave partly empty.
+int64_t MmaPlanner::fillFibres(int64_t rows) const {
+  int64_t fibres = 1;
+  for (unsigned axis = region.rowAxis + 1; axis + 1 < region.axes.size();
+       ++axis)
+    fibres *= region.axes[axis].sizeK;
+  return llvm::alignTo(rows * fibres, tile::kMmaSizeM) / fibres;
+}
+
+/// Rows of a tile with which every SM has one, if there are so many.
+int64_t MmaPlanner::getMostRows() const {
+  return ShapedType::isDynamic(region.numPositions)
+             ? std::numeric_limits<int64_t>::max()
+             : llvm::divideCeil(region.numPositions, machine.numSMs);
+}
+
 /// Rows of a tile of `elements` elements per row.
 int64_t MmaPlanner::chooseRows(int64_t elements) {
   int64_t wanted = getGiven("tile");
@@ -133,11 +155,8 @@ int64_t MmaPlanner::chooseRows(int64_t elements) {
     return 1;
   int64_t rows =
       wanted ? wanted : std::max<int64_t>(1, tiles.elements / elements);
-  // Fibres of a single factor are rows, 16 of them to an instruction.
-  bool onlyFibres =
-      !region.hasColumns && region.rowAxis + 2 == int(region.axes.size());
-  if (onlyFibres && !wanted)
-    rows = llvm::alignTo(rows, 16);
+  if (!region.hasColumns && !wanted && elements <= tiles.elements)
+    rows = fillFibres(std::min(rows, getMostRows()));
   if (!ShapedType::isDynamic(region.numRows))
     rows = std::min(rows, region.numRows);
   return rows;
@@ -241,6 +260,12 @@ bool MmaPlanner::isLight() const {
 int64_t MmaPlanner::getTileBytes() const {
   return plan.inputLayout.bytes +
          (plan.workLayout ? plan.workLayout->bytes : 0);
+}
+
+/// Whether no SM has more than one tile: another CTA would have none.
+bool MmaPlanner::hasTilePerSM() const {
+  return !ShapedType::isDynamic(region.numPositions) &&
+         region.numPositions <= choices.tile * choices.columns * machine.numSMs;
 }
 
 /// Warps of a CTA, of which there should be `warpsPerSM` on an SM: small CTAs,
@@ -366,7 +391,12 @@ std::optional<std::string> MmaPlanner::run(int64_t columns, bool whole,
   if (fits(choices.stages)) {
     if (!stages && choices.stages == 1 && choices.ctasPerSM == 1)
       chooseStream(/*cluster=*/1);
-    return std::nullopt;
+    if (threads || ctas || !choices.piece.empty() || !hasTilePerSM())
+      return std::nullopt;
+    // All warps of an SM are at work on its only tile.
+    choices.threads = std::max(choices.threads, 32 * warpsPerSM);
+    choices.ctasPerSM = 1;
+    return complete();
   }
   int64_t tileBytes = getTileBytes();
   if (cluster == 1 || !chooseStream(/*cluster=*/2))

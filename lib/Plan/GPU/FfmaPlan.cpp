@@ -120,6 +120,9 @@ std::variant<FfmaPlan, std::string> kron::describeFfma(FusedOp fused) {
   bool innermostFree = !plan.contracted[plan.sizes.size() - 1] &&
                        !inputStrides.empty() && inputStrides.back() == 1;
   plan.direct = plan.groups.size() == 1 && innermostFree;
+  for (auto [axis, stride] : llvm::enumerate(inputStrides))
+    if (stride == 1 && inputStrides.back() != 1)
+      plan.turnedAxis = axis;
   return plan;
 }
 
@@ -200,6 +203,9 @@ static void setPlaces(FusedOp fused, FfmaPlan &plan) {
   int64_t stride = 1;
   plan.slotAxis = rank - 1;
   for (unsigned axis = rank; axis-- > 0;) {
+    // Neighbours that are copied together hit different banks.
+    if (int(axis) == plan.turnedAxis)
+      stride |= 1;
     plan.strides[axis] = stride;
     stride *= most[axis];
     if (pads && axis == blockAxis)

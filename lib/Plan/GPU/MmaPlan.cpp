@@ -7,6 +7,7 @@
 
 #include "kron/Plan/GPU/MmaPlan.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Dialect/Tile/IR/TileBlocks.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "llvm/ADT/StringExtras.h"
@@ -297,12 +298,34 @@ int64_t kron::getPowerDivisor(int64_t number, int64_t atMost) {
   return divisor;
 }
 
-int64_t MmaPlan::getFibreTiles(const MmaStep &step) const {
+bool MmaPlan::joinsFibres(const MmaStep &step) const {
+  // Of results in memory, rows and columns are told apart.
+  if (step.kind != MmaStep::Kind::Fibres || stream || steps.size() == 1)
+    return false;
+  // Those of one dimension may fill instructions as they are.
+  int64_t fibres = step.sizes[dims.size() - 2];
+  if (fibres % tile::kMmaSizeM == 0 ||
+      fibres * step.sizes.back() == llvm::product_of(step.sizes))
+    return false;
+  auto isDense = [&](const TileLayout &layout) {
+    for (unsigned dim = 0; dim + 2 < dims.size(); ++dim)
+      if (layout.strides[dim] != layout.strides[dim + 1] * step.sizes[dim + 1])
+        return false;
+    return true;
+  };
+  return isDense(inputLayout) && (!workLayout || isDense(*workLayout));
+}
+
+int64_t MmaPlan::getFibres(const MmaStep &step) const {
+  return joinsFibres(step) ? llvm::product_of(step.sizes) / step.sizes.back()
+                           : step.sizes[dims.size() - 2];
+}
+
+int64_t MmaPlan::getFibreTiles(const MmaStep &step, int64_t fibres) const {
   int64_t sizeN = step.warps > 1 ? 16 * step.tiles : dims.back().sizeN;
   if (sizeN > 16 || step.factorRegisters > 96)
     return 1;
-  int64_t fibres = step.sizes[dims.size() - 2];
-  return getPowerDivisor(llvm::divideCeil(fibres, 16), 2);
+  return getPowerDivisor(llvm::divideCeil(fibres, tile::kMmaSizeM), 2);
 }
 
 /// Leaves each of `cluster` CTAs its part of the dimension that the last step
@@ -333,7 +356,8 @@ static SmallVector<int64_t> getPieceSizes(const MmaPlan &plan, int64_t most) {
   if (step.kind == MmaStep::Kind::Chain)
     return sizes;
   if (step.kind == MmaStep::Kind::Fibres) {
-    sizes[last - 1] = 16 * plan.getFibreTiles(step);
+    sizes[last - 1] =
+        tile::kMmaSizeM * plan.getFibreTiles(step, step.sizes[last - 1]);
     if (step.sizes[last - 1] % sizes[last - 1] != 0)
       return {};
     return sizes;

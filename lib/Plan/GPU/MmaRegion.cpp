@@ -165,6 +165,13 @@ static void describeTile(FusedOp fused, MmaRegion &region) {
   region.rowAxis = region.turnsRows ? turned : int(first) - 1;
   if (region.rowAxis >= 0)
     region.numRows = getStaticSize(fused, region.axes[region.rowAxis].axes);
+  for (const MmaDim &axis : region.axes) {
+    int64_t size = axis.product ? 1 : getStaticSize(fused, axis.axes);
+    bool isKnown = !ShapedType::isDynamic(size) &&
+                   !ShapedType::isDynamic(region.numPositions);
+    region.numPositions =
+        isKnown ? region.numPositions * size : ShapedType::kDynamic;
+  }
 }
 
 int64_t MmaRegion::getFootprint() const {

@@ -142,3 +142,16 @@ func.func @transposed(%x: memref<64x?xf32>, %f: memref<8x8xf32>, %y: memref<?x64
     outs(%y : memref<?x64xf32>) {plan = #kron.gpu_plan<kernel = ffma>}
   return
 }
+
+// -----
+
+// Verify that a tile has a segment of rows that are neighbours in memory, and that these
+// lie in different banks.
+// CHECK-LABEL: gpu.func @turned_0(
+// CHECK:         tile.alloc : !tile.ring<{{.*}} of <32x4x4xf32, #tile.layout<[21, 4, 1]>>
+// CHECK:         tile.copy %{{.*}}[0] to %{{.*}} order [1, 2, 0] bytes 4
+func.func @turned(%x: memref<16x4096xf32>, %f: memref<4x4xf32>, %y: memref<4096x16xf32>) {
+  kron.mkm ins(T(%x) : memref<16x4096xf32>) factors(%f, %f : memref<4x4xf32>, memref<4x4xf32>)
+    outs(%y : memref<4096x16xf32>) {plan = #kron.gpu_plan<kernel = ffma>}
+  return
+}

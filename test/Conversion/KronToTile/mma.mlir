@@ -171,3 +171,75 @@ func.func @whole(%x: memref<1000x10xf16>, %f: memref<10x10xf16>, %y: memref<1000
     outs(%y : memref<1000x10xf16>) {plan = #kron.gpu_plan<kernel = mma, tile = 32, stages = 2, whole_copies = 1, shared_store = 1>}
   return
 }
+
+// -----
+
+// Verify that fibres of the innermost factor of all rows of a tile, of which one does not
+// fill an instruction, follow each other in blocks of 16, and that a tile has as many rows
+// as find room in these.
+// SM90-LABEL: gpu.func @joined_0(
+// SM90:         tile.alloc : !tile.ring<{{.*}} of <37x3x40xf64, #tile.layout<[132, 44, 1]>>>
+// SM90:         %[[SLOT:.*]] = tile.wait
+// SM90:         %[[ALL:.*]] = tile.resize %[[SLOT]] : {{.*}} -> <111x40xf64, #tile.layout<[44, 1]>>
+// SM90-NEXT:    tile.for_blocks %[[B:.*]] of [111, 40] by [16, 40] warps 4 {
+// SM90-NEXT:      %[[V:.*]] = tile.load %[[ALL]][%[[B]]] along [1]
+// SM90-NEXT:      %[[S:.*]] = tile.contract %[[V]], %{{.*}} along 2 atom <mma.m16n8k8.f64> block [16, 40] whole
+// SM90-NEXT:      tile.barrier of_block
+// SM90-NEXT:      tile.exchange %[[S]] to %[[ALL]][%[[B]]] along [1]
+func.func @joined(%x: memref<?x120xf64>, %f0: memref<3x3xf64>, %f1: memref<40x40xf64>, %y: memref<?x120xf64>) {
+  kron.mkm ins(%x : memref<?x120xf64>) factors(%f0, %f1 : memref<3x3xf64>, memref<40x40xf64>)
+    outs(%y : memref<?x120xf64>) {plan = #kron.gpu_plan<kernel = mma>}
+  return
+}
+
+// -----
+
+// Verify that results of odd rows, which lanes would store one by one, replace the tile,
+// from which neighbouring threads store neighbours; of a transposed input, whose rows are
+// a tile's columns, too.
+// SM90-LABEL: gpu.func @odd_0(
+// SM90:         %[[SLOT:.*]] = tile.wait
+// SM90:         tile.for_blocks
+// SM90:           tile.exchange %{{.*}} to %[[SLOT]]
+// SM90:         tile.barrier
+// SM90-NEXT:    %[[OUT:.*]] = tile.resize %[[SLOT]] : {{.*}} -> <{{.*}}x21xf64
+// SM90-NEXT:    tile.store %[[OUT]] to %{{.*}}[%{{.*}}] bytes 8 axes [0, 1]
+// SM90-NEXT:    tile.release %[[SLOT]]
+func.func @odd(%x: memref<?x6xf64>, %f: memref<6x21xf64>, %y: memref<?x21xf64>) {
+  kron.mkm ins(%x : memref<?x6xf64>) factors(%f : memref<6x21xf64>)
+    outs(%y : memref<?x21xf64>) {plan = #kron.gpu_plan<kernel = mma>}
+  return
+}
+
+// -----
+
+// SM90-LABEL: gpu.func @turned_0(
+// SM90:         %[[SLOT:.*]] = tile.wait
+// SM90:           tile.exchange %{{.*}} to %[[SLOT]]
+// SM90:           tile.exchange %{{.*}} to %[[SLOT]]
+// SM90:         tile.barrier
+// SM90-NEXT:    tile.store %[[SLOT]] to %{{.*}}[%{{.*}}] order [2, 0, 1] bytes 4 axes [0, 1, 2]
+func.func @turned(%x: memref<9x4096xf32>, %f: memref<3x3xf32>, %y: memref<4096x9xf32>) {
+  kron.mkm ins(T(%x) : memref<9x4096xf32>) factors(%f, %f : memref<3x3xf32>, memref<3x3xf32>)
+    outs(%y : memref<4096x9xf32>) {plan = #kron.gpu_plan<kernel = mma>}
+  return
+}
+
+// -----
+
+// Verify that all warps of an SM work on a tile that is its only one, and that few rows
+// are shared out among SMs.
+// SM90-LABEL: gpu.func @alone_0(
+// SM90-SAME:      kernel attributes {tile.kernel = #tile.kernel<threads = 256, ctas_per_sm = 1>}
+// SM90-LABEL: gpu.func @few_0(
+// SM90:         tile.alloc : !tile.ring<{{.*}} of <16x40xf64
+func.func @alone(%x: memref<60x2880xf32>, %f0: memref<24x24xf32>, %f1: memref<120x120xf32>, %y: memref<60x2880xf32>) {
+  kron.mkm ins(%x : memref<60x2880xf32>) factors(%f0, %f1 : memref<24x24xf32>, memref<120x120xf32>)
+    outs(%y : memref<60x2880xf32>) {plan = #kron.gpu_plan<kernel = mma>}
+  return
+}
+func.func @few(%x: memref<1000x40xf64>, %f: memref<40x40xf64>, %y: memref<1000x40xf64>) {
+  kron.mkm ins(%x : memref<1000x40xf64>) factors(%f : memref<40x40xf64>)
+    outs(%y : memref<1000x40xf64>) {plan = #kron.gpu_plan<kernel = mma>}
+  return
+}

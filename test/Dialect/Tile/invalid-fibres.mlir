@@ -1197,7 +1197,7 @@ gpu.module @kron_gpu {
         tile.refilled %slot : !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
       } else {
         tile.barrier
-        // expected-error @+1 {{expects a buffer of f32 with axes, which is stored element by element}}
+        // expected-error @+1 {{expects a buffer of f32 or f64 with axes, which is stored element by element}}
         tile.store %slot to %y[%t] bytes 16 axes [0, 1, 2] : !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>, !tile.view<?x64x64xf32, [4096, 64, 1]>
         tile.release %slot : !tile.buffer<1x64x64xf32, #tile.layout<[4096, 64, 1], swizzle = [7, 4, 8, 3]>>
         tile.barrier

@@ -654,6 +654,36 @@ gpu.module @kron_gpu {
 // -----
 
 gpu.module @kron_gpu {
+  gpu.func @resize_c1_gap(%b: !tile.buffer<2x3x8xf32, #tile.layout<[32, 8, 1]>>) kernel {
+    // expected-error @+1 {{expects the elements and strides of}}
+    %c = tile.resize %b : !tile.buffer<2x3x8xf32, #tile.layout<[32, 8, 1]>> -> !tile.buffer<6x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @resize_c1_rank(%b: !tile.buffer<2x8xf32>) kernel {
+    // expected-error @+1 {{expects the elements and strides of '!tile.buffer<2x8xf32>', but got '!tile.buffer<1x2x8xf32>'}}
+    %c = tile.resize %b : !tile.buffer<2x8xf32> -> !tile.buffer<1x2x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @resize_c2_joined(%b: !tile.buffer<2x3x8xf32>) kernel {
+    // expected-error @+1 {{expects at most the positions of '!tile.buffer<2x3x8xf32>', but got '!tile.buffer<7x8xf32>'}}
+    %c = tile.resize %b : !tile.buffer<2x3x8xf32> -> !tile.buffer<7x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
   gpu.func @resize_c2(%b: !tile.buffer<2x8xf32>) kernel {
     // expected-error @+1 {{expects at most the positions of '!tile.buffer<2x8xf32>', but got '!tile.buffer<3x8xf32>'}}
     %c = tile.resize %b : !tile.buffer<2x8xf32> -> !tile.buffer<3x8xf32>

@@ -89,6 +89,9 @@ struct FfmaPlan : FfmaChoices {
   /// Of the result.
   SmallVector<int64_t> sizes;
   int64_t elementBytes = 4;
+  /// The axis along which neighbours of the input lie if those of the result
+  /// lie along another one, or -1.
+  int turnedAxis = -1;
   /// Straight from global memory to registers and back: one group, and lanes
   /// go along an axis that it does not touch.
   bool direct = false;

@@ -108,6 +108,8 @@ struct MmaRegion {
   bool hasColumns = false;
   /// Positions of these two axes; 1 if there is none, dynamic if not known.
   int64_t numRows = 1, numColumns = 1;
+  /// Positions of all axes that no factor contracts, or dynamic.
+  int64_t numPositions = 1;
 
   /// Elements of a tile of one row and one column, as large as it gets; no more
   /// than 2^62.
@@ -205,8 +207,14 @@ struct MmaPlan : MmaRegion, MmaChoices {
                step.factorRegisters > 96;
     return few ? 2 : 4;
   }
-  /// Tiles of 16 fibres that it takes at a time instead.
-  int64_t getFibreTiles(const MmaStep &step) const;
+  /// Whether all positions outside of the fibres of `step` count as those of
+  /// one dimension: they lie without a gap, before and after it, and those of
+  /// the next dimension alone do not fill instructions.
+  bool joinsFibres(const MmaStep &step) const;
+  /// Those, or the positions of the next dimension.
+  int64_t getFibres(const MmaStep &step) const;
+  /// Tiles of 16 of `fibres` that it takes at a time instead.
+  int64_t getFibreTiles(const MmaStep &step, int64_t fibres) const;
 };
 
 /// The largest power of two that divides `number` and is at most `atMost`:

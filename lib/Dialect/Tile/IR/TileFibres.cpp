@@ -250,11 +250,12 @@ LogicalResult tile::verifyStoredSums(StoreOp op) {
   if (op->getParentOfType<ForFibresOp>())
     return op.emitOpError("expects a buffer with axes to be stored by all "
                           "threads, outside of tile.for_fibres");
-  if (!buffer.getElementType().isF32() || op.getRows() ||
+  Type element = buffer.getElementType();
+  if (!(element.isF32() || element.isF64()) || op.getRows() ||
       int64_t(op.getBytes()) !=
           getBytesOf(op.getView().getType().getElementType()))
-    return op.emitOpError("expects a buffer of f32 with axes, which is stored "
-                          "element by element, without rows, but got ")
+    return op.emitOpError("expects a buffer of f32 or f64 with axes, which is "
+                          "stored element by element, without rows, but got ")
            << buffer << " by " << op.getBytes() << " bytes";
   return failure(failed(verifyAxesAndBytes(op, sizes, sizes.size())) ||
                  failed(verifyOrder(op, op.getOrder(), sizes.size())));

@@ -199,20 +199,38 @@ static LogicalResult verifyAllCome(Operation *op, bool allowsOnce = false) {
   return success();
 }
 
+/// `type` with its `joined` outermost dimensions and the next one counted as
+/// one; nothing where they have a gap.
+static std::optional<TileLayout> joinOuter(BufferType type, size_t joined) {
+  TileLayout layout = type.getTileLayout();
+  for (; joined > 0; --joined) {
+    if (layout.strides[0] != layout.strides[1] * layout.pitches[1])
+      return std::nullopt;
+    layout.pitches[1] *= layout.pitches[0];
+    layout.pitches.erase(layout.pitches.begin());
+    layout.strides.erase(layout.strides.begin());
+  }
+  return layout;
+}
+
 LogicalResult ResizeOp::verify() {
   BufferType from = getFrom().getType(), to = getBuffer().getType();
-  TileLayout before = from.getTileLayout(), after = to.getTileLayout();
+  size_t rank = from.getShape().size(), least = to.getShape().size();
+  std::optional<TileLayout> before;
+  if (least > 0 && least <= rank)
+    before = joinOuter(from, rank - least);
+  TileLayout after = to.getTileLayout();
   auto getSwizzle = [](BufferType type) {
     return type.getLayout() ? type.getLayout().getSwizzle()
                             : ArrayRef<int64_t>();
   };
   // resize_c1
-  if (from.getElementType() != to.getElementType() ||
-      before.strides != after.strides || getSwizzle(from) != getSwizzle(to))
+  if (from.getElementType() != to.getElementType() || !before ||
+      before->strides != after.strides || getSwizzle(from) != getSwizzle(to))
     return emitOpError("expects the elements and strides of ")
            << from << ", but got " << to;
   // resize_c2
-  for (auto [room, size] : llvm::zip_equal(from.getShape(), to.getShape()))
+  for (auto [room, size] : llvm::zip_equal(before->pitches, to.getShape()))
     if (size > room)
       return emitOpError("expects at most the positions of ")
              << from << ", but got " << to;

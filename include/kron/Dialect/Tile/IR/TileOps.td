@@ -120,11 +120,13 @@ def Tile_ResizeOp : Tile_Op<"resize", [Pure, Tile_NamesResult]> {
   let summary = "takes other positions of a tile where it lies";
   let description = [{
     The same memory with other sizes: a factor that is applied in place leaves N
-    positions of an axis where there were K. Becomes no instruction.
+    positions of an axis where there were K. Outer axes that lie without a gap
+    may become one, with the innermost one's stride. Becomes no instruction.
 
     Constraints:
 
-    1. Both have the same elements and strides, and the bits that are swizzled.
+    1. Both have the same elements and strides, but for axes that become one, and
+       the bits that are swizzled.
     2. The result has no more positions than `from`.
 
     Example:
