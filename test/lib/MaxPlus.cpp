@@ -90,10 +90,7 @@ static gpu::GPUFuncOp buildKernel(gpu::GPUModuleOp gpuModule, Location loc,
 
   beginBody(b, tiles);
   tile::CopyOp::create(b, loc, kernel.getArgument(0), tiles.getTile(),
-                       /*ahead=*/0, buffer, /*part=*/nullptr,
-                       /*order=*/nullptr, /*groups=*/1, /*together=*/8,
-                       /*rows=*/nullptr, /*bytes=*/4, /*split=*/false,
-                       /*fill=*/false, /*axes=*/nullptr, /*pieces=*/nullptr);
+                       /*ahead=*/0, buffer, /*bytes=*/4);
   barrier();
   auto boxes = tile::ForBoxesOp::create(
       b, loc, plan.rows, /*together=*/1, /*unrolled=*/3, /*excess=*/false,
