@@ -3,7 +3,7 @@
 // Verify what fields by hand make of plans, which have no constraints themselves.
 
 // CHECK-LABEL: @rows_of_cublas
-// CHECK: #kron.dispatch<[<kernel = cublas, min_rows = 2000>, <kernel = sparse,
+// CHECK: #kron.dispatch<[<kernel = cublas, min_rows = 2000>, <kernel = wgmma,
 func.func @rows_of_cublas(%x: memref<?x512xf32>, %f: memref<512x512xf32>, %y: memref<?x512xf32>) {
   kron.mkm ins(%x : memref<?x512xf32>) factors(%f : memref<512x512xf32>) outs(%y : memref<?x512xf32>) {plan = #kron.gpu_plan<kernel = cublas, min_rows = 2000>}
   return
