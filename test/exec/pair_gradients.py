@@ -107,6 +107,8 @@ class GradCase(pairs.PairCase):
         if p["by"] == "rhs":
             derivative = x + 0 * w if p["function"] == "dot" else -derivative
         weight, factors = 1, 0
+        # In f32 an exponential that would be subnormal is 0, in f64 what is less than that; so are products rounded.
+        least = 2.0**-1074 if self.element.mlir == "f64" else 2.0**-126
         if "h" in p["weights"]:
             weight = weight * stored["h"]
         if "u" in p["weights"]:
@@ -120,12 +122,11 @@ class GradCase(pairs.PairCase):
             off = (self._size("K") + 8 * (self.power + 1)) * unit * size + self._power_error(x, w, abs(values)).sum(-1)
             relative = abs(g) * off + 32 * unit * abs(g * sums) + 24 * unit
             error = error * abs(factor) + abs(weight * factor) * relative
-            # In f32 an exponential that would be subnormal is 0, in f64 what is less than that.
-            error = error + abs(weight * g) * (2.0**-1074 if self.element.mlir == "f64" else 2.0**-126)
+            error = error + (abs(weight * g) + 1) * least
             weight = weight * factor
         terms = weight[..., None] * derivative
         rounding = (self._size("N") + 8 * (self.power + 1) + 32) * unit * abs(terms)
-        bounds = error[..., None] * abs(derivative) + rounding
+        bounds = error[..., None] * abs(derivative) + rounding + least
         bounds = bounds + self._power_error(x, w, abs(terms))
         return self._reduced(terms), self._reduced(bounds)
 
