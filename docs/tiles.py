@@ -40,8 +40,8 @@ MOST_PAIR_LINES = 1200
 SINGLE = {
     # tile.pairs has the loop along K and its copies in one: steps of K are no tiles. Warps that refill know which
     # fibres they have read.
-    "asynchronous copies of rows and boxes, of tiles that are filled up, of steps along K of pairs, and of fibres":
-        (r"\bcopyAsync\(", {"Copy.cpp", "Fill.cpp", "Pairs.cpp", "Refill.cpp"}),
+    "asynchronous copies of rows and boxes, of tiles that are filled up, of segments, of steps along K of pairs, and of fibres":
+        (r"\bcopyAsync\(", {"Copy.cpp", "Fill.cpp", "Pairs.cpp", "Refill.cpp", "SegmentCopies.cpp"}),
     "slots of rings": (r"\bgetSlotBehind\([^)]*\) \{", {"Ring.cpp"}),
     "alpha, beta and Z": (r"\bscaledSums\(", {"Store.cpp", "BlockResults.cpp", "Quantize.cpp"}),
     "epilogues": (r"\bepilogue\.apply\(", {"Store.cpp"}),

@@ -290,6 +290,8 @@ FIXED = (
     ("wgmma", HOPPER, product("mkm", "f32", [(48, 131)], 40, dynamic=(), alpha="operand", **pieces("k_piece = 32, tile = 64"))),
     ("wgmma", HOPPER, product("mkm", "f32", [(40, 3)], 200, **pieces("k_piece = 16, tile = 64"))),
     ("wgmma", HOPPER, product("mkm", "f32", [(500, 66)], 40, **pieces("k_piece = 32, tile = 64"))),
+    # A factor with neighbours along K, more of these than threads.
+    ("wgmma", HOPPER, product("mkm", "f32", [(300, 20)], 40, ops=["T"], **pieces("k_piece = 32, tile = 64, threads = 128"))),
     # Tiles that lie as a transposed input does: refilled, with few rows of the last one; not aligned; in pieces. Columns
     # as rows of a tile, stored in pairs and, where these are no neighbours or not aligned, one by one.
     ("wgmma", HOPPER, product("mkm", "f32", [(32, 32)] * 2, 36, op_x="T", ops=["T", "T"], **pieces("tile = 8, stages = 1"))),

@@ -243,13 +243,14 @@ FIXED = (
       for name, pattern, rows, plan in (("f16", (2, 45, 40, 10), 300, "whole_copies = 1, keeps_factor = 1"),
                                         ("bf16", (3, 17, 29, 11), 500, "whole_copies = 2, keeps_factor = 0"))),
     # Tiles that are copied as they lie, of rows and of columns, with results by way of shared memory.
-    *(p | dict(attributes=[f"plan = #kron.gpu_plan<kernel = {kernel}, whole_copies = 1, shared_store = 1>"])
-      for kernel, p in (("wgmma", _fixed_product("mkm", "bf16", [(17, 17)] * 2, 1000)),
-                        ("wgmma", _fixed_product("mkm", "f16", [(51, 45)], 3001)),
-                        ("wgmma", _fixed_product("kmm", "f16", [(51, 45)], 3001)),
-                        ("mma", _fixed_product("mkm", "f16", [(10, 10)], 20001)),
-                        ("mma", _fixed_product("kmm", "bf16", [(5, 7), (9, 3)], 333)),
-                        ("mma", _fixed_product("mkm", "bf16", [(5, 7), (9, 3), (2, 2)], 999) | dict(beta="operand", addend="operand")))),
+    *(p | dict(attributes=["plan = #kron.gpu_plan<kernel = mma, whole_copies = 1, shared_store = 1>"])
+      for p in (_fixed_product("mkm", "f16", [(10, 10)], 20001), _fixed_product("kmm", "bf16", [(5, 7), (9, 3)], 333),
+                _fixed_product("mkm", "bf16", [(5, 7), (9, 3), (2, 2)], 999) | dict(beta="operand", addend="operand"))),
+    *(_fixed_product(op, name, sizes, rows) for op, name, sizes, rows in (
+        ("mkm", "bf16", [(17, 17)] * 2, 1000), ("mkm", "f16", [(51, 45)], 3001), ("kmm", "f16", [(51, 45)], 3001))),
+    # One factor of more columns or rows than a CTA takes whole, and rows of results that start anywhere.
+    *(_fixed_product(op, "f32", [size], rows) | dict(op_x=t, ops=[t]) for op, size, rows, t in (
+        ("mkm", (500, 301), 700, "N"), ("mkm", (257, 130), 1001, "T"), ("kmm", (300, 450), 333, "T"), ("mkm", (40, 511), 999, "N"))),
     # On copies with padded rows: of a transposed X, and of results that are longer.
     *(p | dict(attributes=["plan = #kron.gpu_plan<padded = 1>"])
       for p in (_fixed_product("mkm", "bf16", [(20, 20), (33, 31)], 400) | dict(op_x="T"),

@@ -111,6 +111,7 @@ private:
   int64_t getRoundOuter(int64_t round) const { return round * outerThreads; }
   Int offsetGlobal(const Part &part);
   Int offsetShared(const Part &part, Int slot, int64_t bytes);
+  void emitInner(Int inner);
   void emitRounds(const Part &loop, int64_t first, int64_t count);
   void store(Value value, const Part &round);
 
@@ -139,11 +140,10 @@ FactorCopier::FactorCopier(KernelBuilder &kernel, const WgmmaOperand &operand,
   slotsInside = source.strideK.is(1) && !source.resultStride.is(1);
   innerSize = slotsInside ? operand.paddedK : operand.paddedResults;
   outerSize = slotsInside ? operand.paddedResults : operand.paddedK;
-  innerThreads = llvm::PowerOf2Ceil(innerSize);
+  int64_t most = llvm::bit_floor<uint64_t>(threads);
+  innerThreads = std::min<int64_t>(llvm::PowerOf2Ceil(innerSize), most);
   // A power of two that divides the size, so that no round is partial.
-  outerThreads =
-      std::min<int64_t>(llvm::bit_floor<uint64_t>(threads) / innerThreads,
-                        outerSize & -outerSize);
+  outerThreads = std::min<int64_t>(most / innerThreads, outerSize & -outerSize);
 }
 
 FactorCopier::Part FactorCopier::makePart(Int inner, Int outer) {
@@ -255,14 +255,13 @@ void FactorCopier::emitRounds(const Part &loop, int64_t first, int64_t count) {
     store(value, part);
 }
 
-void FactorCopier::emit() {
+/// The elements of this thread's place `inner`, if there are any.
+void FactorCopier::emitInner(Int inner) {
   Int number = kernel.threadId();
-  int64_t used = innerThreads * outerThreads;
-  Int inner = kernel.bitAnd(number, innerThreads - 1);
   Value takesPart;
-  if (used != threads)
-    takesPart = kernel.less(number, used);
-  if (innerSize != innerThreads)
+  if (innerThreads * outerThreads != threads)
+    takesPart = kernel.less(number, innerThreads * outerThreads);
+  if (innerSize % innerThreads != 0)
     takesPart = kernel.both(takesPart, kernel.less(inner, innerSize));
   thread = makePart(inner, kernel.floorDiv(number, innerThreads));
   int64_t rounds = outerSize / outerThreads;
@@ -277,6 +276,16 @@ void FactorCopier::emit() {
     int64_t done = chunks > 1 ? chunks * kFactorBatch : 0;
     emitRounds(Part(), done, rounds - done);
   });
+}
+
+void FactorCopier::emit() {
+  Int inner = kernel.bitAnd(kernel.threadId(), innerThreads - 1);
+  if (innerSize <= innerThreads)
+    return emitInner(inner);
+  kernel.rolledLoop(
+      0, llvm::divideCeil(innerSize, innerThreads), 1, [&](Int turn) {
+        emitInner(kernel.add(inner, kernel.mul(turn, innerThreads)));
+      });
 }
 
 void kron::fenceProxy(KernelBuilder &kernel) {

@@ -183,21 +183,20 @@ SmallVector<Value> WarpgroupStore::shift(ArrayRef<Value> before,
 /// Stores the row of `fibre` from its first multiple of four results' bytes on
 /// by as many, and what is left at its ends one by one.
 void WarpgroupStore::storeShifted(unsigned fibre) {
-  constexpr int64_t kTogether = 4;
   const WgmmaOperand &shape = product.factor->shape;
   Int first = product.factor->firstResult, slot = lowering.getLanes().slot;
   int64_t bytes = getBytesOf(target.type);
   Value row = fibres.getAddress(k, target, fibre, first);
   Int address(
       LLVM::PtrToIntOp::create(k.builder, k.loc, k.builder.getI64Type(), row));
-  Int count = k.truncate(k.bitAnd(k.floorDiv(address, bytes), kTogether - 1));
+  Int count = k.truncate(k.bitAnd(k.floorDiv(address, bytes), width - 1));
   Int size = k.min(k.sub(shape.sizeN, first), shape.paddedResults);
   Int lane = k.laneId();
-  Int neighbour = k.add(k.sub(lane, slot),
-                        k.bitAnd(k.add(slot, kTogether - 1), kTogether - 1));
-  Value isLast = k.equal(slot, kTogether - 1);
+  Int neighbour =
+      k.add(k.sub(lane, slot), k.bitAnd(k.add(slot, width - 1), width - 1));
+  Value isLast = k.equal(slot, width - 1);
   Value start =
-      k.offsetBytes(row, k.mul(k.sub(k.mul(slot, kTogether), count), bytes));
+      k.offsetBytes(row, k.mul(k.sub(k.mul(slot, width), count), bytes));
   unsigned chunks = product.sums.size() / 8;
   auto getChunk = [&](unsigned number) {
     unsigned own = 8 * number + 2 * fibre;
@@ -209,15 +208,14 @@ void WarpgroupStore::storeShifted(unsigned fibre) {
   for (unsigned number = 0; number <= chunks; ++number) {
     SmallVector<Value> own = getChunk(std::min(number, chunks - 1)), before;
     SmallVector<Value> previous = getChunk(number == 0 ? 0 : number - 1);
-    for (unsigned index = 1; index < kTogether; ++index)
+    for (unsigned index = 1; index < width; ++index)
       before.push_back(
           k.shuffle(k.select(isLast, previous[index], own[index]), neighbour));
     SmallVector<Value> values = shift(before, own, count);
-    Int position =
-        k.sub(k.add(k.mul(slot, kTogether), 4 * kTogether * number), count);
-    Value place = k.offsetBytes(start, 4 * kTogether * number * bytes);
+    Int position = k.sub(k.add(k.mul(slot, width), 4 * width * number), count);
+    Value place = k.offsetBytes(start, 4 * width * number * bytes);
     auto storeOne = [&] {
-      for (int64_t index = 0; index < kTogether; ++index) {
+      for (int64_t index = 0; index < width; ++index) {
         Int own = k.add(position, index);
         Value exists = k.less(own, size);
         if (number == 0)
@@ -235,7 +233,7 @@ void WarpgroupStore::storeShifted(unsigned fibre) {
       k.ifThen(fibres.exists(k, target, fibre), storeOne);
       continue;
     }
-    Value isWhole = k.less(k.add(position, kTogether - 1), size);
+    Value isWhole = k.less(k.add(position, width - 1), size);
     if (number == 0)
       isWhole = k.both(isWhole, k.less(-1, position));
     k.ifThen(fibres.exists(k, target, fibre),

@@ -524,24 +524,6 @@ static uint64_t getMaxTileElements(const WgmmaPlan &plan) {
   return elements;
 }
 
-/// Threads that copy factors to shared memory take a position of the dimension
-/// each whose elements are neighbours in memory.
-static int64_t getMinThreads(FusedOp fused, const WgmmaPlan &plan) {
-  int64_t threads = kWarpgroupThreads;
-  SmallVector<ModeProductOp> products = fused.getModeProducts();
-  for (const WgmmaStep &step : plan.steps) {
-    ModeProductOp product = products[step.product];
-    SmallVector<int64_t> strides =
-        getKnownStrides(fused.getOperandOf(product.getFactor()));
-    bool isAlongK = strides[product.getContractedFactorDim()] == 1 &&
-                    strides[product.getResultingFactorDim()] != 1;
-    threads = std::max<int64_t>(
-        threads,
-        llvm::PowerOf2Ceil(isAlongK ? step.paddedK : step.paddedResults));
-  }
-  return threads;
-}
-
 /// What is wrong with the pieces that `plan` loads tiles in, if it does; an
 /// empty string if there is nothing.
 static std::string findWrongPieces(const WgmmaPlan &plan) {
@@ -588,8 +570,6 @@ static std::string findWrongChoice(FusedOp fused, const WgmmaPlan &plan) {
            std::to_string(plan.rows) + " and " + std::to_string(plan.columns);
   if (plan.threads < 1 || plan.threads % kWarpgroupThreads != 0)
     return expects("threads to be a multiple of 128", plan.threads);
-  if (int64_t threads = getMinThreads(fused, plan); plan.threads < threads)
-    return expects("threads to be at least " + Twine(threads), plan.threads);
   if (plan.getWarpgroups() % plan.groupSize != 0)
     return expects("warpgroups_per_tile to divide the " +
                        Twine(plan.getWarpgroups()) + " warpgroups of a CTA",

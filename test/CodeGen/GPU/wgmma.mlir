@@ -269,3 +269,50 @@ func.func @inside_one(%x: memref<1024x1x64x1xf32>, %f: memref<64x64xf32>, %y: me
   }
   return
 }
+
+// -----
+
+// Verify that the four lanes of a row of 45 results, which starts at any multiple of 4 bytes, shift them: three
+// shuffles for four results of each of two rows, and one more time for what the last lane leaves; that four
+// which exist are stored by 16 bytes, and those at the ends of the row one by one.
+
+// CHECK-LABEL: llvm.func @odd_0
+// CHECK:          m64n48k8.f32.tf32.tf32
+// CHECK:          llvm.ptrtoint
+// CHECK-COUNT-3:  nvvm.shfl.sync idx
+// CHECK:          scf.if
+// CHECK:            st.global.cs.v4.f32
+// CHECK:          } else {
+// CHECK-COUNT-4:    st.global.cs.f32
+// CHECK-COUNT-21: nvvm.shfl.sync idx
+// CHECK-NOT:      nvvm.shfl.sync idx
+func.func @odd(%x: memref<1024x64xf32>, %f: memref<64x45xf32>, %y: memref<1024x45xf32>) {
+  kron.fused ins(%x, %f : memref<1024x64xf32>, memref<64x45xf32>) outs(%y : memref<1024x45xf32>) attributes {plan = #kron.gpu_plan<kernel = wgmma, k_piece = 32>} {
+  ^bb0(%tx: tensor<1024x64xf32>, %tf: tensor<64x45xf32>, %out: tensor<1024x45xf32>):
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<1024x64xf32>) factor(%tf [p, q] : tensor<64x45xf32>)
+         outs(%out : tensor<1024x45xf32>) -> tensor<1024x45xf32>
+    kron.yield %1 : tensor<1024x45xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that CTAs share a factor of 400 rows, whose neighbours are along K, such that 48 of its columns fit
+// beside the pieces, and that 384 threads pack it in turns of 256 positions.
+
+// CHECK-LABEL: llvm.func @turns_0
+// CHECK:         %[[CTA:.*]] = nvvm.read.ptx.sreg.ctaid.x
+// CHECK:         arith.remui %[[CTA]], %c5{{.*}} : i32
+// CHECK:         scf.for %[[TURN:.*]] = %c0{{.*}} to %c2
+// CHECK:           arith.muli %[[TURN]], %c256
+// CHECK-COUNT-8: m64n48k8.f32.tf32.tf32
+func.func @turns(%x: memref<4096x400xf32>, %f: memref<200x400xf32>, %y: memref<4096x200xf32>) {
+  kron.fused ins(%x, %f : memref<4096x400xf32>, memref<200x400xf32>) outs(%y : memref<4096x200xf32>) attributes {plan = #kron.gpu_plan<kernel = wgmma, tile = 64>} {
+  ^bb0(%tx: tensor<4096x400xf32>, %tf: tensor<200x400xf32>, %out: tensor<4096x200xf32>):
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<4096x400xf32>) factor(%tf [q, p] : tensor<200x400xf32>)
+         outs(%out : tensor<4096x200xf32>) -> tensor<4096x200xf32>
+    kron.yield %1 : tensor<4096x200xf32>
+  }
+  return
+}

@@ -130,22 +130,14 @@ LogicalResult tile::verifyPackedFactor(PrepareOp op) {
                           "with N for ")
            << shares << " parts of its results, but got " << view << " for "
            << operand;
-  // Threads go along one dimension, whichever is the contiguous one.
-  ArrayRef<int64_t> strides = view.getStrides();
-  bool isAlongK = !strides.empty() && strides[0] == 1 && strides[1] != 1;
   int64_t unit = operand.getOrder() == OperandOrder::Quads ? 16 : 8;
-  int64_t least = isAlongK ? llvm::alignTo(sizeK, kWarpgroupLoadedK)
-                           : llvm::alignTo(sizeN, unit);
-  least = llvm::PowerOf2Ceil(least);
   // prepare_c6
   if (sizeK > kLargestSide || sizeN > kLargestSide ||
-      (shares > 1 && sizeN % unit != 0) ||
-      (kernel && kernel.getThreads() < least))
+      (shares > 1 && sizeN % unit != 0))
     return op.emitOpError("expects a factor of up to ")
            << kLargestSide << " x " << kLargestSide
-           << ", in parts of multiples "
-           << "of " << unit << " results, and " << least
-           << " threads or more, but got " << operand;
+           << ", in parts of multiples of " << unit << " results, but got "
+           << operand;
   return success();
 }
 

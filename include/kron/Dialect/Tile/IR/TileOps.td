@@ -397,9 +397,8 @@ def Tile_PrepareOp : Tile_Op<"prepare", [Tile_NamesResult]> {
        is a power of two up to 4, `split` of `rows`, and K then a multiple of 16.
     4. It is in no loop over blocks.
     5. A `tile.barrier` is behind what other threads have multiplied by it.
-    6. Of the atoms `wgmma`, K and N are at most 256, the CTA has a thread for each
-       position, padded to a power of two, of the dimension whose elements are neighbours,
-       and CTAs that share results have multiples of 8 of these, or of 16 with `quads`.
+    6. Of the atoms `wgmma`, K and N are at most 512, and CTAs that share results have
+       multiples of 8 of these, or of 16 with `quads`.
 
     Example: `%p = tile.prepare %f : !tile.view<8x8xf32, [?, ?]> -> !tile.operand<8x8xf32>`
   }];
