@@ -11,7 +11,7 @@ func.func @rows_of_cublas(%x: memref<?x512xf32>, %f: memref<512x512xf32>, %y: me
 
 // A call of cuBLAS has no threads.
 // CHECK-LABEL: @threads
-// CHECK: attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm
+// CHECK: attributes {plan = #kron.gpu_plan<kernel = wgmma, tile = 64, threads = 256
 func.func @threads(%x: memref<4096x512xf32>, %w: memref<1x512x512x1xf32>, %y: memref<4096x512xf32>) {
   kron.ksmm ins(%x : memref<4096x512xf32>) weights(%w : memref<1x512x512x1xf32>) outs(%y : memref<4096x512xf32>) {plan = #kron.gpu_plan<threads = 256>}
   return
