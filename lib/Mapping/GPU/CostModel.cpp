@@ -237,6 +237,15 @@ static SmallVector<int64_t> getFfmaGroups(const Problem &problem) {
   return groups;
 }
 
+/// Whether two CTAs of an SM have room for tiles of `ffma` with a segment of
+/// the rows of a transposed input each.
+static bool holdTurnedRows(GPUKernel kernel, const Problem &problem,
+                           const GPUMachine &machine) {
+  return kernel == GPUKernel::Ffma && problem.readsTranspose &&
+         problem.getFootprintBytes(kLineBytes / problem.getElementBytes()) <=
+             machine.getSharedBytes(/*ctasPerSM=*/2);
+}
+
 /// Seconds that copies of less than 16 bytes take, which the innermost size
 /// allows no wider: 2.3 us per million on an H200, whatever they move.
 static double getNarrowCopies(GPUKernel kernel, const Problem &problem,
@@ -254,13 +263,13 @@ static double getNarrowCopies(GPUKernel kernel, const Problem &problem,
   if (problem.readsColumns && kernel == GPUKernel::Mma)
     clocks *= rates.mmaNarrowShare;
   // Tiles of rows that are neighbours are small: other CTAs work meanwhile.
-  if (problem.readsTranspose && kernel == GPUKernel::Ffma)
+  bool turnsRows = holdTurnedRows(kernel, problem, machine);
+  if (turnsRows)
     clocks *= rates.mmaNarrowShare;
   int64_t width = std::max<int64_t>(16 / problem.getElementBytes(), 1);
   int64_t innermost = problem.innermostInput;
   double copies = 0;
-  if (problem.readsColumns ||
-      (problem.readsTranspose && kernel == GPUKernel::Ffma)) {
+  if (problem.readsColumns || turnsRows) {
     copies = problem.inputElements;
   } else if (innermost >= 0 && innermost % width != 0) {
     while (innermost % width != 0)
@@ -645,7 +654,7 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
     time.total *= 2;
   // The others' tiles hold few rows of a transposed input.
   if (problem.readsTranspose && kernel != GPUKernel::Mma &&
-      kernel != GPUKernel::Ffma)
+      !holdTurnedRows(kernel, problem, machine))
     time.total *= 2;
   return time;
 }
