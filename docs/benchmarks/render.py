@@ -45,6 +45,8 @@ PROGRAMS = {"programs_cpu": "cpu", "programs_cuda": "cuda"}
 TUNED = "docs/benchmarks/results/tuned"
 DISTRIBUTED = ("distributed_2", "distributed_4")
 RANDOM = {"random_cpu": "CPU", "random_cuda": "GPU"}
+#: A file without a plot of its own.
+RANDOM_CHAINS = "random_chains_cuda"
 
 
 def results(path, names):
@@ -89,7 +91,7 @@ def first_light(result):
 def table(path):
     """The table of one result file."""
     result = json.loads(path.read_text())
-    if path.stem in RANDOM:
+    if path.stem in (*RANDOM, RANDOM_CHAINS):
         return random_tables.table(result)
     if path.stem in PROGRAMS:
         return program_tables.table(result)
