@@ -528,12 +528,12 @@ func.func @whole_of_apart_mma(%x: memref<1000x33xf16, strided<[66, 2]>>, %f: mem
 
 // -----
 
-func.func @shared_of_f32(%x: memref<1000x33xf32>, %f: memref<33x33xf32>, %y: memref<1000x33xf32>) {
-  // expected-error @below {{mma: expects shared_store to be 0 unless results are of 16 bits and a CTA has them all, but got 1}}
-  kron.fused ins(%x, %f : memref<1000x33xf32>, memref<33x33xf32>) outs(%y : memref<1000x33xf32>)
+func.func @shared_of_mixed(%x: memref<1000x33xf16>, %f: memref<33x33xf16>, %y: memref<1000x33xf32>) {
+  // expected-error @below {{mma: expects shared_store to be 0 unless a CTA has all results of a tile, which arrives whole and of their type, or they are of 16 bits, but got 1}}
+  kron.fused ins(%x, %f : memref<1000x33xf16>, memref<33x33xf16>) outs(%y : memref<1000x33xf32>)
       attributes {plan = #kron.gpu_plan<kernel = mma, tile = 16, threads = 128, ctas_per_sm = 1, stages = 2, shared_store = 1>} {
-  ^bb0(%t: tensor<1000x33xf32>, %b: tensor<33x33xf32>, %o: tensor<1000x33xf32>):
-    %0 = kron.mode_product axis(1) ins(%t : tensor<1000x33xf32>) factor(%b [p, q] : tensor<33x33xf32>) outs(%o : tensor<1000x33xf32>) -> tensor<1000x33xf32>
+  ^bb0(%t: tensor<1000x33xf16>, %b: tensor<33x33xf16>, %o: tensor<1000x33xf32>):
+    %0 = kron.mode_product axis(1) ins(%t : tensor<1000x33xf16>) factor(%b [p, q] : tensor<33x33xf16>) outs(%o : tensor<1000x33xf32>) -> tensor<1000x33xf32>
     kron.yield %0 : tensor<1000x33xf32>
   }
   return

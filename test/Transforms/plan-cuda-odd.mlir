@@ -65,3 +65,17 @@ func.func @small_f32(%x: memref<35x300001xf32>, %f: memref<7x7xf32>, %g: memref<
     outs(%y : memref<35x300001xf32>) {plan = #kron.gpu_plan<kernel = mma>}
   return
 }
+
+// -----
+
+// Verify that odd rows of f64 take the tile's place, unless a plan says otherwise, and that even ones, which
+// lanes store in pairs, do not.
+// CHECK-LABEL: func.func @rows(
+// CHECK:         kron.fused {{.*}}<kernel = mma, {{.*}}shared_store = 1>
+// CHECK-NOT:     shared_store
+func.func @rows(%x: memref<5000x20xf64>, %f: memref<20x21xf64>, %g: memref<20x22xf64>, %y: memref<5000x21xf64>, %z: memref<5000x22xf64>) {
+  kron.mkm ins(%x : memref<5000x20xf64>) factors(%f : memref<20x21xf64>) outs(%y : memref<5000x21xf64>) {plan = #kron.gpu_plan<kernel = mma>}
+  kron.mkm ins(%x : memref<5000x20xf64>) factors(%f : memref<20x21xf64>) outs(%y : memref<5000x21xf64>) {plan = #kron.gpu_plan<kernel = mma, shared_store = 0>}
+  kron.mkm ins(%x : memref<5000x20xf64>) factors(%g : memref<20x22xf64>) outs(%z : memref<5000x22xf64>) {plan = #kron.gpu_plan<kernel = mma>}
+  return
+}

@@ -33,7 +33,7 @@ using namespace mlir::kron;
 /// Bytes of a vector in global memory, and of neighbours that lanes have.
 static constexpr int64_t kVectorBytes = 16, kPairBytes = 8;
 /// Bytes that go together between memory and the second-level cache.
-static constexpr int64_t kLineBytes = 128, kSectorBytes = 32;
+static constexpr int64_t kLineBytes = 128;
 
 namespace {
 
@@ -58,9 +58,6 @@ private:
   Int getStride(const StepArray &array, const MmaDim &dim);
   bool mayExceed(unsigned dim) const;
   int64_t getCopyElements();
-  bool canStoreVectors();
-  bool storesElements();
-  bool isStored(const MmaStep &step);
   DenseI64ArrayAttr getOrder(const StepArray &array);
   void copy(Value tile, int64_t ahead);
   bool wantsLines() const;
@@ -208,52 +205,6 @@ int64_t MmaTiles::getCopyElements() {
   return elements;
 }
 
-/// Whether strides that are known allow 16-byte accesses.
-bool MmaTiles::canStoreVectors() {
-  const MmaDim &inner = plan.dims.back();
-  int64_t chunk = kVectorBytes / getElementBytes(plan.outputType);
-  if (inner.sizeN % chunk != 0)
-    return false;
-  if (axes.back() >= 0 && !inner.product) {
-    Int size = sizes[axes.back()];
-    if (size.isConstant() && size.getConstant() % chunk != 0)
-      return false;
-  }
-  for (const StepArray &array : {operands.init, operands.addend}) {
-    if (!array.base)
-      continue;
-    for (auto [axis, stride] : llvm::enumerate(array.strides))
-      if ((inner.axes.empty() || axis != inner.axes.back()) &&
-          stride.isConstant() && !operands.sizes[axis].is(1) &&
-          stride.getConstant() % chunk != 0)
-        return false;
-    if (!getStride(array, inner).is(1))
-      return false;
-  }
-  return true;
-}
-
-/// Whether results go to memory from the tile, element by element by threads
-/// that are neighbours as these are: lanes have two neighbours of a row and
-/// would store these one by one or, of rows that are the tile's columns, less
-/// than a sector of each. Of f32, whose values are split, that takes more
-/// registers than there are.
-bool MmaTiles::storesElements() {
-  if (plan.stream || plan.inputType != plan.type ||
-      plan.outputType != plan.type || canStoreVectors())
-    return false;
-  if (plan.turnsRows)
-    return plan.dims[plan.dims.size() - 2].sizeN *
-               getElementBytes(plan.outputType) <
-           kSectorBytes;
-  return plan.math == MmaMath::F64 && plan.dims.back().product;
-}
-
-/// Whether results of `step` go to memory from registers.
-bool MmaTiles::isStored(const MmaStep &step) {
-  return plan.isStored(step) && !storesElements();
-}
-
 /// Dimensions, that with the largest stride in `array` first; consecutive
 /// threads take what is closest in global memory.
 DenseI64ArrayAttr MmaTiles::getOrder(const StepArray &array) {
@@ -373,7 +324,7 @@ void MmaTiles::mergeColumns(BlockShape &shape, const MmaStep &step) {
                              getStride(array, plan.dims[dim]).is(size));
     };
     bool gap = from.strides[dim] != size || mayExceed(dim);
-    if (isStored(step))
+    if (plan.isStored(step))
       gap |= !fits(operands.init) || !fits(operands.addend);
     else
       gap |= to.strides[dim] != size;
@@ -545,7 +496,7 @@ void MmaTiles::buildBlock(const MmaStep &step, const BlockShape &shape,
       b, loc, type, source, block, /*tile=*/Value(), along,
       /*box=*/DenseI64ArrayAttr(), /*halves=*/false, together, shape.fold);
   fragment = multiply(dim, fragment, factors);
-  if (!isStored(step)) {
+  if (!plan.isStored(step)) {
     Value target = work ? join(step, work) : source;
     if (target == source)
       tile::BarrierOp::create(b, loc, /*groups=*/1, /*numbered=*/false,
@@ -556,7 +507,7 @@ void MmaTiles::buildBlock(const MmaStep &step, const BlockShape &shape,
   }
   tile::StoreOp op = kernel.store(
       arguments, fragment, block, tile,
-      canStoreVectors() ? kVectorBytes : getElementBytes(plan.outputType));
+      plan.storesVectors() ? kVectorBytes : getElementBytes(plan.outputType));
   op.setAlong(along);
   op.setBox(getSizesN());
   op.setAxes(axes);
@@ -622,7 +573,7 @@ void MmaTiles::buildSteps(Value slot, Value tile) {
       kernel.barrier();
     source = work ? work : slot;
   }
-  if (plan.sharedStore || storesElements())
+  if (plan.sharedStore)
     storeResults(work ? work : slot, tile);
 }
 

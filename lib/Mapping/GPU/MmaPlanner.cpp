@@ -50,6 +50,7 @@ public:
 
 private:
   bool choose(StringRef name, bool wanted) const;
+  bool storesSingly() const;
   std::optional<std::string> run(int64_t columns, bool whole, bool shared);
   int64_t getGiven(StringRef name) const { return given ? given.get(name) : 0; }
   int64_t chooseSegment(int64_t size, int64_t elements, int64_t wanted);
@@ -297,6 +298,9 @@ bool MmaPlanner::chooseStream(int64_t cluster) {
   MmaChoices whole = choices;
   choices.ctasPerSM = choices.stages = 1;
   choices.cluster = cluster;
+  // Results cannot take the place of what has not arrived.
+  if (plan.hasOneType())
+    choices.sharedStore = choose("shared_store", false);
   for (const MmaStream &stream : getMmaStreams(plan, cluster)) {
     if (!wantedPiece.empty() && wantedPiece != ArrayRef(stream.sizes))
       continue;
@@ -320,6 +324,20 @@ bool MmaPlanner::chooseStream(int64_t cluster) {
 /// The value of field `name`; `wanted` if it is not given.
 bool MmaPlanner::choose(StringRef name, bool wanted) const {
   return given && given.has(name) ? given.get(name) != 0 : wanted;
+}
+
+/// Whether lanes, which have two neighbours of a row, would store these one by
+/// one or, of rows that are the tile's columns, less than a sector of each;
+/// where results can take the tile's place instead. Of f32, whose values are
+/// split, that takes more registers than there are.
+bool MmaPlanner::storesSingly() const {
+  if (!plan.hasOneType() || plan.storesVectors())
+    return false;
+  if (plan.turnsRows)
+    return plan.dims[plan.dims.size() - 2].sizeN *
+               getElementBytes(plan.outputType) <
+           kSectorBytes;
+  return plan.math == MmaMath::F64 && plan.dims.back().product;
 }
 
 /// Columns of 16 bits arrive as they lie where they would be loaded one by one
@@ -356,6 +374,7 @@ std::optional<std::string> MmaPlanner::run(int64_t columns, bool whole,
       threads ? threads : std::max(choices.threads, 32 * getLeastWarps());
   if (std::optional<std::string> reason = complete())
     return reason;
+  choices.sharedStore = choose("shared_store", shared || storesSingly());
 
   bool light = isLight();
   int64_t warpsPerSM = light ? 16 : 8;

@@ -31,6 +31,10 @@ using namespace mlir::kron;
 static constexpr int64_t kAccessBytes = 16;
 static constexpr int64_t kWarpLanes = 32;
 
+static int64_t getAccessElements(Type element) {
+  return kAccessBytes / getElementBytes(element);
+}
+
 namespace {
 /// A chain on padded copies.
 struct PaddedChain {
@@ -178,7 +182,7 @@ describePadded(FusedOp fused, const FusionChain &chain, bool padsResult) {
            "is "
            "computed";
   int64_t axis = getInnermostAxis(chain);
-  int64_t unit = kAccessBytes / getElementBytes(chain.element);
+  int64_t unit = getAccessElements(chain.element);
   if (axis < 0 || unit < 2 ||
       (chain.inputShape[axis] % unit == 0 &&
        chain.outputShape[axis] % unit == 0))
@@ -242,6 +246,14 @@ findFasterPadding(RewriterBase &rewriter, FusedOp fused,
     auto described = describePadded(fused, chain, padsResult);
     auto *padded = std::get_if<PaddedChain>(&described);
     if (!padded)
+      continue;
+    // What has no copy, and what was asked with all arrays.
+    int64_t axis = padded->padding.axis;
+    bool copiesInput = padded->padding.input != chain.inputShape[axis] ||
+                       !chain.inputPermutation.empty();
+    bool isAligned =
+        chain.outputShape[axis] % getAccessElements(chain.element) == 0;
+    if (!padsResult && (!copiesInput || isAligned))
       continue;
     double seconds =
         getCopySeconds(chain, padded->chain, padded->padding.axis, machine);

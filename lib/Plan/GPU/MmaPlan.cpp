@@ -454,10 +454,12 @@ static std::optional<std::string> addStream(MmaPlan &plan) {
 /// Lets tiles arrive and leave as they lie where that is chosen; why they
 /// cannot.
 static std::optional<std::string> addSegments(MmaPlan &plan) {
-  if (plan.sharedStore &&
-      (plan.cluster > 1 || getElementBytes(plan.outputType) != 2))
-    return expects("shared_store to be 0 unless results are of 16 bits and a "
-                   "CTA has them all",
+  bool hasPlace = getElementBytes(plan.outputType) == 2 ||
+                  (plan.hasOneType() && plan.piece.empty());
+  if (plan.sharedStore && (plan.cluster > 1 || !hasPlace))
+    return expects("shared_store to be 0 unless a CTA has all results of a "
+                   "tile, which arrives whole and of their type, or they are "
+                   "of 16 bits",
                    1);
   if (!plan.wholeCopies)
     return std::nullopt;

@@ -19,6 +19,8 @@ using namespace mlir::kron;
 
 /// Rows or columns of a factor, at most.
 static constexpr int64_t kLargestFactor = 256;
+/// The widest access of a thread.
+static constexpr int64_t kVectorBytes = 16;
 
 static ShapedType getShape(Value value) {
   return cast<ShapedType>(value.getType());
@@ -174,6 +176,33 @@ static void describeTile(FusedOp fused, MmaRegion &region) {
   }
 }
 
+/// Whether elements of `array` lie in chunks of `chunk` along `inner`, as far
+/// as that is known.
+static bool liesInChunks(Value array, const MmaDim &inner, int64_t chunk) {
+  ArrayRef<int64_t> shape = getShape(array).getShape();
+  for (auto [axis, stride] : llvm::enumerate(getKnownStrides(array))) {
+    if (axis == inner.axes.back() ? stride != 1
+                                  : shape[axis] != 1 && stride % chunk != 0 &&
+                                        !ShapedType::isDynamic(stride))
+      return false;
+  }
+  return true;
+}
+
+/// Finds out how results can be stored.
+static void describeResult(FusedOp fused, MmaRegion &region) {
+  const MmaDim &inner =
+      region.turnsRows ? region.axes[region.rowAxis] : region.axes.back();
+  int64_t chunk = kVectorBytes / getElementBytes(region.outputType);
+  int64_t size = inner.product ? chunk : getStaticSize(fused, inner.axes);
+  ModeProductOp last = fused.getModeProducts().back();
+  bool fits = ShapedType::isDynamic(size) || size % chunk == 0;
+  if (fits && liesInChunks(fused.getInit(), inner, chunk) &&
+      (!last.getAddend() ||
+       liesInChunks(fused.getOperandOf(last.getAddend()), inner, chunk)))
+    region.storedTogether = chunk;
+}
+
 int64_t MmaRegion::getFootprint() const {
   constexpr int64_t kMost = int64_t(1) << 62;
   int64_t elements = 1;
@@ -201,5 +230,6 @@ std::variant<MmaRegion, std::string> kron::describeMma(FusedOp fused) {
   for (MmaDim &axis : region.axes)
     axis.stride = strides[getInputDim(fused, axis.axes.back())];
   describeTile(fused, region);
+  describeResult(fused, region);
   return region;
 }

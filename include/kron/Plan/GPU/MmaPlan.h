@@ -110,6 +110,9 @@ struct MmaRegion {
   int64_t numRows = 1, numColumns = 1;
   /// Positions of all axes that no factor contracts, or dynamic.
   int64_t numPositions = 1;
+  /// Results along the tile's innermost dimension that 16 bytes have, if sizes
+  /// and strides that are known allow these to be stored together; else 1.
+  int64_t storedTogether = 1;
 
   /// Elements of a tile of one row and one column, as large as it gets; no more
   /// than 2^62.
@@ -179,6 +182,12 @@ struct MmaPlan : MmaRegion, MmaChoices {
   bool isSplit(const MmaStep &step) const {
     return cluster > 1 && &step == &steps.back();
   }
+  /// Whether results may be stored by 16 bytes.
+  bool storesVectors() const {
+    return storedTogether > 1 && dims.back().sizeN % storedTogether == 0;
+  }
+  /// Whether elements are of one type, from the input to the result.
+  bool hasOneType() const { return inputType == type && outputType == type; }
   /// Whether results of `step` go from registers to the result.
   bool isStored(const MmaStep &step) const {
     return &step == &steps.back() && !sharedStore;
