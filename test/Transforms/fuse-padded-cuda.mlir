@@ -184,3 +184,31 @@ func.func @wider(%x: tensor<24x24xf16>, %f: tensor<3x3xf16>, %g: tensor<8x9xf16>
   %y = kron.mkm ins(T(%x) : tensor<24x24xf16>) factors(%f, %g : tensor<3x3xf16>, tensor<8x9xf16>) outs(%e : tensor<24x27xf16>) {plan = #kron.gpu_plan<padded = 1>} -> tensor<24x27xf16>
   return %y : tensor<24x27xf16>
 }
+
+// -----
+
+// Verify that the input alone is copied where its single elements take longer than the copy does, and results
+// are stored as they lie.
+// REMARK: Padded | Category:kron-fuse | Input=372, Output=371
+// CHECK-LABEL: func @input_alone
+// CHECK-SAME:    %[[X:.*]]: memref<41521x371xf32>, %{{.*}}: memref<371x371xf32>, %[[Y:.*]]: memref<41521x371xf32>
+// CHECK:         %[[XP:.*]] = memref.alloc() {{.*}} : memref<41521x372xf32>
+// CHECK:         linalg.copy ins(%[[X]] :
+// CHECK:         %[[FP:.*]] = memref.alloc() {{.*}} : memref<372x371xf32>
+// CHECK:         kron.fused ins(%[[XP]], %[[FP]] : {{.*}}) outs(%[[Y]] :
+func.func @input_alone(%x: memref<41521x371xf32>, %f: memref<371x371xf32>, %y: memref<41521x371xf32>) {
+  kron.mkm ins(%x : memref<41521x371xf32>) factors(%f : memref<371x371xf32>) outs(%y : memref<41521x371xf32>)
+  return
+}
+
+// -----
+
+// Verify that arrays stay as they lie where a kernel that loads their elements directly takes no longer than
+// copies and another kernel do.
+// CHECK-LABEL: func @loaded_directly
+// CHECK-NOT:     linalg.copy
+// CHECK:         kron.fused
+func.func @loaded_directly(%x: memref<2088x85553xf16>, %f: memref<58x3x6x6xf16>, %y: memref<1044x85553xf16>) {
+  kron.ksmm ins(%x : memref<2088x85553xf16>) weights(%f : memref<58x3x6x6xf16>) outs(%y : memref<1044x85553xf16>) {layout = #kron.layout<batch_last>}
+  return
+}
