@@ -6,30 +6,30 @@
 // and the first positions of the result are those of Y.
 // REMARK: Padded | Category:kron-fuse | Input=88, Output=88
 // CHECK-LABEL: func @rows
-// CHECK-SAME:    %[[X:.*]]: memref<852x28137xbf16>, %[[F:.*]]: memref<339x339xbf16>, %[[G:.*]]: memref<83x83xbf16>, %[[Y:.*]]: memref<852x28137xbf16>
+// CHECK-SAME:    %[[X:.*]]: memref<852x49800xbf16>, %[[F:.*]]: memref<600x600xbf16>, %[[G:.*]]: memref<83x83xbf16>, %[[Y:.*]]: memref<852x49800xbf16>
 // CHECK-DAG:     %[[YV:.*]] = memref.expand_shape %[[Y]]
 // CHECK-DAG:     %[[XV:.*]] = memref.expand_shape %[[X]]
-// CHECK:         %[[XP:.*]] = memref.alloc() {bufferization.manual_deallocation} : memref<852x339x88xbf16>
+// CHECK:         %[[XP:.*]] = memref.alloc() {bufferization.manual_deallocation} : memref<852x600x88xbf16>
 // CHECK:         linalg.fill ins(%{{.*}} : bf16) outs(%[[XP]]
-// CHECK:         %[[XPART:.*]] = memref.subview %[[XP]][0, 0, 0] [852, 339, 83] [1, 1, 1]
+// CHECK:         %[[XPART:.*]] = memref.subview %[[XP]][0, 0, 0] [852, 600, 83] [1, 1, 1]
 // CHECK:         linalg.copy ins(%[[XV]] : {{.*}}) outs(%[[XPART]]
 // CHECK:         %[[GP:.*]] = memref.alloc() {{.*}} : memref<88x88xbf16>
 // CHECK:         linalg.fill ins(%{{.*}} : bf16) outs(%[[GP]]
 // CHECK:         %[[GPART:.*]] = memref.subview %[[GP]][0, 0] [83, 83] [1, 1]
 // CHECK:         linalg.copy ins(%[[G]] : {{.*}}) outs(%[[GPART]]
-// CHECK:         %[[YP:.*]] = memref.alloc() {{.*}} : memref<852x339x88xbf16>
-// CHECK:         %[[T:.*]] = memref.alloc() {{.*}} : memref<852x339x88xbf16>
+// CHECK:         %[[YP:.*]] = memref.alloc() {{.*}} : memref<852x600x88xbf16>
+// CHECK:         %[[T:.*]] = memref.alloc() {{.*}} : memref<852x600x88xbf16>
 // CHECK:         kron.fused ins(%[[XP]], %[[GP]] : {{.*}}) outs(%[[T]] :
 // CHECK:           kron.mode_product axis(2)
 // CHECK:         kron.fused ins(%[[T]], %[[F]] : {{.*}}) outs(%[[YP]] :
 // CHECK:           kron.mode_product axis(1)
-// CHECK:         %[[YPART:.*]] = memref.subview %[[YP]][0, 0, 0] [852, 339, 83] [1, 1, 1]
+// CHECK:         %[[YPART:.*]] = memref.subview %[[YP]][0, 0, 0] [852, 600, 83] [1, 1, 1]
 // CHECK:         linalg.copy ins(%[[YPART]] : {{.*}}) outs(%[[YV]] :
 // CHECK-DAG:     memref.dealloc %[[XP]]
 // CHECK-DAG:     memref.dealloc %[[GP]]
 // CHECK-DAG:     memref.dealloc %[[YP]]
-func.func @rows(%x: memref<852x28137xbf16>, %f: memref<339x339xbf16>, %g: memref<83x83xbf16>, %y: memref<852x28137xbf16>) {
-  kron.mkm ins(%x : memref<852x28137xbf16>) factors(%f, %g : memref<339x339xbf16>, memref<83x83xbf16>) outs(%y : memref<852x28137xbf16>)
+func.func @rows(%x: memref<852x49800xbf16>, %f: memref<600x600xbf16>, %g: memref<83x83xbf16>, %y: memref<852x49800xbf16>) {
+  kron.mkm ins(%x : memref<852x49800xbf16>) factors(%f, %g : memref<600x600xbf16>, memref<83x83xbf16>) outs(%y : memref<852x49800xbf16>)
   return
 }
 

@@ -79,3 +79,40 @@ func.func @rows(%x: memref<5000x20xf64>, %f: memref<20x21xf64>, %g: memref<20x22
   kron.mkm ins(%x : memref<5000x20xf64>) factors(%g : memref<20x22xf64>) outs(%z : memref<5000x22xf64>) {plan = #kron.gpu_plan<kernel = mma>}
   return
 }
+
+// -----
+
+// Verify that a factor of 16 bits with up to 512 rows and columns is multiplied by warpgroups, and that tiles have
+// all of 19 columns where these are no power of two.
+// CHECK-LABEL: func.func @large(
+// CHECK:         kron.fused {{.*}}<kernel = wgmma, tile = 64, threads = 256
+func.func @large(%x: memref<300000x512xf16>, %f: memref<512x512xf16>, %y: memref<300000x512xf16>) {
+  kron.mkm ins(%x : memref<300000x512xf16>) factors(%f : memref<512x512xf16>) outs(%y : memref<300000x512xf16>)
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @few_columns(
+// CHECK:         kron.fused {{.*}}<kernel = wgmma
+// CHECK:         kron.fused {{.*}}<kernel = wgmma, tile = {{[23]}}, columns = 19
+func.func @few_columns(%x: memref<30000x6080xbf16>, %f: memref<320x320xbf16>, %g: memref<19x19xbf16>, %y: memref<30000x6080xbf16>) {
+  kron.mkm ins(%x : memref<30000x6080xbf16>) factors(%f, %g : memref<320x320xbf16>, memref<19x19xbf16>)
+    outs(%y : memref<30000x6080xbf16>) {plan = #kron.gpu_plan<padded = 0>}
+  return
+}
+
+// -----
+
+// Verify that results of rows which start anywhere in sectors go through shared memory where these have columns.
+// CHECK-LABEL: func.func @parts(
+// CHECK:         kron.fused {{.*}}<kernel = wgmma, {{.*}}shared_store = 1
+func.func @parts(%x: memref<100000x2x454xf16>, %f: memref<2x122xf16>, %y: memref<100000x122x454xf16>) {
+  kron.fused ins(%x, %f : memref<100000x2x454xf16>, memref<2x122xf16>) outs(%y : memref<100000x122x454xf16>) attributes {plan = #kron.gpu_plan<kernel = wgmma>} {
+  ^bb0(%tx: tensor<100000x2x454xf16>, %tf: tensor<2x122xf16>, %out: tensor<100000x122x454xf16>):
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<100000x2x454xf16>) factor(%tf [p, q] : tensor<2x122xf16>)
+         outs(%out : tensor<100000x122x454xf16>) -> tensor<100000x122x454xf16>
+    kron.yield %1 : tensor<100000x122x454xf16>
+  }
+  return
+}

@@ -290,6 +290,15 @@ FIXED = (
     ("wgmma", HOPPER, product("mkm", "f32", [(48, 131)], 40, dynamic=(), alpha="operand", **pieces("k_piece = 32, tile = 64"))),
     ("wgmma", HOPPER, product("mkm", "f32", [(40, 3)], 200, **pieces("k_piece = 16, tile = 64"))),
     ("wgmma", HOPPER, product("mkm", "f32", [(500, 66)], 40, **pieces("k_piece = 32, tile = 64"))),
+    # A large factor of 16 bits, beside whole tiles: alone, and of which CTAs have a share of the columns each, the last one
+    # fewer; rows that start anywhere, columns and a transposed input; what is added.
+    ("wgmma", HOPPER, product("mkm", "f16", [(200, 150)], 150, **SCALED, **WGMMA)),
+    ("wgmma", HOPPER, product("mkm", "bf16", [(130, 300)], 70, ops=["T"], **UNREAD, **WGMMA)),
+    ("wgmma", HOPPER, product("mkm", "f16", [(301, 333)], 70, dynamic=(), **WGMMA)),
+    ("wgmma", HOPPER, product("mkm", "f16", [(512, 201)], 70, dynamic=(), **pieces("tile = 64, threads = 128"))),
+    ("wgmma", HOPPER, product("kmm", "bf16", [(150, 270)], 90, **SCALED, **WGMMA)),
+    ("wgmma", HOPPER, product("kmm", "f16", [(257, 131)], 45, dynamic=(), **pieces("columns = 16, whole_copies = 1"))),
+    ("wgmma", HOPPER, product("mkm", "f16", [(256, 260)], 70, op_x="T", **SCALED, **WGMMA)),
     # A factor with neighbours along K, more of these than threads.
     ("wgmma", HOPPER, product("mkm", "f32", [(300, 20)], 40, ops=["T"], **pieces("k_piece = 32, tile = 64, threads = 128"))),
     # Tiles that lie as a transposed input does: refilled, with few rows of the last one; not aligned; in pieces. Columns

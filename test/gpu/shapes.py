@@ -256,6 +256,10 @@ FIXED = (
       for p in (_fixed_product("mkm", "bf16", [(20, 20), (33, 31)], 400) | dict(op_x="T"),
                 _fixed_product("kmm", "f32", [(12, 17), (20, 9)], 333),
                 _fixed_ksmm("f16", (3, 40, 30, 5), 1111, "batch_last"))),
+    # One large factor of 16 bits: of which CTAs have shares, with odd rows, few columns and turned data.
+    _fixed_product("mkm", "bf16", [(512, 333)], 700),
+    _fixed_product("mkm", "f16", [(5, 5), (317, 301), (19, 19)], 3),
+    _fixed_product("kmm", "f16", [(260, 400)], 333),
     # Factors of 16 bits whose pairs are put in order.
     _fixed_ksmm("f16", (4, 256, 256, 4), 60, dynamic=OPEN),
     # Data and factor that change places.

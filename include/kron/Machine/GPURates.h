@@ -185,6 +185,11 @@ struct RaggedRates {
   /// lies, and results that go through it.
   double clocksPerLoad16Bit = 0.2, clocksPerStore16Bit = 0.44,
          clocksPerSpread16Bit = 0.13, clocksPerSharedStore16Bit = 0.13;
+  /// The same of loads whose neighbours are apart in shared memory, several
+  /// to a bank.
+  double clocksPerTurnedLoad16Bit = 0.5;
+  /// Warps of an SM that these take.
+  double dense16BitWarps = 16;
 };
 
 /// Chains of sparse factors, fitted to measurements on an H200, most to within

@@ -106,10 +106,13 @@ bool WgmmaTiles::hasSegments(const StepArray &array, bool isInput,
 int64_t WgmmaTiles::getAccessBytes(const StepArray &array, bool isInput) const {
   int64_t element = getElementBytes(isInput ? inputType : outputType);
   int64_t bytes = getMostBytes(isInput);
-  // Parts of four sums of f32 are half a sector with gaps; single ones through
-  // shared memory have none.
-  bool isWholeOnly = !isInput && element == 4 && plan.turn == WgmmaTurn::None &&
-                     plan.steps.back().innermost;
+  // Parts of four sums are half a sector with gaps; single ones through shared
+  // memory, or shifted along the lanes of a row, have none.
+  bool isWholeOnly = !isInput && plan.turn == WgmmaTurn::None &&
+                     plan.steps.back().innermost &&
+                     (element == 4 || plan.steps.size() == 1);
+  if (isWholeOnly)
+    bytes = std::min(bytes, kWgmmaLaneResults * element);
   while (bytes > element && !hasSegments(array, isInput, bytes / element))
     bytes = isWholeOnly ? element : bytes / 2;
   return bytes;

@@ -117,6 +117,9 @@ Int Lowering::getTileStep() {
 Int Lowering::getTileCount(CopyOp copy) {
   if (copy.getTile())
     return tileCount;
+  if (copy.getFill())
+    for (ForOp loop : copy->getBlock()->getOps<ForOp>())
+      return numbers.at(loop.getTiles());
   Int count = 1;
   SmallVector<int64_t> sizes(copy.getBuffer().getType().getShape());
   // A buffer has the half of a tile that is split.

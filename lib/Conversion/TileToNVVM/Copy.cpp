@@ -215,10 +215,13 @@ void tile::lower(Lowering &lowering, CopyOp op) {
   KernelBuilder &k = lowering.k;
   BufferType type = op.getBuffer().getType();
   int64_t ahead = op.getAhead();
-  Int tile = op.getTile() ? k.add(lowering.numbers.at(op.getTile()),
-                                  k.mul(lowering.step, ahead))
-                          : k.add(lowering.getFirstTile(),
-                                  k.mul(lowering.getTileStep(), ahead));
+  Int tile =
+      op.getTile()
+          ? k.add(lowering.numbers.at(op.getTile()),
+                  k.mul(lowering.step, ahead))
+          : k.add(lowering.getFirstTile(
+                      lowering.shares > 1 ? lowering.getTileCount(op) : Int(0)),
+                  k.mul(lowering.getTileStep(), ahead));
   if (op.getFill()) {
     fillTile(lowering, op, tile);
     k.commitCopies();

@@ -461,14 +461,11 @@ void tile::fillTile(Lowering &lowering, CopyOp op, Int tile) {
   if (int64_t(op.getBytes()) > buffer.getElementBytes())
     aligned = isAligned(lowering, {op.getView()}, op.getBytes(), /*axis=*/-1,
                         /*leastBytes=*/op.getBox() ? op.getBytes() : 1);
-  // There are no more CTAs than tiles, but groups.
-  if (op.getAhead() || (!op.getTile() && lowering.groups > 1)) {
-    Int count = lowering.tileCount;
-    if (!op.getTile())
-      for (ForOp loop : op->getBlock()->getOps<ForOp>())
-        count = lowering.numbers.at(loop.getTiles());
-    exists = k.less(tile, count);
-  }
+  // There are no more CTAs than tiles, but groups, and CTAs that are left over
+  // where several share a tile.
+  if (op.getAhead() ||
+      (!op.getTile() && (lowering.groups > 1 || lowering.shares > 1)))
+    exists = k.less(tile, lowering.getTileCount(op));
   k.ifThen(exists, [&] {
     if (op.getBox())
       return copySegments(lowering, op, tile, aligned);

@@ -20,7 +20,9 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-static constexpr double kWarpgroupWarps = 4;
+static constexpr double kWarpgroupWarps = 4, kWarpThreads = 32;
+/// Results of a row that lanes store together.
+static constexpr double kStoredTogether = 16;
 
 namespace {
 
@@ -44,6 +46,8 @@ private:
   bool loadsVectors() const;
   double getSingleSeconds() const;
   double getOrderSeconds() const;
+  bool areShifted() const;
+  double getPartSectors() const;
   double getLoadSeconds() const;
   double getStoreSeconds() const;
 
@@ -187,10 +191,44 @@ double WgmmaCost::getLoadSeconds() const {
          getUnderWayFactor(underWay, rates.busyBytes, rates.idleFactor);
 }
 
+/// Whether results of a row go to where 16 bytes start, shifted along the lanes
+/// that have it.
+bool WgmmaCost::areShifted() const {
+  bool mayShift = plan.pieces > 1 ||
+                  (plan.landing.elementBytes == 2 && plan.steps.size() == 1);
+  return mayShift && plan.turn == WgmmaTurn::None &&
+         plan.steps.back().innermost && !problem.readsAddend;
+}
+
+/// Parts of sectors that stores fill: both ends of what lanes store side by
+/// side, where rows do not start where sectors do.
+double WgmmaCost::getPartSectors() const {
+  double bytes = problem.getElementBytes();
+  const WgmmaAxis &axis = plan.getResultAxis();
+  auto isWhole = [&](int64_t size) {
+    return ShapedType::isDynamic(size) ||
+           std::fmod(double(size) * bytes, double(kSectorBytes)) == 0;
+  };
+  if (plan.turn != WgmmaTurn::None ||
+      (isWhole(axis.after) && (axis.step >= 0 || isWhole(axis.tile))))
+    return 0;
+  bool goThrough = plan.sharedStore || (plan.pieces == 1 && !areShifted() &&
+                                        getTogether(/*isResult=*/true) == 1);
+  double together = goThrough ? kWarpThreads : kStoredTogether;
+  // Lanes that have no neighbours store each of theirs alone.
+  if (!goThrough && !areShifted() && getTogether(/*isResult=*/true) == 1)
+    together /= 2;
+  return 2 * problem.outputElements / together;
+}
+
 double WgmmaCost::getStoreSeconds() const {
   double read = problem.inputElements * problem.getElementBytes();
-  return resources.getMemorySeconds(problem.getMemoryBytes() - read,
-                                    getShareOf(getSegment(/*isResult=*/true)));
+  double memory =
+      resources.getMemorySeconds(problem.getMemoryBytes() - read,
+                                 getShareOf(getSegment(/*isResult=*/true)));
+  return std::max(memory, resources.getClockSeconds(
+                              getPartSectors() /
+                              getGPURates(machine).sparse.partSectorsPerClock));
 }
 
 /// Elements of input or results that go together, as far as sizes allow it.
@@ -202,12 +240,13 @@ int64_t WgmmaCost::getTogether(bool isResult) const {
   if (!isResult && !last.isContiguous)
     return 1;
   int64_t together = bytes / problem.getElementBytes();
-  // Of f32, a lane's four results along the innermost dimension go together or
-  // one by one.
-  int64_t step = isResult && !isTurned && problem.getElementBytes() == 4 &&
-                         plan.steps.back().innermost
-                     ? together
-                     : 2;
+  // A lane's four results along the innermost dimension go together or one by
+  // one, where these need no way through shared memory.
+  bool isWholeOnly = isResult && !isTurned && plan.steps.back().innermost &&
+                     (problem.getElementBytes() == 4 || plan.steps.size() == 1);
+  if (isWholeOnly)
+    together = std::min<int64_t>(together, kWgmmaLaneResults);
+  int64_t step = isWholeOnly ? together : 2;
   while ((!ShapedType::isDynamic(size) && size % together != 0) ||
          (last.step < 0 && last.tile % together != 0))
     together /= step;
@@ -229,15 +268,22 @@ double WgmmaCost::getOrderSeconds() const {
   double load = 0, store = 0;
   if (plan.segments)
     load = ragged.clocksPerSpread16Bit;
+  else if (!plan.axes.back().isContiguous)
+    load = ragged.clocksPerTurnedLoad16Bit;
   else if (getTogether(/*isResult=*/false) == 1)
     load = ragged.clocksPerLoad16Bit;
   bool isSingle = getTogether(/*isResult=*/true) == 1;
   if (plan.sharedStore || (isSingle && plan.steps.size() > 1))
     store = ragged.clocksPerSharedStore16Bit;
-  else if (isSingle)
+  else if (isSingle && !areShifted())
     store = ragged.clocksPerStore16Bit;
-  return resources.getClockSeconds(problem.inputElements * load +
-                                   problem.outputElements * store);
+  // Few warps hide less of what an element waits for.
+  double hidden = getGroups() * double(plan.groupSize) * kWarpgroupWarps /
+                  ragged.dense16BitWarps;
+  return resources.getClockSeconds(plan.getShares() * problem.inputElements *
+                                       load +
+                                   problem.outputElements * store) /
+         std::min(hidden, 1.0);
 }
 
 /// What single elements take where tiles come in pieces: their copies, of each
@@ -253,9 +299,7 @@ double WgmmaCost::getSingleSeconds() const {
               double(getTogether(/*isResult=*/false)) *
               dense.clocksPerNarrowCopy *
               (problem.readsColumns ? rates.columnsNarrowShare : 1);
-  bool areShifted = plan.turn == WgmmaTurn::None &&
-                    plan.steps.back().innermost && !problem.readsAddend;
-  if (getTogether(/*isResult=*/true) == 1 && !areShifted)
+  if (getTogether(/*isResult=*/true) == 1 && !areShifted())
     clocks += problem.outputElements * rates.singleStoreClocks;
   return resources.getClockSeconds(clocks);
 }

@@ -10,6 +10,7 @@
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPURates.h"
 #include "kron/Machine/GPUTiles.h"
+#include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "kron/Plan/GPU/WgmmaPlan.h"
 #include "llvm/Support/MathExtras.h"
@@ -45,6 +46,7 @@ private:
   int64_t chooseWarpgroups() const;
   SmallVector<int64_t> getTileSizes(int axis, int64_t wanted, int64_t first,
                                     int64_t last) const;
+  SmallVector<int64_t> getRows(int64_t columns) const;
   void consider(WgmmaPlan &candidate);
   SmallVector<bool> getVariants(StringRef name, bool mayHelp) const;
   void considerWhole(WgmmaPlan candidate);
@@ -75,7 +77,7 @@ int64_t Planner::chooseWarpgroups() const {
       operands = step.paddedK / 4;
     int64_t sums = step.paddedResults / 2;
     // In pieces: two at a time, and two kinds of sums.
-    if (step.sizeK > kWgmmaMaxWholeSide) {
+    if (step.sizeK > kWgmmaMaxWholeSide && step.kind != WgmmaKind::Half) {
       operands = 2 * tiles.pieceK;
       sums *= 2;
     }
@@ -123,18 +125,19 @@ SmallVector<bool> Planner::getVariants(StringRef name, bool mayHelp) const {
 /// Tiles that are loaded whole: by the accesses that sizes allow, or as they
 /// lie where these are of single elements.
 void Planner::considerWhole(WgmmaPlan candidate) {
-  if (candidate.getShares() > 1 || !isAllowed("k_piece", 0))
+  bool isHalf = candidate.landing.elementBytes == 2;
+  bool isShared = candidate.getShares() > 1;
+  if ((isShared && !isHalf) || !isAllowed("k_piece", 0))
     return;
   // Of 16 bits, what is alone is no copy.
-  auto isSingle = [&](int64_t size) {
-    return candidate.landing.elementBytes == 2 &&
-           !ShapedType::isDynamic(size) && size % 2 != 0;
+  auto isNoMultiple = [&](int64_t size, int64_t bytes) {
+    return isHalf && !ShapedType::isDynamic(size) && 2 * size % bytes != 0;
   };
-  for (bool whole :
-       getVariants("whole_copies", isSingle(plan.axes.back().before)))
-    for (bool shared : getVariants("shared_store",
-                                   plan.steps.size() == 1 && !plan.quantize &&
-                                       isSingle(plan.getResultAxis().after))) {
+  bool mayCopyWhole = isNoMultiple(plan.axes.back().before, 4);
+  bool mayShareStores = plan.steps.size() == 1 && !plan.quantize && !isShared &&
+                        isNoMultiple(plan.getResultAxis().after, kSectorBytes);
+  for (bool whole : getVariants("whole_copies", mayCopyWhole))
+    for (bool shared : getVariants("shared_store", mayShareStores)) {
       candidate.wholeCopies = whole;
       candidate.sharedStore = shared;
       setWgmmaTile(candidate);
@@ -186,6 +189,22 @@ SmallVector<int64_t> Planner::getTileSizes(int axis, int64_t wanted,
     if (!ShapedType::isDynamic(size) && choice >= size)
       break;
   }
+  // All of a short axis, whose end then fills no rows of instructions.
+  if (!ShapedType::isDynamic(size) && size < sizes.back())
+    sizes.push_back(size);
+  return sizes;
+}
+
+/// The same of rows; of few columns whose number is no power of two, as many
+/// rows as fill a block, too.
+SmallVector<int64_t> Planner::getRows(int64_t columns) const {
+  SmallVector<int64_t> sizes =
+      getTileSizes(plan.rowAxis, getGiven("tile"), 1, kWgmmaRows);
+  int64_t filling =
+      kWgmmaRows / llvm::alignTo(columns, plan.columnAxis < 0 ? 1 : 2);
+  if (sizes.size() > 1 && plan.steps.size() == 1 && filling > 1 &&
+      !llvm::is_contained(sizes, filling))
+    sizes.push_back(filling);
   return sizes;
 }
 
@@ -196,9 +215,9 @@ std::variant<WgmmaPlan, std::string> Planner::run() {
     return expects("threads", "a multiple of 128", plan.threads);
   plan.ctasPerSM = std::max<int64_t>(1, getGiven("ctas_per_sm"));
   plan.quantize = getGiven("quantize");
-  for (int64_t rows : getTileSizes(plan.rowAxis, getGiven("tile"), 1, 64))
-    for (int64_t columns :
-         getTileSizes(plan.columnAxis, getGiven("columns"), 8, 128)) {
+  for (int64_t columns :
+       getTileSizes(plan.columnAxis, getGiven("columns"), 8, 128))
+    for (int64_t rows : getRows(columns)) {
       plan.rows = rows;
       plan.columns = columns;
       considerWhole(plan);

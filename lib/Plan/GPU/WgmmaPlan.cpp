@@ -19,13 +19,20 @@ using namespace mlir::kron;
 
 /// Largest factor side.
 static constexpr int64_t kMaxSide = 512;
+static constexpr int64_t kHalfBytes = 2;
 /// What numbers of columns of a tile are padded to.
 static constexpr int64_t kColumnUnit = 8;
 /// What positions of the contracted axis in a piece are multiples of: rows of
 /// that many are loaded at a time.
 static constexpr int64_t kPieceUnit = 16;
-/// Columns that shares of a factor are multiples of, and the most bytes of one.
+/// Columns that shares of a factor are multiples of, and the most bytes of one
+/// beside the pieces of three warpgroups.
 static constexpr int64_t kShareUnit = 16, kMaxShareBytes = 152 * 1024;
+/// The same of a factor of 16 bits: bytes of it and of two tiles, columns of an
+/// instruction, and registers of a thread's sums and positions of K; fewer
+/// where these are pairs of fibres that are turned.
+static constexpr int64_t kMaxWholeBytes = 224 * 1024, kMaxWholeResults = 256,
+                         kMaxWholeRegisters = 192, kTurningRegisters = 24;
 /// Elements of a tile, more than fit any SM: sizes of larger ones need not be
 /// worked out.
 static constexpr uint64_t kMaxTileElements = 1 << 20;
@@ -69,9 +76,8 @@ static ShapedType getShape(Value value) {
 //===----------------------------------------------------------------------===//
 
 /// Whether a factor of `side` rows or columns is taken, beside others or alone.
-static bool isSideTaken(int64_t side, size_t factors, bool isF32) {
-  return side <= kWgmmaMaxWholeSide ||
-         (side <= kMaxSide && factors == 1 && isF32);
+static bool isSideTaken(int64_t side, size_t factors) {
+  return side <= kWgmmaMaxWholeSide || (side <= kMaxSide && factors == 1);
 }
 
 /// What the kernels cannot do at all, or not accurately enough; an empty string
@@ -83,7 +89,6 @@ static std::string findObstacle(FusedOp fused) {
     return type.isF32() || type.isF16() || type.isBF16();
   };
   SmallVector<ModeProductOp> products = fused.getModeProducts();
-  bool readsF32 = getElementType(fused.getInputs().front()).isF32();
   SmallVector<unsigned> axes;
   int64_t terms = 1;
   bool isSplit = false;
@@ -103,9 +108,8 @@ static std::string findObstacle(FusedOp fused) {
     int64_t side = std::max(sizeK, sizeN);
     if (side > kMaxSide)
       return "a factor has more than 512 rows or columns";
-    if (!isSideTaken(side, products.size(), readsF32))
-      return "a factor of more than 128 rows or columns is not alone or not "
-             "f32";
+    if (!isSideTaken(side, products.size()))
+      return "a factor of more than 128 rows or columns is not alone";
     if (llvm::is_contained(axes, product.getAxis()))
       return "an axis is contracted twice";
     axes.push_back(product.getAxis());
@@ -266,9 +270,30 @@ static void findTiledAxes(WgmmaPlan &plan) {
       plan.rowAxis = axis;
 }
 
+/// Leaves a CTA as many of the columns of a large factor of 16 bits as fit
+/// beside two whole tiles, and a thread's sums beside what it has of a tile;
+/// and as few as make for as many CTAs.
+static void shareWhole(WgmmaStep &step) {
+  step.pad(1);
+  int64_t tiles = 2 * kWgmmaRows * step.paddedK * kHalfBytes;
+  int64_t registers = kMaxWholeRegisters - step.paddedK / 4 -
+                      (step.innermost ? 0 : kTurningRegisters);
+  int64_t most =
+      std::min({kMaxWholeResults, 2 * registers,
+                (kMaxWholeBytes - tiles) / (step.paddedK * kHalfBytes)});
+  most = llvm::alignDown(most, kShareUnit);
+  if (step.sizeN <= most)
+    return step.pad(step.sizeN);
+  int64_t shares = llvm::divideCeil(step.sizeN, most);
+  step.pad(llvm::alignTo(llvm::divideCeil(step.sizeN, shares), kShareUnit));
+  step.shares = llvm::divideCeil(step.sizeN, step.paddedResults);
+}
+
 /// Leaves a CTA as many of the columns of a large factor as fit beside pieces
 /// of tiles, and as few as make for as many CTAs.
 static void share(WgmmaStep &step) {
+  if (step.kind == WgmmaKind::Half)
+    return shareWhole(step);
   int64_t most = std::min(step.sizeN, kWgmmaShareResults);
   for (step.pad(most); most > kShareUnit &&
                        step.getNumCopies() * step.factorBytes > kMaxShareBytes;)
@@ -350,7 +375,7 @@ static bool isTaken(const Problem &problem) {
   for (const ProblemFactor &factor : problem.factors) {
     if (!axes.insert(factor.axis).second || !factor.varyingAxes.empty() ||
         !isSideTaken(std::max(factor.sizeK, factor.sizeN),
-                     problem.factors.size(), isF32))
+                     problem.factors.size()))
       return false;
     terms = std::min(terms * factor.sizeK, kLeastSummed);
   }
@@ -529,7 +554,7 @@ static uint64_t getMaxTileElements(const WgmmaPlan &plan) {
 static std::string findWrongPieces(const WgmmaPlan &plan) {
   const WgmmaStep &step = plan.steps.front();
   if (plan.pieceK == 0)
-    return plan.getShares() == 1
+    return plan.getShares() == 1 || plan.landing.elementBytes == kHalfBytes
                ? ""
                : expects("k_piece to be positive where CTAs share the columns "
                          "of a factor",
@@ -578,8 +603,11 @@ static std::string findWrongChoice(FusedOp fused, const WgmmaPlan &plan) {
     return expects("whole_copies and shared_store to be 0 where tiles come in "
                    "pieces",
                    1);
-  if (plan.quantize && plan.sharedStore)
-    return expects("shared_store to be 0 where rows are quantized", 1);
+  if (plan.sharedStore && (plan.quantize || plan.getShares() > 1))
+    return expects(Twine("shared_store to be 0 where ") +
+                       (plan.quantize ? "rows are quantized"
+                                      : "CTAs share the columns of a factor"),
+                   1);
   return findWrongPieces(plan);
 }
 

@@ -299,13 +299,22 @@ func.func @odd(%x: memref<1024x64xf32>, %f: memref<64x45xf32>, %y: memref<1024x4
 // -----
 
 // Verify that CTAs share a factor of 400 rows, whose neighbours are along K, such that 48 of its columns fit
-// beside the pieces, and that 384 threads pack it in turns of 256 positions.
+// beside the pieces, and that each of 384 threads loads 16 positions of two of its columns at a time, by 16 bytes
+// where it is aligned, and stores 16 bytes of each copy at a time.
 
 // CHECK-LABEL: llvm.func @turns_0
 // CHECK:         %[[CTA:.*]] = nvvm.read.ptx.sreg.ctaid.x
 // CHECK:         arith.remui %[[CTA]], %c5{{.*}} : i32
-// CHECK:         scf.for %[[TURN:.*]] = %c0{{.*}} to %c2
-// CHECK:           arith.muli %[[TURN]], %c256
+// CHECK:         %[[ALIGNED:.*]] = arith.cmpi eq
+// CHECK:         scf.for %{{.*}} = %c0{{.*}} to %c1200{{.*}} step %c768
+// CHECK:           scf.if %[[ALIGNED]]
+// CHECK-COUNT-8:     llvm.load {{.*}} : !llvm.ptr<1> -> vector<4xf32>
+// CHECK-NOT:         llvm.load {{.*}} : !llvm.ptr<1> -> vector<4xf32>
+// CHECK:           } else {
+// CHECK-COUNT-32:    llvm.load {{.*}} : !llvm.ptr<1> -> f32
+// CHECK:           scf.if
+// CHECK-COUNT-4:     llvm.store {{.*}} : vector<4xf32>, !llvm.ptr<3>
+// CHECK-COUNT-4:     llvm.store {{.*}} : vector<8xbf16>, !llvm.ptr<3>
 // CHECK-COUNT-8: m64n48k8.f32.tf32.tf32
 func.func @turns(%x: memref<4096x400xf32>, %f: memref<200x400xf32>, %y: memref<4096x200xf32>) {
   kron.fused ins(%x, %f : memref<4096x400xf32>, memref<200x400xf32>) outs(%y : memref<4096x200xf32>) attributes {plan = #kron.gpu_plan<kernel = wgmma, tile = 64>} {
@@ -313,6 +322,33 @@ func.func @turns(%x: memref<4096x400xf32>, %f: memref<200x400xf32>, %y: memref<4
     %1 = kron.mode_product axis(1) ins(%tx : tensor<4096x400xf32>) factor(%tf [q, p] : tensor<200x400xf32>)
          outs(%out : tensor<4096x200xf32>) -> tensor<4096x200xf32>
     kron.yield %1 : tensor<4096x200xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that CTAs share a factor of 16 bits with 320 rows and columns, 160 of these each, beside whole tiles, that
+// those which are left over copy nothing, and that results of rows that start anywhere are shifted.
+
+// CHECK-LABEL: llvm.func @share_0
+// CHECK:         %[[CTA:.*]] = nvvm.read.ptx.sreg.ctaid.x
+// CHECK:         %[[FIRST:.*]] = arith.divui %[[CTA]], %c2{{.*}} : i32
+// CHECK:         %[[CTAS:.*]] = arith.divui %{{.*}}, %c2{{.*}} : i32
+// CHECK:         %[[HAS:.*]] = arith.cmpi slt, %[[FIRST]], %[[CTAS]]
+// CHECK:         %[[TILE:.*]] = arith.select %[[HAS]], %{{.*}}, %[[COUNT:.*]] : i32
+// CHECK:         %[[EXISTS:.*]] = arith.cmpi slt, %[[TILE]], %c128
+// CHECK:         scf.if %[[EXISTS]]
+// CHECK:           nvvm.cp.async.shared.global
+// CHECK:         llvm.store {{.*}} : vector<8xf16>, !llvm.ptr<3>
+// CHECK:         m64n160k16.f32.f16.f16
+// CHECK:         nvvm.shfl.sync idx
+func.func @share(%x: memref<4096x320xf16>, %f: memref<320x315xf16>, %y: memref<4096x315xf16>) {
+  kron.fused ins(%x, %f : memref<4096x320xf16>, memref<320x315xf16>) outs(%y : memref<4096x315xf16>) attributes {plan = #kron.gpu_plan<kernel = wgmma>} {
+  ^bb0(%tx: tensor<4096x320xf16>, %tf: tensor<320x315xf16>, %out: tensor<4096x315xf16>):
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<4096x320xf16>) factor(%tf [p, q] : tensor<320x315xf16>)
+         outs(%out : tensor<4096x315xf16>) -> tensor<4096x315xf16>
+    kron.yield %1 : tensor<4096x315xf16>
   }
   return
 }

@@ -69,10 +69,15 @@ gpu.module @kron_gpu {
     %r = tile.alloc : !tile.ring<4 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>>
     tile.copy_pieces %x to %r pieces <sizes = [64, 128], block = [64, 32], axes = [0, 1], warps = 4, bytes = 16, ahead = 3> : !tile.view<?x128xf32, [128, 1]>, !tile.ring<4 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>>
     %p = tile.prepare %f residuals : !tile.view<128x128xf32, [128, 1]> -> !tile.operand<128x128xf32, wgmma.m64k8.tf32 quads>
-    // expected-error @+1 {{is not for kernels of several groups or shares, which tile.contract_pieces is for}}
-    %q = tile.acquire %r : !tile.ring<4 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>> -> !tile.buffer<64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>
+    tile.barrier
     tile.for %t to %n : i32 {
       %s = tile.contract_pieces %x[%t], %p in %r along 1 pieces <sizes = [64, 128], block = [64, 32], axes = [0, 1], warps = 4, bytes = 16, ahead = 3> : !tile.view<?x128xf32, [128, 1]>, !tile.operand<128x128xf32, wgmma.m64k8.tf32 quads>, !tile.ring<4 of <64x32xf32, #tile.layout<[32, 1], swizzle = [6, 4, 7, 3]>>> -> !tile.fragment<1x64x128xf32, wgmma.m64k8.tf32>
+      // expected-error @+1 {{is not for kernels of several groups or shares, which tile.contract_pieces is for}}
+      tile.if_aligned %y bytes 16 axis 1 {
+        tile.barrier
+      } else {
+        tile.barrier
+      } : !tile.view<?x128xf32, [128, 1]>
       tile.store %s to %y[%t] along [1] box [64, 128] bytes 16 axes [0, 1] : !tile.fragment<1x64x128xf32, wgmma.m64k8.tf32>, !tile.view<?x128xf32, [128, 1]>
     }
     gpu.return

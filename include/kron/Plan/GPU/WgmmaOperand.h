@@ -13,6 +13,9 @@
 
 namespace mlir::kron {
 
+/// Bytes of a factor that a thread loads before it stores the first.
+inline constexpr int64_t kWgmmaFactorBytes = 128;
+
 /// How products are computed.
 enum class WgmmaKind {
   /// f32 as the sum of a TF32 value and a residual: the product of the TF32

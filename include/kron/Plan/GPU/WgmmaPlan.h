@@ -42,6 +42,8 @@ inline constexpr int64_t kWgmmaTurnedBytes = 8;
 inline constexpr int64_t kWgmmaMaxWholeSide = 128;
 /// Columns that a CTA takes of a larger one.
 inline constexpr int64_t kWgmmaShareResults = 64;
+/// Neighbours that a lane has of a block's results along the innermost axis.
+inline constexpr int64_t kWgmmaLaneResults = 4;
 /// Neighbours in a row that a thread quantizes at a time.
 inline constexpr int64_t kWgmmaQuantizedLanes = 4;
 

@@ -226,12 +226,15 @@ LogicalResult tile::verifyStoredFibres(StoreOp op) {
   if (op.getBias() || op.getResidual() || op.getScaleAttr() ||
       op.getActivation() != Activation::Identity)
     return op.emitOpError("expects no epilogue of fibres");
-  if (!getProduct(op, op.getSource(), op.getBoxes(), *op.getAlong()))
+  ContractFibresOp product =
+      getProduct(op, op.getSource(), op.getBoxes(), *op.getAlong());
+  if (!product)
     return failure();
   ForFibresOp loop = getFibres(op.getBoxes());
   SmallVector<int64_t> box(loop.getSizes());
-  box[loop.getAlong()] =
-      cast<FragmentType>(op.getSource().getType()).getShape().back();
+  // Results of all CTAs that share the factor.
+  if (auto prepare = product.getOperand().getDefiningOp<PrepareOp>())
+    box[loop.getAlong()] = prepare.getFactor().getType().getShape().back();
   // store_c7
   if (*op.getBox() != ArrayRef(box))
     return op.emitOpError("expects a box of ")

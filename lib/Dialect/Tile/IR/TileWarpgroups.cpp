@@ -37,13 +37,15 @@ LogicalResult tile::verifyDivision(gpu::GPUFuncOp kernel) {
   auto shape = kernel->getAttrOfType<KernelAttr>(kKernelAttrName);
   if (!shape.isDivided())
     return success();
-  // Shares are of pieces only.
+  // Of results of a share, a tile in shared memory has no place.
   bool mayBeWhole = shape.getShares() == 1;
   WalkResult result = kernel.getBody().walk([&](Operation *op) {
     bool isKnown =
         TypeSwitch<Operation *, bool>(op)
             .Case<AllocOp, ForOp, ForSegmentsOp, YieldOp, gpu::ReturnOp,
-                  ContractPiecesOp>([](auto) { return true; })
+                  ContractPiecesOp, AcquireOp, WaitOp, ReleaseOp, ResizeOp,
+                  ForFibresOp, ContractFibresOp, PrefetchOp, SpreadOp>(
+                [](auto) { return true; })
             .Case<ForStepOp, CopyStepOp, KeepStepOp, ClearOp, ContractStepOp,
                   LeaveRowsOp>([&](auto) { return mayBeWhole; })
             // Of what the steps of a chain leave.
@@ -51,12 +53,10 @@ LogicalResult tile::verifyDivision(gpu::GPUFuncOp kernel) {
               return mayBeWhole && rows->getNumOperands() > 0 &&
                      !isa<ViewType>(rows->getOperand(0).getType());
             })
-            .Case<AcquireOp, WaitOp, ReleaseOp, ResizeOp, ForFibresOp,
-                  ContractFibresOp, IfAlignedOp, RefillOp, RefilledOp,
-                  PrefetchOp, PairChunksOp, SpreadOp, tile::QuantizeOp>(
-                [&](auto) { return mayBeWhole; })
+            .Case<IfAlignedOp, RefillOp, RefilledOp, PairChunksOp,
+                  tile::QuantizeOp>([&](auto) { return mayBeWhole; })
             .Case([&](CopyOp copy) {
-              return mayBeWhole && (copy.getFill() || copy.getPiecesAttr());
+              return copy.getFill() || copy.getPiecesAttr();
             })
             .Case([&](ExchangeOp exchange) {
               return mayBeWhole && exchange->getNumOperands() > 2 &&
@@ -66,8 +66,7 @@ LogicalResult tile::verifyDivision(gpu::GPUFuncOp kernel) {
             // In loops, of what a group has.
             .Case([&](BarrierOp barrier) {
               return barrier->getParentOp() == kernel ||
-                     (mayBeWhole && barrier.getGroups() == 1 &&
-                      !barrier.getOfBlock());
+                     (barrier.getGroups() == 1 && !barrier.getOfBlock());
             })
             .Case([](CopyPiecesOp copy) {
               PiecesAttr pieces = copy.getPiecesAttr();
@@ -84,10 +83,10 @@ LogicalResult tile::verifyDivision(gpu::GPUFuncOp kernel) {
                 return false;
               Value source = store->getOperand(0);
               bool isWhole =
-                  source.getDefiningOp<ContractFibresOp>() ||
                   source.getDefiningOp<ContractStepOp>() ||
                   (isa<BufferType>(source.getType()) && store.getAxesAttr());
               return source.getDefiningOp<ContractPiecesOp>() ||
+                     source.getDefiningOp<ContractFibresOp>() ||
                      (mayBeWhole && isWhole);
             })
             .Default([](Operation *) { return false; });
