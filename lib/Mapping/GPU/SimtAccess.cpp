@@ -39,9 +39,6 @@ double kron::countSegments(SmallVector<AccessSpan> spans, int64_t bytes,
 double kron::countParts(SmallVector<AccessSpan> spans,
                         const AccessArray &array) {
   double bytes = double(array.bytes);
-  auto isWhole = [&](double elements) {
-    return std::fmod(elements * bytes, double(kSectorBytes)) == 0;
-  };
   sortByStride(spans);
   double length = 1, segments = 1;
   bool hasGaps = false;
@@ -59,9 +56,10 @@ double kron::countParts(SmallVector<AccessSpan> spans,
   double sectors = (length * bytes - 1) / kSectorBytes + 1;
   if (hasGaps)
     return segments * sectors;
-  bool areWhole = isWhole(length);
+  bool areWhole = std::fmod(length * bytes, double(kSectorBytes)) == 0;
   for (int64_t stride : array.strides)
-    areWhole &= double(stride) < length || isWhole(double(stride));
+    areWhole &=
+        double(stride) < length || stride * array.bytes % kSectorBytes == 0;
   return areWhole ? 0 : segments * std::min(sectors, 2.0);
 }
 

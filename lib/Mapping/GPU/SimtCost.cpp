@@ -158,10 +158,12 @@ double SimtCost::getPartClocks() const {
   const SimtStep &step = launch.steps.back();
   double lanes = kLanes, stored = 1, left;
   if (launch.directStore) {
+    // Lanes follow the groups of fibres of a part, then those of the next one.
     llvm::erase(walk, step.axis);
-    lanes = std::min<double>(
-        kLanes, llvm::divideCeil(getFibres(launch, launch.steps.size() - 1),
-                                 step.fibres));
+    double groups =
+        std::ceil(double(getFibres(launch, launch.steps.size() - 1)) /
+                  double(step.fibres));
+    lanes = groups / std::ceil(groups / kLanes);
   }
   SmallVector<AccessSpan> spans =
       getLaneSpans(walk, llvm::to_vector_of<double>(tile), output, lanes, left);
@@ -212,10 +214,13 @@ bool SimtCost::chooseStep(unsigned index, double &clocks) {
       step.fibres = together;
       if (!hasRegisters(step))
         continue;
-      double busy = before + getStepClocks(index);
-      double all = stores ? getOverlapSeconds(busy, memory + getPartClocks(),
-                                              getExposed())
-                          : busy;
+      double busy = before + getStepClocks(index), all = busy;
+      if (stores) {
+        all = getOverlapSeconds(busy, memory, getExposed());
+        // Parts of sectors only add to that.
+        if (!least || all < *least)
+          all = getOverlapSeconds(busy, memory + getPartClocks(), getExposed());
+      }
       if (least && all >= *least)
         continue;
       least = all;

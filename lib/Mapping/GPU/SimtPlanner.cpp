@@ -72,8 +72,6 @@ public:
 private:
   int64_t getGiven(StringRef name) const { return given ? given.get(name) : 0; }
   bool fits(SimtLaunch &launch, ArrayRef<int64_t> tile) const;
-  SmallVector<SmallVector<unsigned>> getWalks(const SimtLaunch &launch,
-                                              const SimtArrays &arrays) const;
   bool chooseTile(SimtLaunch &launch, ArrayRef<unsigned> walk, int64_t columns,
                   int64_t elements) const;
   void chooseResident(const SimtArrays &arrays, const SimtLaunch &launch,
@@ -98,24 +96,19 @@ bool Planner::fits(SimtLaunch &launch, ArrayRef<int64_t> tile) const {
   return !getSharedMemoryReason(launch.sharedBytes, /*ctasPerSM=*/1, machine);
 }
 
-/// Orders in which tiles of `launch` grow along axes that it does not contract:
-/// from the innermost one on, as results lie in memory, and as data do.
-SmallVector<SmallVector<unsigned>>
-Planner::getWalks(const SimtLaunch &launch, const SimtArrays &arrays) const {
-  SmallVector<SmallVector<unsigned>> walks;
-  for (const AccessArray *array : {&arrays.output, &arrays.input}) {
-    SmallVector<unsigned> walk = getMemoryWalk(*array);
-    llvm::erase_if(walk,
-                   [&](unsigned axis) { return launch.contracted[axis]; });
-    if (!llvm::is_contained(walks, walk))
-      walks.push_back(walk);
-  }
+/// Orders of axes in which tiles grow: from the innermost one on, as results
+/// lie in memory, and as data do.
+static SmallVector<SmallVector<unsigned>> getWalks(const SimtArrays &arrays) {
+  SmallVector<SmallVector<unsigned>> walks{getMemoryWalk(arrays.output)};
+  SmallVector<unsigned> ofInput = getMemoryWalk(arrays.input);
+  if (ofInput != walks.front())
+    walks.push_back(ofInput);
   return walks;
 }
 
-/// Extents of the axes of `walk`: up to `columns` of the first one, so that
-/// memory is accessed in whole lines, then what makes a tile of `elements`.
-/// False if not even single positions fit.
+/// Extents of the axes of `walk` that are not contracted: up to `columns` of
+/// the first one, so that memory is accessed in whole lines, then what makes a
+/// tile of `elements`. False if not even single positions fit.
 bool Planner::chooseTile(SimtLaunch &launch, ArrayRef<unsigned> walk,
                          int64_t columns, int64_t elements) const {
   SmallVector<int64_t> tile(launch.after.size(), 1);
@@ -123,9 +116,14 @@ bool Planner::chooseTile(SimtLaunch &launch, ArrayRef<unsigned> walk,
     return false;
   int64_t wantedRows = getGiven("tile"), wantedColumns = getGiven("columns");
   int64_t rows = 1;
+  auto *first = llvm::find_if(
+      walk, [&](unsigned axis) { return launch.before[axis] != 1; });
   for (unsigned axis : walk) {
+    if (launch.contracted[axis])
+      continue;
     int64_t size = launch.after[axis];
-    bool innermost = axis + 1 == tile.size(), isFirst = axis == walk.front();
+    bool innermost = axis + 1 == tile.size();
+    bool isFirst = first != walk.end() && axis == *first;
     int64_t limit = ShapedType::isDynamic(size) ? elements : size;
     if (innermost && wantedColumns)
       limit = std::min(limit, wantedColumns);
@@ -192,7 +190,7 @@ std::optional<TimedLaunch> Planner::planLaunch(unsigned first, unsigned end,
   for (bool direct : {false, true}) {
     described.directStore = direct;
     SmallVector<SmallVector<int64_t>> tried;
-    for (ArrayRef<unsigned> walk : getWalks(described, arrays))
+    for (ArrayRef<unsigned> walk : getWalks(arrays))
       for (int64_t columns : kColumns)
         for (int64_t elements = tiles.leastElements;
              elements <= tiles.mostElements; elements *= 2) {
