@@ -17,6 +17,6 @@
 // CHECK-NOT:     {{(math|arith|scf|complex|memref)\.}}
 // CHECK-NOT:     llvm.intr.exp
 func.func @epilogue(%x: memref<9x40xf32>, %k: memref<2x3x4x5xf32>, %y: memref<9x30xf32>, %bias: memref<30xf32>) {
-  kron.ksmm ins(%x : memref<9x40xf32>) weights(%k : memref<2x3x4x5xf32>) outs(%y : memref<9x30xf32>) bias(%bias : memref<30xf32>) {activation = #kron.activation<gelu>}
+  kron.ksmm ins(%x : memref<9x40xf32>) weights(%k : memref<2x3x4x5xf32>) outs(%y : memref<9x30xf32>) bias(%bias : memref<30xf32>) {activation = #kron.activation<gelu>, plan = #kron.gpu_plan<kernel = sparse>}
   return
 }

@@ -15,7 +15,7 @@
 // REMARK: remark: [Analysis] Plan | Category:kron-plan | CopyMicroseconds=70, FactorsApplied=4, Microseconds={{[0-9]+}}, Remark="kernel ffma, bound by memory, estimated {{[0-9]+}} us, floor 70 us; {{.*}}wgmma: no factor has more than 16 rows or columns; {{.*}}simt: {{[0-9]+}} us, bound by shared memory; #kron.gpu_plan<kernel = ffma, {{.*}}>"
 
 // Verify that it says so where rates were measured on the GPU: half of the memory's, beside the launch.
-// CALIBRATED: Remark="kernel ffma, bound by memory, estimated {{[0-9]+}} us, floor 135 us (calibrated); {{.*}}simt: {{[0-9]+}} us, bound by shared memory;
+// CALIBRATED: Remark="kernel ffma, bound by memory, estimated {{[0-9]+}} us, floor 135 us (calibrated); {{.*}}simt: {{[0-9]+}} us, bound by memory;
 
 // CHECK-LABEL: func.func @mkm_8_4(
 // CHECK:         kron.fused {{.*}}<kernel = ffma{{[,>]}}

@@ -65,23 +65,32 @@ struct DenseRates {
   double idleThreads = 0.4;
 };
 
-/// `simt`, whose plan follows from these: clocks of an SM. From complex
-/// products on an H200 (docs/notes/0124).
+/// `simt`, whose plan follows from these: clocks of an SM. They fit 339 runs of
+/// random products on an H200 (docs/notes/0205) to 30 % (root mean square of
+/// the logarithm).
 struct SimtRates {
   /// Of an instruction's measured rate.
   double issueShare = 0.87;
   /// What a load of a factor in global memory takes, by one from shared memory;
   /// of one that differs from lane to lane.
-  double globalFactor = 1.5, variedFactor = 4;
-  /// Of what the second-level cache delivers, of factors.
+  double globalFactor = 2.2, variedFactor = 4;
+  /// Of what the second-level cache delivers, of factors and data.
   double cacheShare = 0.784;
   /// Waiting for what some steps of k load, from shared and global memory.
-  double sharedWait = 100, globalWait = 400;
-  /// An element on its way in or out, and one that is stored where those of
-  /// neighbouring lanes are in other lines, per part of it.
-  double copyClocks = 0.3, scatteredClocks = 1.5;
-  /// Barriers and the start of a step.
-  double stepClocks = 200;
+  double sharedWait = 50, globalWait = 450;
+  /// An element on its way in or out, and one that is stored from registers.
+  double copyClocks = 0.3, storeClocks = 0.05;
+  /// From a thread's loads of some elements of a tile until they are in shared
+  /// memory.
+  double loadWait = 1500;
+  /// A step's barrier, addresses and first loads.
+  double stepClocks = 1200;
+  /// What memory, or the SMs, do not hide of each other with many CTAs; one CTA
+  /// hides nothing.
+  double exposed = 0.3;
+  /// Parts of sectors per clock whose rest another CTA stores, or the same one
+  /// soon.
+  double edgePartsPerClock = 0.15, joinedPartsPerClock = 0.4;
   /// Registers of a thread beside what it multiplies, and for where a fibre is.
   int64_t baseRegisters = 40, fibreRegisters = 4;
 };

@@ -29,9 +29,6 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Copies of an element that a thread has under way.
-static constexpr int64_t kCopies = 8;
-
 namespace {
 
 /// The kernel of one launch.
@@ -254,7 +251,7 @@ void SimtTiles::buildTile(Value tile) {
       tile::CopyOp::create(b, loc, kernel.getArgument(arguments.input), tile,
                            /*ahead=*/0, buffers.front(), inputBytes);
   copy.setOrderAttr(inputOrder);
-  copy.setTogether(kCopies);
+  copy.setTogether(kSimtCopies);
   for (unsigned index = 0; index < launch.steps.size(); ++index) {
     kernel.barrier();
     buildStep(index, tile);
@@ -265,7 +262,7 @@ void SimtTiles::buildTile(Value tile) {
   tile::StoreOp store =
       kernel.store(arguments, buffers.back(), Value(), tile, outputBytes);
   store.setOrderAttr(outputOrder);
-  store.setTogether(kCopies / 2);
+  store.setTogether(kSimtCopies / 2);
   kernel.barrier();
 }
 

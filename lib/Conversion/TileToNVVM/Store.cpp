@@ -43,8 +43,12 @@ private:
   SmallVector<Scalar>
   finish(ArrayRef<Value> values,
          function_ref<SmallVector<Scalar>(Value array)> load);
+  SmallVector<Value> getAddresses(Value array, const BoxPosition &box);
   void storeBoxPart(ArrayRef<Value> values, int64_t first, Value exists,
-                    const BoxPosition &box);
+                    const BoxPosition &box, ArrayRef<Value> targets);
+  bool areBoxesNear(ForBoxesOp loop);
+  void storeParts(const Boxes &boxes, const LoweredTurn &turn,
+                  const LoweredTile &target, ForBoxesOp loop);
   void begin(ArrayRef<int64_t> row);
   SmallVector<Value> scale(ArrayRef<Value> values,
                            function_ref<SmallVector<Value>()> getAddends);
@@ -196,22 +200,26 @@ void TileStore::storeFragment(const LoweredFragment &fragment) {
   });
 }
 
+/// Where the elements of `box` are in `array`.
+SmallVector<Value> TileStore::getAddresses(Value array,
+                                           const BoxPosition &box) {
+  return lowering.getAddresses(
+      lowering.views.at(array), lowering.tiles.at({op, array}), box,
+      *op.getAlong(), cast<FragmentType>(op.getSource().getType()).getBox());
+}
+
 /// Stores known ones of `values`, which are those of `box` from position
-/// `first` on.
+/// `first` on, at `targets`.
 void TileStore::storeBoxPart(ArrayRef<Value> values, int64_t first,
-                             Value exists, const BoxPosition &box) {
-  SmallVector<int64_t> sizes(
-      cast<FragmentType>(op.getSource().getType()).getBox());
-  auto getAddresses = [&](Value array) {
-    SmallVector<Value> addresses,
-        all = lowering.getAddresses(lowering.views.at(array),
-                                    lowering.tiles.at({op, array}), box,
-                                    *op.getAlong(), sizes);
+                             Value exists, const BoxPosition &box,
+                             ArrayRef<Value> targets) {
+  auto getKnown = [&](ArrayRef<Value> addresses) {
+    SmallVector<Value> known;
     for (auto [value, address] :
-         llvm::zip_equal(values, ArrayRef(all).slice(first, values.size())))
+         llvm::zip_equal(values, addresses.slice(first, values.size())))
       if (value)
-        addresses.push_back(address);
-    return addresses;
+        known.push_back(address);
+    return known;
   };
   SmallVector<Value> known;
   llvm::copy_if(values, std::back_inserter(known),
@@ -221,14 +229,84 @@ void TileStore::storeBoxPart(ArrayRef<Value> values, int64_t first,
   k.ifThen(exists, [&] {
     SmallVector<Scalar> results = finish(known, [&](Value array) {
       Type element = lowering.views.at(array).element;
-      return llvm::map_to_vector(getAddresses(array), [&](Value address) {
-        return ops.load(element, address);
-      });
+      return llvm::map_to_vector(
+          getKnown(getAddresses(array, box)),
+          [&](Value address) { return ops.load(element, address); });
     });
-    for (auto [result, address] :
-         llvm::zip_equal(results, getAddresses(op.getView())))
+    for (auto [result, address] : llvm::zip_equal(results, getKnown(targets)))
       ops.store(result, view.element, address, CacheHint::Streaming);
   });
+}
+
+/// Whether boxes of a thread are nearer to each other in memory than the
+/// results of one of them.
+bool TileStore::areBoxesNear(ForBoxesOp loop) {
+  unsigned along = op.getAlong()->front();
+  unsigned next = along;
+  if (std::optional<int64_t> across = loop.getAxisAcross()) {
+    next = *across;
+  } else {
+    for (unsigned axis : getWalk(loop.getOrder(), view.sizes.size()))
+      if (next == along && axis != along && (*op.getBox())[axis] > 1)
+        next = axis;
+  }
+  Int own = view.array.strides[along], other = view.array.strides[next];
+  return next != along && other.isConstant() &&
+         (!own.isConstant() ||
+          std::abs(other.getConstant()) < std::abs(own.getConstant()));
+}
+
+/// Stores parts of fibres. What lies side by side follows each other: sectors
+/// that several stores fill are whole before they leave the second-level cache.
+/// What is added to results is loaded for all of a box together.
+void TileStore::storeParts(const Boxes &boxes, const LoweredTurn &turn,
+                           const LoweredTile &target, ForBoxesOp loop) {
+  int64_t along = op.getAlong()->front();
+  int64_t part = cast<FragmentType>(op.getSource().getType()).getBox().front();
+  Int all = target.sizes[along], size = view.sizes[along];
+  // Where tiles cut the axis, the last one may have fewer results.
+  bool isCut = !size.isConstant() || size.getConstant() % all.getConstant();
+  if (isCut)
+    all = k.min(k.sub(size, target.starts[along]), all);
+  // Parts are stored whole where none ends in between.
+  bool areWhole = target.sizes[along] % part == 0 && size.isConstant() &&
+                  size.getConstant() % part == 0;
+  SmallVector<BoxPosition> positions;
+  SmallVector<SmallVector<Value>> targets;
+  SmallVector<Value> exist;
+  for (unsigned index = 0; index < boxes.size(); ++index) {
+    positions.push_back(turn.positions[index]);
+    positions.back().base[along] = k.mul(turn.part, part);
+    targets.push_back(getAddresses(op.getView(), positions.back()));
+    exist.push_back(k.both(turn.valid[index], turn.inside.at(op)[index]));
+  }
+  auto isThere = [&](int64_t result) {
+    return existsInPart(k, turn, part, areWhole ? 0 : result, all);
+  };
+  auto store = [&](unsigned index, int64_t result, int64_t count,
+                   Value exists) {
+    storeBoxPart(ArrayRef(boxes[index]).slice(result, count), result, exists,
+                 positions[index], targets[index]);
+  };
+  auto storeEach = [&] {
+    int64_t together = areWhole ? part : 1;
+    for (unsigned index = 0; index < boxes.size(); ++index)
+      for (int64_t result = 0; result < part; result += together)
+        store(index, result, together, k.both(exist[index], isThere(result)));
+  };
+  bool adds = op.getAddend() || op.getBias() || op.getResidual();
+  if (adds || !areBoxesNear(loop))
+    return storeEach();
+  // One branch, or what is multiplied would go into many of them.
+  Value allExist = isThere(part - 1);
+  for (Value exists : exist)
+    allExist = k.both(allExist, exists);
+  auto storeInTurn = [&] {
+    for (int64_t result = 0; result < part; ++result)
+      for (unsigned index = 0; index < boxes.size(); ++index)
+        store(index, result, 1, nullptr);
+  };
+  k.choose(allExist, storeInTurn, storeEach);
 }
 
 /// Stores boxes of threads, element by element, if they are inside of the view.
@@ -236,39 +314,17 @@ void TileStore::storeBoxes(const LoweredFragment &fragment) {
   const LoweredTile &target = lowering.tiles.at({op, op.getView()});
   LoweredTurn &turn =
       lowering.placeBoxes(op.getBoxes(), target.sizes, *op.getAlong());
-  bool hasParts =
-      cast<ForBoxesOp>(op.getBoxes().getParentBlock()->getParentOp())
-          .getParts();
+  auto loop = cast<ForBoxesOp>(op.getBoxes().getParentBlock()->getParentOp());
   fragment.forParts([&](const Boxes &boxes) {
+    if (loop.getParts())
+      return storeParts(boxes, turn, target, loop);
     for (unsigned index = 0; index < boxes.size(); ++index) {
       const BoxPosition &box = turn.positions[index];
-      ArrayRef<Value> values = boxes[index];
       Value exists = turn.inside.at(op)[index];
-      if (index || hasParts)
+      if (index)
         exists = k.both(turn.valid[index], exists);
-      if (!hasParts) {
-        storeBoxPart(values, 0, exists, box);
-        continue;
-      }
-      int64_t along = op.getAlong()->front(), part = fragment.box.front();
-      Int all = target.sizes[along], size = view.sizes[along];
-      // Where tiles cut the axis, the last one may have fewer results.
-      bool isCut = !size.isConstant() || size.getConstant() % all.getConstant();
-      if (isCut)
-        all = k.min(k.sub(size, target.starts[along]), all);
-      BoxPosition own(box);
-      own.base[along] = k.mul(turn.part, part);
-      // Parts are stored whole where none ends in between.
-      if (target.sizes[along] % part == 0 && size.isConstant() &&
-          size.getConstant() % part == 0) {
-        storeBoxPart(values, 0,
-                     k.both(exists, existsInPart(k, turn, part, 0, all)), own);
-        continue;
-      }
-      for (int64_t result = 0; result < part; ++result)
-        storeBoxPart(values[result], result,
-                     k.both(exists, existsInPart(k, turn, part, result, all)),
-                     own);
+      storeBoxPart(boxes[index], 0, exists, box,
+                   getAddresses(op.getView(), box));
     }
   });
 }

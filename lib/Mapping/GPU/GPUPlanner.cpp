@@ -144,6 +144,12 @@ static PlansOrReason planWith(const Planner &planner, FusedOp fused,
 // Choice
 //===----------------------------------------------------------------------===//
 
+/// Whether data of `plan`, of kind `simt`, do not go through shared memory.
+static bool loadsDirectly(GPUPlanAttr plan) {
+  auto launches = plan.getFields().getAs<ArrayAttr>("launches");
+  return cast<DictionaryAttr>(launches[0]).contains("direct_load");
+}
+
 static Candidate evaluate(const Planner &planner, FusedOp fused,
                           const Problem &problem, const GPUMachine &machine) {
   Candidate candidate{planner, planWith(planner, fused, machine), {}};
@@ -188,11 +194,14 @@ static Candidate evaluate(const Planner &planner, FusedOp fused,
     candidate.time.shared += ragged;
     candidate.time.total += ragged;
   }
-  if (planner.kernel == GPUKernel::Simt)
-    if (auto time = estimateSimt(
-            fused, std::get<SmallVector<GPUPlanAttr>>(candidate.plans).front(),
-            machine))
+  if (planner.kernel == GPUKernel::Simt) {
+    GPUPlanAttr plan =
+        std::get<SmallVector<GPUPlanAttr>>(candidate.plans).front();
+    auto time = estimateSimt(fused, plan, machine);
+    // By way of shared memory, nothing beats kernels that move whole tiles.
+    if (time && (loadsDirectly(plan) || time->total > candidate.time.total))
       candidate.time = *time;
+  }
   // Its steps on whole items are slow where something lies inside them, and it
   // copies items without a gap.
   if (planner.kernel == GPUKernel::Batched &&

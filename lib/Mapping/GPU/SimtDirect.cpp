@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SimtDirect.h"
+#include "SimtAccess.h"
 #include "SimtCost.h"
 #include "kron/Machine/GPURates.h"
 #include "kron/Machine/GPUTiles.h"
@@ -25,90 +26,15 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-//===----------------------------------------------------------------------===//
-// Memory
-//===----------------------------------------------------------------------===//
-
 namespace {
-
-/// Positions of an axis, and how many elements they are apart.
-struct Span {
-  double extent;
-  int64_t stride;
-};
 
 /// Data or a factor: strides along the axes of the results, 0 along that of the
 /// step, or of the results, and along K.
-struct Operand {
-  SmallVector<int64_t> strides;
-  int64_t strideK = 1, bytes = 1;
+struct Operand : AccessArray {
+  int64_t strideK = 1;
 };
 
 } // namespace
-
-/// Segments of `unit` bytes, aligned to as many, that elements at all positions
-/// of `spans` lie in, wherever these start.
-static double countSegments(SmallVector<Span> spans, int64_t bytes,
-                            int64_t unit) {
-  llvm::sort(spans, [](const Span &lhs, const Span &rhs) {
-    return lhs.stride < rhs.stride;
-  });
-  double length = 1, segments = 1;
-  for (const Span &span : spans) {
-    if (span.stride == 0 || span.extent <= 1)
-      continue;
-    if (span.stride <= length || span.stride * bytes < unit)
-      length += double(span.stride) * (span.extent - 1);
-    else
-      segments *= span.extent;
-  }
-  return segments * ((length - 1) * bytes / unit + 1);
-}
-
-/// Parts of sectors that a store at these positions fills: all of segments with
-/// gaps, and the ends of others.
-static double countParts(SmallVector<Span> spans, int64_t bytes) {
-  auto isWhole = [&](double elements) {
-    return std::fmod(elements * double(bytes), double(kSectorBytes)) == 0;
-  };
-  llvm::sort(spans, [](const Span &lhs, const Span &rhs) {
-    return lhs.stride < rhs.stride;
-  });
-  double length = 1, segments = 1;
-  bool hasGaps = false, areWhole = true;
-  for (const Span &span : spans) {
-    if (span.extent <= 1)
-      continue;
-    if (span.stride > length && span.stride * bytes >= kSectorBytes) {
-      segments *= span.extent;
-      areWhole &= isWhole(double(span.stride));
-      continue;
-    }
-    hasGaps |= span.stride > length;
-    length += double(span.stride) * (span.extent - 1);
-  }
-  double sectors = (length * double(bytes) - 1) / kSectorBytes + 1;
-  if (hasGaps)
-    return segments * sectors;
-  return areWhole && isWhole(length) ? 0 : segments * std::min(sectors, 2.0);
-}
-
-/// Strides of `array`; those that are not known are taken for row-major ones.
-static SmallVector<int64_t> getLikelyStrides(Value array,
-                                             ArrayRef<int64_t> permutation) {
-  SmallVector<int64_t> strides = getKnownStrides(array);
-  ArrayRef<int64_t> shape = cast<ShapedType>(array.getType()).getShape();
-  int64_t rowMajor = 1;
-  for (unsigned dim = strides.size(); dim-- > 0;) {
-    if (ShapedType::isDynamic(strides[dim]))
-      strides[dim] = rowMajor;
-    rowMajor *= ShapedType::isDynamic(shape[dim]) ? kNominalRows : shape[dim];
-  }
-  SmallVector<int64_t> permuted(strides);
-  for (auto [axis, dim] : llvm::enumerate(permutation))
-    permuted[axis] = strides[dim];
-  return permuted;
-}
 
 //===----------------------------------------------------------------------===//
 // Time
@@ -154,10 +80,9 @@ private:
                        double ctas) const;
   double getBusyClocks(const SimtLaunch &launch, const DirectStep &step,
                        double tiles) const;
-  SmallVector<Span> getLanes(const SimtLaunch &launch, const Operand &operand,
-                             double &left) const;
-  double countLanes(const SimtLaunch &launch, const Operand &operand,
-                    int64_t unit) const;
+  SmallVector<AccessSpan> getLanes(const SimtLaunch &launch,
+                                   const AccessArray &array,
+                                   double &left) const;
   double countTile(const SimtLaunch &launch, const Operand &operand) const;
   double getLoadClocks(const SimtLaunch &launch, const Operand &operand) const;
 
@@ -165,7 +90,8 @@ private:
   GPUResources resources;
   const SimtRates &rates;
   const DirectRates &direct;
-  Operand data, factor, output;
+  Operand data, factor;
+  AccessArray output;
   SmallVector<unsigned> walk;
   /// Real multiply-adds of a product, and how many an SM does per clock.
   double products = 1, productsPerClock;
@@ -185,88 +111,69 @@ DirectCost::DirectCost(FusedOp fused, const GPUMachine &machine)
   productsPerClock =
       rates.issueShare * resources.getMultiplyAddsPerClock(
                              getScalarMultiplication(element, machine));
-  Value input = fused.getInputs().front();
-  data.strides = getLikelyStrides(
-      input, fused.getInputPermutation().value_or(ArrayRef<int64_t>()));
-  data.bytes = getElementBytes(getElementType(input));
+  data = {getLikelyAccess(
+      fused.getInputs().front(),
+      fused.getInputPermutation().value_or(ArrayRef<int64_t>()))};
   std::swap(data.strideK, data.strides[product.getAxis()]);
   data.strides[product.getAxis()] = 0;
   Value weights = fused.getOperandOf(product.getFactor());
-  SmallVector<int64_t> ofWeights = getLikelyStrides(weights, {});
-  factor.bytes = getElementBytes(getElementType(weights));
+  AccessArray ofWeights = getLikelyAccess(weights, {});
+  factor.bytes = ofWeights.bytes;
   factor.strides.assign(data.strides.size(), 0);
   for (auto [dim, axis] : llvm::enumerate(product.getFactorDims())) {
     bool isOne = cast<ShapedType>(weights.getType()).getDimSize(dim) == 1;
     if (int64_t(dim) == int64_t(product.getContractedFactorDim()))
-      factor.strideK = ofWeights[dim];
+      factor.strideK = ofWeights.strides[dim];
     else if (int64_t(dim) == int64_t(product.getResultingFactorDim()))
-      factor.strides[product.getAxis()] = ofWeights[dim];
+      factor.strides[product.getAxis()] = ofWeights.strides[dim];
     else if (axis >= 0 && !isOne)
-      factor.strides[axis] = ofWeights[dim];
+      factor.strides[axis] = ofWeights.strides[dim];
   }
-  output.strides = getLikelyStrides(fused.getInit(), {});
-  output.bytes = getElementBytes(getElementType(fused.getInit()));
-  ArrayRef<int64_t> results = output.strides;
-  for (unsigned axis = results.size(); axis-- > 0;)
-    if (axis != product.getAxis())
-      walk.push_back(axis);
-  // Of axes as far apart, the innermost one comes first.
-  llvm::sort(walk, [&](unsigned lhs, unsigned rhs) {
-    return std::pair(results[lhs], rhs) < std::pair(results[rhs], lhs);
-  });
+  output = getLikelyAccess(fused.getInit(), {});
+  walk = getMemoryWalk(output);
+  llvm::erase(walk, product.getAxis());
 }
 
 /// Positions of what lanes of a warp that share no K have of `operand`; how
 /// many lanes are `left` for parts of the results.
-SmallVector<Span> DirectCost::getLanes(const SimtLaunch &launch,
-                                       const Operand &operand,
-                                       double &left) const {
-  left = kLanes / double(launch.lanesK);
-  SmallVector<Span> spans;
-  for (unsigned axis : walk) {
-    double extent = double(launch.extents.front()[axis]);
-    if (launch.across == axis)
-      extent /= double(launch.steps.front().fibres);
-    extent = std::min(extent, left);
-    spans.push_back({extent, operand.strides[axis]});
-    left /= extent;
-  }
-  return spans;
+SmallVector<AccessSpan> DirectCost::getLanes(const SimtLaunch &launch,
+                                             const AccessArray &array,
+                                             double &left) const {
+  SmallVector<double> extents =
+      llvm::to_vector_of<double>(launch.extents.front());
+  if (launch.across)
+    extents[*launch.across] /= double(launch.steps.front().fibres);
+  return getLaneSpans(walk, extents, array, kLanes / double(launch.lanesK),
+                      left);
 }
 
-/// Segments of `unit` bytes that a load of a warp touches.
-double DirectCost::countLanes(const SimtLaunch &launch, const Operand &operand,
-                              int64_t unit) const {
-  double left;
-  SmallVector<Span> spans = getLanes(launch, operand, left);
-  spans.push_back({double(launch.lanesK), operand.strideK});
-  return countSegments(spans, operand.bytes, unit);
-}
-
-/// Seconds that the second-level cache takes for parts of sectors, of which
-/// lanes that store one result each fill some together. By way of a tile, these
-/// follow each other in memory.
+/// Seconds that parts of sectors take of memory, of which lanes that store one
+/// result each fill some together.
 double DirectCost::getStoreSeconds(const SimtLaunch &launch) const {
   const SimtStep &step = launch.steps.front();
   double left, lanes = 1, results = 1;
-  SmallVector<Span> spans = getLanes(launch, output, left);
-  int64_t block = launch.directStore ? step.block : 1;
-  double parts = double(launch.extents.back()[step.axis]) / double(block);
-  spans.push_back({std::min(std::ceil(parts), std::max(left, 1.0)),
-                   block * output.strides[step.axis]});
-  for (const Span &span : spans)
+  SmallVector<AccessSpan> spans = getLanes(launch, output, left);
+  spans.push_back({std::min(double(step.getParts()), std::max(left, 1.0)),
+                   step.block * output.strides[step.axis]});
+  for (const AccessSpan &span : spans)
     lanes *= span.extent;
   for (int64_t size : launch.after)
     results *= double(ShapedType::isDynamic(size) ? kNominalRows : size);
-  return resources.getClockSeconds(
-      results * countParts(spans, output.bytes) / lanes /
-      getGPURates(machine).sparse.partSectorsPerClock);
+  SmallVector<AccessSpan> tile;
+  for (auto [extent, stride] :
+       llvm::zip_equal(launch.extents.back(), output.strides))
+    tile.push_back({double(extent), stride});
+  double clocks = getPartClocks(
+      countParts(spans, output) / lanes,
+      countParts(tile, output) / double(getTileElements(launch.extents.back())),
+      machine);
+  return resources.getClockSeconds(results * clocks);
 }
 
 /// Sectors that a tile needs.
 double DirectCost::countTile(const SimtLaunch &launch,
                              const Operand &operand) const {
-  SmallVector<Span> spans{
+  SmallVector<AccessSpan> spans{
       {double(launch.steps.front().sizeK), operand.strideK}};
   for (auto [extent, stride] :
        llvm::zip_equal(launch.extents.front(), operand.strides))
@@ -274,14 +181,13 @@ double DirectCost::countTile(const SimtLaunch &launch,
   return countSegments(spans, operand.bytes, kSectorBytes);
 }
 
-/// Clocks of an SM of a load of a warp: by its lines, or as long as its bytes
-/// take.
+/// Clocks of an SM of a load of a warp, whose lanes may share out K.
 double DirectCost::getLoadClocks(const SimtLaunch &launch,
                                  const Operand &operand) const {
-  double lines = countLanes(launch, operand, kLineBytes);
-  double sectors = countLanes(launch, operand, kSectorBytes);
-  return std::max({1 + direct.lineClocks * (lines - 1), 1.0,
-                   GPUResources::getSharedClocks(kSectorBytes * sectors)});
+  double left;
+  SmallVector<AccessSpan> spans = getLanes(launch, operand, left);
+  spans.push_back({double(launch.lanesK), operand.strideK});
+  return kron::getLoadClocks(spans, operand.bytes, machine);
 }
 
 /// Of an SM that works on `ctas` tiles at once: warps load some steps of k,
@@ -357,7 +263,8 @@ KernelTime DirectCost::getTime(const SimtLaunch &launch, int64_t threads,
   KernelTime time;
   time.floor = machine.getCopySeconds(bytes);
   time.memory =
-      resources.getMemorySeconds(bytes + weights * double(factor.bytes));
+      resources.getMemorySeconds(bytes + weights * double(factor.bytes)) +
+      getStoreSeconds(launch);
   DirectStep found = getStep(launch, threads, fibres, loads);
   // What threads of the same turn share, the first-level cache brings once.
   double cached =
@@ -366,7 +273,6 @@ KernelTime DirectCost::getTime(const SimtLaunch &launch, int64_t threads,
   double onChip =
       std::max(resources.getSMSeconds(getBusyClocks(launch, found, tiles)),
                resources.getCacheSeconds(cached, rates.cacheShare));
-  onChip = std::max(onChip, getStoreSeconds(launch));
   time.arithmetic = resources.getClockSeconds(inputs * double(step.sizeN) *
                                               products / productsPerClock);
   time.shared = std::max(onChip - time.arithmetic, 0.0);
@@ -380,11 +286,6 @@ KernelTime kron::estimateDirectLaunch(FusedOp fused, const SimtLaunch &launch,
                                       const GPUMachine &machine) {
   DirectCost cost(fused, machine);
   return cost.getTime(launch, threads, cost.getLoads(launch));
-}
-
-double kron::estimateStores(FusedOp fused, const SimtLaunch &launch,
-                            const GPUMachine &machine) {
-  return DirectCost(fused, machine).getStoreSeconds(launch);
 }
 
 //===----------------------------------------------------------------------===//

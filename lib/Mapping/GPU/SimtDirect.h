@@ -18,11 +18,6 @@ namespace mlir::kron {
 KernelTime estimateDirectLaunch(FusedOp fused, const SimtLaunch &launch,
                                 int64_t threads, const GPUMachine &machine);
 
-/// The least that the results of `launch`, of one product, take: parts of
-/// sectors that its stores fill.
-double estimateStores(FusedOp fused, const SimtLaunch &launch,
-                      const GPUMachine &machine);
-
 /// The plan of one such launch that is estimated to be the fastest, and its
 /// time; nothing of a factor that does not vary, or of sizes that a launch
 /// knows alone. `threads` and `ctasPerSM`: of a CTA and an SM, 0: any.

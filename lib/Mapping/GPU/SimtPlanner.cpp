@@ -16,8 +16,9 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Columns that make whole 128-byte lines of f32.
-static constexpr int64_t kColumns = 32;
+/// Columns of a tile that are tried: lanes of a warp, and several times as
+/// many, of which a thread has some that are as far apart.
+static constexpr int64_t kColumns[] = {32, 64, 128, 256};
 
 static GPUPlanAttr writePlan(MLIRContext *context, const SimtPlan &plan) {
   SmallVector<DictionaryAttr> launches;
@@ -71,9 +72,10 @@ public:
 private:
   int64_t getGiven(StringRef name) const { return given ? given.get(name) : 0; }
   bool fits(SimtLaunch &launch, ArrayRef<int64_t> tile) const;
-  bool chooseTile(SimtLaunch &launch, int64_t elements) const;
-  void chooseResident(const SimtLaunch &launch, int64_t threads,
-                      std::optional<TimedLaunch> &best) const;
+  bool chooseTile(SimtLaunch &launch, ArrayRef<unsigned> walk, int64_t columns,
+                  int64_t elements) const;
+  void chooseResident(const SimtArrays &arrays, const SimtLaunch &launch,
+                      int64_t threads, std::optional<TimedLaunch> &best) const;
   std::optional<TimedLaunch> planLaunch(unsigned first, unsigned end,
                                         int64_t threads) const;
   std::optional<double> planThreads(SimtPlan &plan) const;
@@ -94,27 +96,43 @@ bool Planner::fits(SimtLaunch &launch, ArrayRef<int64_t> tile) const {
   return !getSharedMemoryReason(launch.sharedBytes, /*ctasPerSM=*/1, machine);
 }
 
-/// Extents of the axes that are not contracted: columns first, so that memory
-/// is accessed in whole lines, then what makes a tile of `elements`. False if
-/// not even single positions fit.
-bool Planner::chooseTile(SimtLaunch &launch, int64_t elements) const {
+/// Orders of axes in which tiles grow: from the innermost one on, as results
+/// lie in memory, and as data do.
+static SmallVector<SmallVector<unsigned>> getWalks(const SimtArrays &arrays) {
+  SmallVector<SmallVector<unsigned>> walks{getMemoryWalk(arrays.output)};
+  SmallVector<unsigned> ofInput = getMemoryWalk(arrays.input);
+  if (ofInput != walks.front())
+    walks.push_back(ofInput);
+  return walks;
+}
+
+/// Extents of the axes of `walk` that are not contracted: up to `columns` of
+/// the first one, so that memory is accessed in whole lines, then what makes a
+/// tile of `elements`. False if not even single positions fit.
+bool Planner::chooseTile(SimtLaunch &launch, ArrayRef<unsigned> walk,
+                         int64_t columns, int64_t elements) const {
   SmallVector<int64_t> tile(launch.after.size(), 1);
   if (!fits(launch, tile))
     return false;
   int64_t wantedRows = getGiven("tile"), wantedColumns = getGiven("columns");
   int64_t rows = 1;
-  for (int axis = tile.size() - 1; axis >= 0; --axis) {
+  auto *first = llvm::find_if(
+      walk, [&](unsigned axis) { return launch.before[axis] != 1; });
+  for (unsigned axis : walk) {
     if (launch.contracted[axis])
       continue;
     int64_t size = launch.after[axis];
-    bool innermost = axis + 1 == static_cast<int>(tile.size());
+    bool innermost = axis + 1 == tile.size();
+    bool isFirst = first != walk.end() && axis == *first;
     int64_t limit = ShapedType::isDynamic(size) ? elements : size;
-    if (innermost)
-      limit = std::min(limit, wantedColumns ? wantedColumns : kColumns);
-    else if (wantedRows)
+    if (innermost && wantedColumns)
+      limit = std::min(limit, wantedColumns);
+    else if (!innermost && wantedRows)
       limit = std::min(limit, std::max<int64_t>(wantedRows / rows, 1));
+    else if (isFirst)
+      limit = std::min(limit, columns);
     auto isEnough = [&](int64_t extent) {
-      if (innermost || wantedRows)
+      if (isFirst || (innermost ? wantedColumns : wantedRows))
         return extent >= limit;
       int64_t most = 0;
       for (ArrayRef<int64_t> extents : launch.extents)
@@ -137,7 +155,8 @@ bool Planner::chooseTile(SimtLaunch &launch, int64_t elements) const {
 }
 
 /// Tries the CTAs that an SM has room for, of what `launch` takes of it.
-void Planner::chooseResident(const SimtLaunch &launch, int64_t threads,
+void Planner::chooseResident(const SimtArrays &arrays, const SimtLaunch &launch,
+                             int64_t threads,
                              std::optional<TimedLaunch> &best) const {
   int64_t wanted = getGiven("ctas_per_sm");
   if (getCtasReason(wanted, threads, machine))
@@ -150,7 +169,7 @@ void Planner::chooseResident(const SimtLaunch &launch, int64_t threads,
     SimtLaunch tried = launch;
     tried.ctasPerSM = wanted ? wanted : ctas;
     std::optional<double> seconds =
-        chooseSimtBlocks(tried, chain.element, threads, machine);
+        chooseSimtBlocks(arrays, tried, chain.element, threads, machine);
     // Parts of the results decide how large a factor is in shared memory.
     if (seconds && fits(tried, tried.extents.front()) &&
         (!best || *seconds < best->seconds))
@@ -165,15 +184,24 @@ void Planner::chooseResident(const SimtLaunch &launch, int64_t threads,
 std::optional<TimedLaunch> Planner::planLaunch(unsigned first, unsigned end,
                                                int64_t threads) const {
   std::optional<TimedLaunch> best;
-  for (bool direct : {false, true})
-    for (int64_t elements = tiles.leastElements; elements <= tiles.mostElements;
-         elements *= 2) {
-      SimtLaunch launch =
-          describeSimtLaunch(chain, first, end, tiles.factorBytes);
-      launch.directStore = direct;
-      if (chooseTile(launch, elements))
-        chooseResident(launch, threads, best);
-    }
+  SimtArrays arrays = describeSimtArrays(fused, chain, first, end);
+  SimtLaunch described =
+      describeSimtLaunch(chain, first, end, tiles.factorBytes);
+  for (bool direct : {false, true}) {
+    described.directStore = direct;
+    SmallVector<SmallVector<int64_t>> tried;
+    for (ArrayRef<unsigned> walk : getWalks(arrays))
+      for (int64_t columns : kColumns)
+        for (int64_t elements = tiles.leastElements;
+             elements <= tiles.mostElements; elements *= 2) {
+          SimtLaunch launch = described;
+          if (!chooseTile(launch, walk, columns, elements) ||
+              llvm::is_contained(tried, launch.extents.front()))
+            continue;
+          tried.push_back(launch.extents.front());
+          chooseResident(arrays, launch, threads, best);
+        }
+  }
   return best;
 }
 
@@ -221,7 +249,8 @@ std::string Planner::getReason() const {
     launch.directStore = true;
     launch.ctasPerSM = std::max<int64_t>(ctas, 1);
     if (fits(launch, SmallVector<int64_t>(launch.after.size(), 1)) &&
-        !chooseSimtBlocks(launch, chain.element, threads, machine))
+        !chooseSimtBlocks(describeSimtArrays(fused, chain, number, number + 1),
+                          launch, chain.element, threads, machine))
       return ("one result of a fibre does not fit in the " +
               Twine(machine.getRegistersPerThread(threads, launch.ctasPerSM)) +
               " registers of a thread that " + Twine(threads) +
@@ -250,10 +279,7 @@ std::variant<SimtPlan, std::string> Planner::run() {
   if (!getGiven("tile") && !getGiven("columns"))
     if (auto direct = planDirectLaunch(fused, chain, wanted,
                                        getGiven("ctas_per_sm"), machine);
-        direct &&
-        (!least || direct->second.total <
-                       std::max(*least, estimateStores(fused, best.launches[0],
-                                                       machine))))
+        direct && (!least || direct->second.total < *least))
       return direct->first;
   if (!least)
     return getReason();
@@ -262,12 +288,32 @@ std::variant<SimtPlan, std::string> Planner::run() {
 
 std::optional<KernelTime> kron::estimateSimt(FusedOp fused, GPUPlanAttr plan,
                                              const GPUMachine &machine) {
-  auto found = readSimtPlan(fused, plan);
+  std::variant<SimtPlan, std::string> found = readSimtPlan(fused, plan);
+  std::variant<SimtChain, std::string> chain = describeSimt(fused);
   auto *read = std::get_if<SimtPlan>(&found);
-  if (!read || !read->launches.front().directLoad)
+  if (!read)
     return std::nullopt;
-  return estimateDirectLaunch(fused, read->launches.front(), read->threads,
-                              machine);
+  if (read->launches.front().directLoad)
+    return estimateDirectLaunch(fused, read->launches.front(), read->threads,
+                                machine);
+  const SimtChain &described = std::get<SimtChain>(chain);
+  if (llvm::is_contained(described.shapes.back(), ShapedType::kDynamic))
+    return std::nullopt;
+  KernelTime all;
+  unsigned first = 0;
+  for (const SimtLaunch &launch : read->launches) {
+    unsigned end = first + launch.steps.size();
+    KernelTime time =
+        estimateSharedLaunch(describeSimtArrays(fused, described, first, end),
+                             launch, described.element, read->threads, machine);
+    all.floor += time.floor;
+    all.memory += time.memory;
+    all.arithmetic += time.arithmetic;
+    all.shared += time.shared;
+    all.total += time.total;
+    first = end;
+  }
+  return all;
 }
 
 std::variant<SmallVector<GPUPlanAttr>, std::string>

@@ -128,3 +128,73 @@ func.func @largest_host(%pf: !llvm.ptr, %n: i64) {
   tile.launch @kron_gpu::@largest tiles(%n) args(%f : !tile.view<8x4xf32, [4, 1]>)
   return
 }
+
+// -----
+
+// Verify that a thread whose fibres are nearer to each other in memory than its results
+// stores one result of both after the other, where all of them exist, and each fibre by
+// itself elsewhere; and that results which lie side by side follow each other.
+// CHECK-LABEL: llvm.func @turns(
+// CHECK:         %[[SUMS:.*]]:4 = scf.for
+// CHECK:         scf.if
+// CHECK:           "st.global.cs.f32 {{.*}}, %[[SUMS]]#0 :
+// CHECK:           "st.global.cs.f32 {{.*}}, %[[SUMS]]#2 :
+// CHECK:           "st.global.cs.f32 {{.*}}, %[[SUMS]]#1 :
+// CHECK:           "st.global.cs.f32 {{.*}}, %[[SUMS]]#3 :
+// CHECK:         } else {
+// CHECK:           scf.if
+// CHECK:             "st.global.cs.f32 {{.*}}, %[[SUMS]]#0 :
+// CHECK:             "st.global.cs.f32 {{.*}}, %[[SUMS]]#1 :
+// CHECK:           scf.if
+// CHECK:             "st.global.cs.f32 {{.*}}, %[[SUMS]]#2 :
+// CHECK:             "st.global.cs.f32 {{.*}}, %[[SUMS]]#3 :
+// CHECK-LABEL: llvm.func @rows(
+// CHECK:         %[[OTHERS:.*]]:4 = scf.for
+// CHECK-NOT:     } else {
+// CHECK:         scf.if
+// CHECK:           "st.global.cs.f32 {{.*}}, %[[OTHERS]]#0 :
+// CHECK:           "st.global.cs.f32 {{.*}}, %[[OTHERS]]#1 :
+// CHECK:         scf.if
+// CHECK:           "st.global.cs.f32 {{.*}}, %[[OTHERS]]#2 :
+gpu.module @kron_gpu {
+  llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  gpu.func @turns(%x: !tile.view<?x8x100xf32, [800, 100, 1]>, %f: !tile.view<8x4xf32, [4, 1]>, %y: !tile.view<?x4x100xf32, [400, 100, 1]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %a = tile.alloc : !tile.buffer<1x8x64xf32>
+    tile.for %t to %n {
+      tile.copy %x[%t + 0] to %a bytes 4 : !tile.view<?x8x100xf32, [800, 100, 1]>, !tile.buffer<1x8x64xf32>
+      tile.barrier
+      tile.for_boxes %u of 64 together 2 order [0, 1, 2] parts 2 {
+        %s = tile.multiply %a[%u], %f along 1 unrolled 2 : !tile.buffer<1x8x64xf32>, !tile.view<8x4xf32, [4, 1]> -> !tile.fragment<2x2xf32>
+        tile.store %s[%u] to %y[%t] along [1] box [1, 4, 64] bytes 4 : !tile.fragment<2x2xf32>, !tile.view<?x4x100xf32, [400, 100, 1]>
+      }
+      tile.barrier
+    }
+    gpu.return
+  }
+  gpu.func @rows(%x: !tile.view<?x8xf32, [8, 1]>, %f: !tile.view<8x4xf32, [4, 1]>, %y: !tile.view<?x4xf32, [4, 1]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %a = tile.alloc : !tile.buffer<64x8xf32>
+    tile.for %t to %n {
+      tile.copy %x[%t + 0] to %a bytes 4 : !tile.view<?x8xf32, [8, 1]>, !tile.buffer<64x8xf32>
+      tile.barrier
+      tile.for_boxes %u of 64 together 2 order [0, 1] parts 2 {
+        %s = tile.multiply %a[%u], %f along 1 unrolled 2 : !tile.buffer<64x8xf32>, !tile.view<8x4xf32, [4, 1]> -> !tile.fragment<2x2xf32>
+        tile.store %s[%u] to %y[%t] along [1] box [64, 4] bytes 4 : !tile.fragment<2x2xf32>, !tile.view<?x4xf32, [4, 1]>
+      }
+      tile.barrier
+    }
+    gpu.return
+  }
+}
+
+func.func @turns_host(%px: !llvm.ptr, %pf: !llvm.ptr, %py: !llvm.ptr, %m: i64, %n: i64) {
+  %x = tile.view %px sizes(%m) : !llvm.ptr -> !tile.view<?x8x100xf32, [800, 100, 1]>
+  %f = tile.view %pf : !llvm.ptr -> !tile.view<8x4xf32, [4, 1]>
+  %y = tile.view %py sizes(%m) : !llvm.ptr -> !tile.view<?x4x100xf32, [400, 100, 1]>
+  tile.launch @kron_gpu::@turns tiles(%n) args(%x, %f, %y, %n : !tile.view<?x8x100xf32, [800, 100, 1]>, !tile.view<8x4xf32, [4, 1]>, !tile.view<?x4x100xf32, [400, 100, 1]>, i64)
+  %x1 = tile.view %px sizes(%m) : !llvm.ptr -> !tile.view<?x8xf32, [8, 1]>
+  %y1 = tile.view %py sizes(%m) : !llvm.ptr -> !tile.view<?x4xf32, [4, 1]>
+  tile.launch @kron_gpu::@rows tiles(%n) args(%x1, %f, %y1, %n : !tile.view<?x8xf32, [8, 1]>, !tile.view<8x4xf32, [4, 1]>, !tile.view<?x4xf32, [4, 1]>, i64)
+  return
+}

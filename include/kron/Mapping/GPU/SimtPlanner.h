@@ -20,8 +20,8 @@ namespace mlir::kron {
 std::variant<SmallVector<GPUPlanAttr>, std::string>
 planSimt(FusedOp fused, const GPUMachine &machine);
 
-/// The time of `fused` by `plan`, which is complete, if that loads data
-/// directly; else nothing.
+/// The time of `fused` by `plan`, which is complete; nothing of sizes that a
+/// launch knows alone, unless data are loaded directly.
 std::optional<KernelTime> estimateSimt(FusedOp fused, GPUPlanAttr plan,
                                        const GPUMachine &machine);
 

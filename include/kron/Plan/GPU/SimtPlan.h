@@ -27,6 +27,9 @@ namespace mlir::kron {
 /// Steps of k that are written out.
 inline constexpr int64_t kSimtUnrolled = 8;
 
+/// Copies of an element that a thread has under way.
+inline constexpr int64_t kSimtCopies = 8;
+
 /// Registers of a thread for what it has loaded from global memory and not
 /// multiplied yet.
 inline constexpr int64_t kDirectRegisters = 64;

@@ -1,0 +1,68 @@
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" | FileCheck %s
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --remarks-filter='kron-plan' -o /dev/null 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=REMARK
+
+// Verify that lanes of a tile store side by side where rows start anywhere: a thread's
+// fibres are as many columns apart as a warp has lanes, and few tiles share sectors.
+// CHECK-LABEL: func.func @columns(
+// CHECK:         <kernel = simt, threads = 128, launches = [{factors = 1, extents = [1, 8, 256], fibres = [8], ctas_per_sm = 4, direct_store = 1}]>
+// REMARK: kernel simt, bound by memory, estimated {{2..}} us, floor 140 us
+func.func @columns(%x: memref<3x8x117135xf32>, %f: memref<388x8xf32>, %y: memref<3x388x117135xf32>) {
+  kron.fused ins(%x, %f : memref<3x8x117135xf32>, memref<388x8xf32>) outs(%y : memref<3x388x117135xf32>) {
+  ^bb0(%tx: tensor<3x8x117135xf32>, %tf: tensor<388x8xf32>, %ty: tensor<3x388x117135xf32>):
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<3x8x117135xf32>) factor(%tf [q, p] : tensor<388x8xf32>) outs(%ty : tensor<3x388x117135xf32>) -> tensor<3x388x117135xf32>
+    kron.yield %0 : tensor<3x388x117135xf32>
+  }
+  return
+}
+
+// Verify that rows of 68 are in a tile as a whole.
+// CHECK-LABEL: func.func @whole(
+// CHECK:         <kernel = simt, {{.*}} extents = [1, {{[0-9]+}}, 5, 68],
+func.func @whole(%x: memref<1729x19x5x68xf32>, %f: memref<38x5xf32>, %y: memref<1729x19x38x68xf32>) {
+  kron.fused ins(%x, %f : memref<1729x19x5x68xf32>, memref<38x5xf32>) outs(%y : memref<1729x19x38x68xf32>) attributes {plan = #kron.gpu_plan<kernel = simt>} {
+  ^bb0(%tx: tensor<1729x19x5x68xf32>, %tf: tensor<38x5xf32>, %ty: tensor<1729x19x38x68xf32>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<1729x19x5x68xf32>) factor(%tf [q, p] : tensor<38x5xf32>) outs(%ty : tensor<1729x19x38x68xf32>) -> tensor<1729x19x38x68xf32>
+    kron.yield %0 : tensor<1729x19x38x68xf32>
+  }
+  return
+}
+
+// Verify that a tile grows along the data where these are transposed and larger than
+// the results.
+// CHECK-LABEL: func.func @transposed(
+// CHECK:         <kernel = simt, {{.*}} extents = [300, 11, 1],
+func.func @transposed(%x: memref<4096x300x11xf64>, %f: memref<2x300xf64>, %y: memref<2x11x4096xf64>) {
+  kron.fused ins(%x, %f : memref<4096x300x11xf64>, memref<2x300xf64>) outs(%y : memref<2x11x4096xf64>) attributes {input_permutation = array<i64: 1, 2, 0>, plan = #kron.gpu_plan<kernel = simt>} {
+  ^bb0(%tx: tensor<300x11x4096xf64>, %tf: tensor<2x300xf64>, %ty: tensor<2x11x4096xf64>):
+    %0 = kron.mode_product axis(0) ins(%tx : tensor<300x11x4096xf64>) factor(%tf [q, p] : tensor<2x300xf64>) outs(%ty : tensor<2x11x4096xf64>) -> tensor<2x11x4096xf64>
+    kron.yield %0 : tensor<2x11x4096xf64>
+  }
+  return
+}
+
+// Verify that stores of 16 bits are counted in their own bytes, and tiles are as wide.
+// CHECK-LABEL: func.func @halves(
+// CHECK:         <kernel = simt, {{.*}} extents = [1, 5, 256], fibres = [4],
+func.func @halves(%x: memref<1224x5x1538xf16>, %f: memref<142x5xf16>, %y: memref<1224x142x1538xf16>) {
+  kron.fused ins(%x, %f : memref<1224x5x1538xf16>, memref<142x5xf16>) outs(%y : memref<1224x142x1538xf16>) attributes {plan = #kron.gpu_plan<kernel = simt>} {
+  ^bb0(%tx: tensor<1224x5x1538xf16>, %tf: tensor<142x5xf16>, %ty: tensor<1224x142x1538xf16>):
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<1224x5x1538xf16>) factor(%tf [q, p] : tensor<142x5xf16>) outs(%ty : tensor<1224x142x1538xf16>) -> tensor<1224x142x1538xf16>
+    kron.yield %0 : tensor<1224x142x1538xf16>
+  }
+  return
+}
+
+// Verify that kinds are compared with the time of the plan: data wait for each other
+// where there is little to multiply.
+// CHECK-LABEL: func.func @narrow(
+// CHECK:         <kernel = mma,
+// REMARK: kernel mma, {{.*}}simt: 59 us, bound by shared memory
+func.func @narrow(%x: memref<114x285x7x96xbf16>, %f: memref<7x7xbf16>, %y: memref<114x285x7x96xbf16>) {
+  kron.fused ins(%x, %f : memref<114x285x7x96xbf16>, memref<7x7xbf16>) outs(%y : memref<114x285x7x96xbf16>) {
+  ^bb0(%tx: tensor<114x285x7x96xbf16>, %tf: tensor<7x7xbf16>, %ty: tensor<114x285x7x96xbf16>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<114x285x7x96xbf16>) factor(%tf [q, p] : tensor<7x7xbf16>) outs(%ty : tensor<114x285x7x96xbf16>) -> tensor<114x285x7x96xbf16>
+    kron.yield %0 : tensor<114x285x7x96xbf16>
+  }
+  return
+}
