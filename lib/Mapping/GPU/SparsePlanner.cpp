@@ -28,12 +28,17 @@ static int64_t getNominalSize(int64_t size) {
   return ShapedType::isDynamic(size) ? kNominalRows : size;
 }
 
-int64_t kron::getSparseTiles(const SparseCandidate &plan) {
-  int64_t tiles = plan.getTilesPerRows() *
-                  llvm::divideCeil(plan.nominalRows, plan.getRows());
+int64_t kron::getSparseFreePositions(const SparseCandidate &plan) {
+  int64_t positions = 1;
   for (int64_t size : plan.freeSizes)
-    tiles *= getNominalSize(size);
-  return tiles;
+    positions *= getNominalSize(size);
+  return positions;
+}
+
+int64_t kron::getSparseTiles(const SparseCandidate &plan) {
+  return plan.getTilesPerRows() *
+         int64_t(llvm::divideCeil(plan.nominalRows, plan.getRows())) *
+         getSparseFreePositions(plan);
 }
 
 //===----------------------------------------------------------------------===//

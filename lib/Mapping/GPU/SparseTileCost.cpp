@@ -22,8 +22,7 @@ using namespace mlir;
 using namespace mlir::kron;
 
 bool kron::hasNarrowAccesses(const SparseCandidate &plan) {
-  return !plan.alongRows &&
-         (plan.loadUnit < plan.getAccess() || mayShareSparseStores(plan));
+  return plan.loadUnit < plan.getAccess() || mayShareSparseStores(plan);
 }
 
 //===----------------------------------------------------------------------===//
@@ -154,15 +153,22 @@ double kron::getNarrowSeconds(const SparseCandidate &described,
   double readings = plan.keepsFactor ? double(Segments(plan, machine).count) /
                                            plan.getTilesPerRows()
                                      : blocks;
-  double rows = blocks * plan.getRows();
+  double rows = double(plan.nominalRows) * getSparseFreePositions(plan);
   double data = rows * plan.getDataFeatures() * plan.dataBytes;
   double results = rows * plan.getResultFeatures() * plan.elementBytes;
   double factor =
       double(plan.getDataFeatures()) * plan.sizeN * plan.factorBytes;
   double memory = data + results + factor;
-  double cached = (data * plan.getResultBlocks() + factor * readings) *
-                      getSectorWaste(plan) +
-                  results;
+  // Of a factor whose K is not innermost a tile takes an element of a sector.
+  double factorWaste = double(std::min(plan.factorStride * plan.factorBytes,
+                                       int64_t(kSectorBytes))) /
+                       plan.factorBytes;
+  if (plan.factorStride == 1)
+    factorWaste = 1;
+  double cached =
+      (data * plan.getResultBlocks() + factor * readings * factorWaste) *
+          getSectorWaste(plan) +
+      results;
   GPUResources resources(machine);
   return std::max({resources.getMemorySeconds(memory),
                    resources.getCacheSeconds(cached, rates.cacheShare),

@@ -532,8 +532,6 @@ static std::optional<std::string> getKernelReason(const SparsePlan &plan) {
       !((plan.alongRows || mayShareK(plan, false)) && mayShareK(plan, true)))
     return expects("k_step of parts of 128 bytes for each of k_warps",
                    plan.stepK);
-  if (plan.sharedStore && plan.alongRows)
-    return expects("shared_store to be 0 where chunks lie along rows", 1);
   if (plan.wholeCopies > 1 && plan.keepsFactor)
     return expects("whole_copies to be at most 1 where a factor is kept",
                    plan.wholeCopies);

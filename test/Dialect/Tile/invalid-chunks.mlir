@@ -30,7 +30,7 @@ func.func private @attribute() attributes {c = #tile.chunks<bytes = 16, k = 4, l
 
 // -----
 
-// expected-error @+1 {{expects staged results neither to be shifted nor along_rows}}
+// expected-error @+1 {{expects staged results not to be shifted}}
 func.func private @attribute() attributes {c = #tile.chunks<bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], results = chunks, shift = 4, staged = true>}
 
 // -----

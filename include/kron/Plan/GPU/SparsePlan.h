@@ -391,14 +391,17 @@ struct SparsePlan : SparseTiling {
   /// Tiles of 8 results whose sums a warp leaves in shared memory at a time for
   /// `sharedStore`, and what these take there.
   int64_t getStoredTiles() const {
-    return tile::getStagedTiles(getLanes(), getResultUnit(), resultTiles);
+    return alongRows ? 1
+                     : tile::getStagedTiles(getLanes(), getResultUnit(),
+                                            resultTiles);
   }
+  int64_t getSumBytes() const { return std::max<int64_t>(elementBytes, 4); }
   int64_t getStoredPitch() const {
-    return tile::getStagedPitch(getLanes(), getStoredTiles());
+    return alongRows ? tile::getStagedPitchAlong(getChunk(), getSumBytes())
+                     : tile::getStagedPitch(getLanes(), getStoredTiles());
   }
   int64_t getStoredBytesPerWarp() const {
-    return tile::getStagedBytes(getLanes(), getStoredTiles(),
-                                std::max<int64_t>(elementBytes, 4));
+    return tile::getStagedBytes(getStoredPitch(), getSumBytes());
   }
   int64_t getStoredBytes() const {
     return sharedStore

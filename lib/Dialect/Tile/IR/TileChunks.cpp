@@ -49,8 +49,10 @@ int64_t ChunkTile::getStagedSums(int64_t lanes) const {
   int64_t tiles = getStagedTiles(lanes, getResultUnit(areChunks, chunks.getK()),
                                  resultTiles);
   int64_t sumBytes = std::max<int64_t>(elementBytes, 4);
-  return rowWarps * resultWarps * getStagedBytes(lanes, tiles, sumBytes) /
-         sumBytes;
+  int64_t pitch = chunks.getAlongRows()
+                      ? getStagedPitchAlong(getChunkElements(), sumBytes)
+                      : getStagedPitch(lanes, tiles);
+  return rowWarps * resultWarps * getStagedBytes(pitch, sumBytes) / sumBytes;
 }
 
 int64_t ChunkTile::getUnitK() const {
@@ -143,9 +145,8 @@ LogicalResult ChunksAttr::verify(
     return emitError() << "expects narrow and mixed values to be split";
   if (shift < 0)
     return emitError() << "expects shift not to be negative, but got " << shift;
-  if (staged && (shift || alongRows))
-    return emitError() << "expects staged results neither to be shifted nor "
-                          "along_rows";
+  if (staged && shift)
+    return emitError() << "expects staged results not to be shifted";
   if (paired && (bytes != kChunkBytes || k == 1 || lanes == 1 || alongRows))
     return emitError() << "expects paired chunks of 16 bytes with several "
                           "lanes and positions, not along_rows";
