@@ -74,8 +74,7 @@ void SparseStores::storeRows(Value region, const SparseTile &tile, Int firstRow,
                              Int firstResult, int64_t tiles) {
   constexpr int64_t kWarpThreads = 32;
   int64_t lanes = plan.getLanes();
-  int64_t elements =
-      plan.alongRows ? 16 * plan.getChunk() : 8 * tiles * lanes;
+  int64_t elements = plan.alongRows ? 16 * plan.getChunk() : 8 * tiles * lanes;
   int64_t pieces = tile::kStagedRows * elements / kWarpThreads;
   // Results come in tiles of eight: pieces are an even number.
   int64_t together = pieces % 4 == 0 ? 4 : 2;
@@ -126,8 +125,7 @@ void SparseStores::storeShared(ArrayRef<MmaC> sums, const SparseTile &tile) {
         k.syncWarp();
         leaveResults(sums, region, rowTile, number);
         k.syncWarp();
-        storeRows(region, tile,
-                  k.add(firstRow, 16 * plan.getChunk() * rowTile),
+        storeRows(region, tile, k.add(firstRow, 16 * plan.getChunk() * rowTile),
                   k.add(firstResult, 8 * number), /*tiles=*/1);
       }
     return;

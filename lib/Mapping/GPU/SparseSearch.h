@@ -87,6 +87,11 @@ void describeSparseAccesses(FusedOp fused, SparseCandidate &candidate);
 double getSparseStoreBytes(const SparseCandidate &candidate,
                            const GPUMachine &machine);
 
+/// Parts of sectors per result that warps fill which store by way of shared
+/// memory: two for each store of a warp, and for each of the segments of so
+/// many elements that are contiguous.
+double getSharedStoreParts(double segment);
+
 /// Whether copies are of less than 16 bytes, or stores fill parts of sectors.
 bool hasNarrowAccesses(const SparseCandidate &candidate);
 

@@ -79,8 +79,8 @@ void kron::describeSparseAccesses(FusedOp fused, SparseCandidate &plan) {
 static double getOwnParts(const SparseCandidate &plan) {
   double bytes = plan.element.getIntOrFloatBitWidth() / 8;
   if (plan.alongRows) {
-    bool areWhole = ShapedType::isDynamic(plan.rows) ||
-                    plan.rows % plan.getAccess() == 0;
+    bool areWhole =
+        ShapedType::isDynamic(plan.rows) || plan.rows % plan.getAccess() == 0;
     return areWhole && plan.storeUnit == plan.getAccess()
                ? 0
                : std::min(bytes * plan.getChunk() / kSectorBytes, 1.0);
@@ -102,15 +102,18 @@ static double getOwnParts(const SparseCandidate &plan) {
   return std::clamp(distance / kSectorBytes, 1 / kRowThreads, 1.0) / piece;
 }
 
-/// The same by way of shared memory: two for each store of a warp, and for each
-/// contiguous segment.
+double kron::getSharedStoreParts(double segment) {
+  return 2 / kWarpThreads + 2 / segment;
+}
+
+/// The same by way of shared memory.
 static double getSharedParts(const SparseCandidate &plan) {
   double segment =
       plan.alongRows ? tile::kMmaSizeM * plan.getChunk()
       : plan.getLaneBlocks() == 1
           ? std::min(8 * plan.getStoredTiles(), plan.sizeN) * plan.lanes
           : plan.getLanes();
-  return 2 / kWarpThreads + 2 / segment;
+  return getSharedStoreParts(segment);
 }
 
 double kron::getSparseStoreBytes(const SparseCandidate &plan,

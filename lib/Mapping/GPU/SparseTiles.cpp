@@ -214,11 +214,11 @@ static void narrowResults(SparseCandidate &plan,
                           const SparseConstraints &constraints) {
   int64_t unit = plan.getResultUnit();
   int64_t warps = plan.resultWarps * plan.getResultBlocks();
-  int64_t needed = llvm::divideCeil(
-      int64_t(llvm::divideCeil(plan.getPlaces(), 8)), warps);
+  int64_t needed =
+      llvm::divideCeil(int64_t(llvm::divideCeil(plan.getPlaces(), 8)), warps);
   plan.resultTiles = constraints.take(
-      "result_tiles", std::min<int64_t>(plan.resultTiles,
-                                        llvm::alignTo(needed, unit)));
+      "result_tiles",
+      std::min<int64_t>(plan.resultTiles, llvm::alignTo(needed, unit)));
 }
 
 /// Tiles with `warps` per warp group, of which up to `mostResultWarps` share
@@ -421,8 +421,8 @@ kron::chooseSparseTile(const SparseCandidate &described,
     // which few may exist: warps that share rows make less of them.
     bool triesWarps = tile.alongRows && hasNarrowAccesses(tile);
     for (int64_t most = warps; most > 0; most = triesWarps ? most / 2 : 0)
-      if (std::optional<SparseCandidate> candidate = chooseKept(
-              tile, warps, most, copiesWhole, constraints, machine);
+      if (std::optional<SparseCandidate> candidate =
+              chooseKept(tile, warps, most, copiesWhole, constraints, machine);
           candidate && (!best || isBetter(*candidate, *best)))
         best = candidate;
   };
