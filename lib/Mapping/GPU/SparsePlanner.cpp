@@ -301,7 +301,7 @@ std::optional<double> kron::estimateSparseTiles(FusedOp fused, GPUPlanAttr plan,
   if (ShapedType::isDynamic(read->rows) && read->skinnyM)
     candidate.nominalRows = read->skinnyM;
   describeSparseAccesses(fused, candidate);
-  if (!hasNarrowAccesses(candidate))
+  if (!candidate.alongRows && !hasNarrowAccesses(candidate))
     return std::nullopt;
   SparseConstraints constraints(fused, plan, machine);
   return GPUResources(machine).getLaunchSeconds() +
