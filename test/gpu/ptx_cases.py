@@ -387,6 +387,17 @@ FIXED = (
     ("sparse", CHIPS, sparse("f32", (2, 9, 45, 7), 5, dynamic=(), attributes=whole_copies(
         2, "skinny_m = 5, k_warps = 2"))),
     ("sparse", CHIPS, sparse("f32", (2, 13, 33, 5), 100, attributes=whole_copies(1, "keeps_factor = 1"))),
+    # The same of rows that are neighbours, of each type: of tiles that end within rows and K, of the factor kept or not,
+    # of groups of warps and split-K.
+    ("sparse", CHIPS, sparse("f16", (2, 24, 40, 1), 261, "batch_last", dynamic=(), attributes=whole_copies(
+        1, "shared_store = 1"))),
+    ("sparse", CHIPS, sparse("bf16", (1, 40, 37, 3), 299, "batch_last", dynamic=(), **SCALED, attributes=whole_copies(
+        1, "keeps_factor = 1, warp_groups = 2"))),
+    ("sparse", CHIPS, sparse("f32", (2, 20, 44, 2), 131, "batch_last", dynamic=(), attributes=whole_copies(
+        1, "keeps_factor = 0"))),
+    ("sparse", CHIPS, sparse("f64", (2, 9, 17, 2), 77, "batch_last", dynamic=(), attributes=whole_copies(1))),
+    ("sparse", CHIPS, sparse("f16", (1, 9, 140, 3), 71, "batch_last", dynamic=(), attributes=whole_copies(
+        1, "k_warps = 2"))),
     # Parts of a factor that stay for some tiles: in turns of few blocks of rows, of groups of warps that start ahead
     # of it, with values put in pairs, along rows, shifted, of 8 bits and of open strides.
     ("sparse", CHIPS, sparse("f32", (2, 40, 44, 1), 210, **SCALED, **streamed(
@@ -589,7 +600,8 @@ FIXED = (
     ("mma", ("sm_80",), product("kmm", "f16", [(12, 12), (20, 9)], 35, **padded())),
     ("mma", CHIPS, product("kmm", "bf16", [(7, 7)] * 3, 1, **padded(ops=["T"] * 3))),
     ("batched", CHIPS, product("mkm", "f64", [(3, 4), (5, 7)], 333, **padded())),
-    ("sparse", CHIPS, sparse("f16", (3, 17, 9, 5), 45, "batch_last", **padded())),
+    ("sparse", CHIPS, sparse("f16", (3, 17, 9, 5), 45, "batch_last", dynamic=(),
+                             attributes=["plan = #kron.gpu_plan<kernel = sparse, padded = 1>"])),
     ("sparse", HOPPER, product("mkm", "f16", [(130, 150), (60, 50)], 3, **padded())),
     # Factors that stream, of two steps and of as many that rows lie where others were; rows that are innermost; and sizes
     # of which a group's positions end within a piece.

@@ -59,7 +59,8 @@ void kron::describeSparseAccesses(FusedOp fused, SparseCandidate &plan) {
           ? 1
           : getUnit(fused.getInputs().front(), plan.getAccess(), skipped);
   auto mayBeWhole = [&](bool isFactor) {
-    return !plan.isWideChunk() && plan.lanesPerChunk < plan.getChunk() &&
+    return !plan.isWideChunk() &&
+           (plan.alongRows || plan.lanesPerChunk < plan.getChunk()) &&
            !getWholeCopyReason(fused, plan, isFactor);
   };
   // The same strides but for that of rows, which are of results.

@@ -38,7 +38,10 @@ static double getRowClocks(const SparseCandidate &plan, bool isFactor,
   double elements = double(plan.stepK) * plan.getLanes();
   if (plan.copiesWhole(isFactor)) {
     tile::WholeRow whole = plan.getWholeRow(isFactor);
-    return clocks * whole.segments * whole.pieces +
+    // Where rows are neighbours, they share segments.
+    double share = double(plan.countWholeRows(isFactor)) /
+                   (isFactor ? plan.getResults() : plan.getPackedRows());
+    return clocks * whole.segments * whole.pieces * share +
            rates.sparse.clocksPerChunk * elements / plan.getChunk();
   }
   int64_t unit = isFactor ? plan.factorUnit : plan.loadUnit;
@@ -51,8 +54,9 @@ static double getRowClocks(const SparseCandidate &plan, bool isFactor,
 /// Clocks of an SM for the products of a tile's K step.
 static double getProductClocks(const SparseCandidate &plan,
                                const GPUMachine &machine) {
-  F32Products ofF32 = plan.math == MmaMath::SplitTF32 ? F32Products::Split
-                                                      : F32Products::Single;
+  F32Products ofF32 = plan.math != MmaMath::SplitTF32 ? F32Products::Single
+                      : plan.has16BitResiduals()      ? F32Products::SplitBF16
+                                                      : F32Products::Split;
   double perClock =
       GPUResources(machine).getMultiplyAddsPerClock(getMatrixMultiplication(
           plan.elementBytes, ofF32, /*usesWarpgroups=*/false));
@@ -61,8 +65,9 @@ static double getProductClocks(const SparseCandidate &plan,
          (getGPURates(machine).sparseEstimate.issueShare * perClock);
 }
 
-/// Clocks of the K steps and stores of one tile of each warp group of an SM.
-static double getTileClocks(const SparseCandidate &plan,
+/// Clocks of the K steps and stores of one tile of each warp group of an SM,
+/// `ctas` of whose CTAs have one.
+static double getTileClocks(const SparseCandidate &plan, int64_t ctas,
                             const GPUMachine &machine) {
   const GPURates &rates = getGPURates(machine);
   double copies =
@@ -71,7 +76,7 @@ static double getTileClocks(const SparseCandidate &plan,
     copies +=
         plan.getResults() * getRowClocks(plan, /*isFactor=*/true, machine);
   double products = getProductClocks(plan, machine);
-  double groups = plan.getWarpGroupsPerSM();
+  double groups = plan.warpGroups * ctas;
   // Nothing hides the copies of an SM's only group.
   double busy =
       groups > 1 ? groups * std::max(copies, products) : copies + products;
@@ -119,14 +124,23 @@ Segments::Segments(const SparseCandidate &plan, const GPUMachine &machine) {
 /// Clocks of the SM with the most tiles.
 static double getBusyClocks(const SparseCandidate &plan,
                             const GPUMachine &machine) {
-  double tile = getTileClocks(plan, machine);
   int64_t resident = machine.numSMs * plan.ctasPerSM;
-  if (!plan.keepsFactor)
-    return llvm::divideCeil(getSparseTiles(plan), resident) * tile;
+  // Of few tiles, an SM has no more than its share.
+  auto countBusy = [&](int64_t count) {
+    return std::min<int64_t>(plan.ctasPerSM,
+                             llvm::divideCeil(count, machine.numSMs));
+  };
+  if (!plan.keepsFactor) {
+    int64_t tiles = getSparseTiles(plan);
+    return llvm::divideCeil(tiles, resident) *
+           getTileClocks(plan, countBusy(tiles), machine);
+  }
   Segments segments(plan, machine);
+  int64_t busy = countBusy(segments.count);
+  double tile = getTileClocks(plan, busy, machine);
   // Products wait until the factor is there, and its last copies have arrived.
   double kept =
-      plan.ctasPerSM * plan.stepsK * plan.getResults() *
+      busy * plan.stepsK * plan.getResults() *
           getRowClocks(plan, /*isFactor=*/true, machine) +
       getGPURates(machine).sparseWgmma.copySeconds * machine.clockMHz * 1e6;
   return llvm::divideCeil(segments.count, resident) *
