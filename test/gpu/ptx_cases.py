@@ -600,8 +600,7 @@ FIXED = (
     ("mma", ("sm_80",), product("kmm", "f16", [(12, 12), (20, 9)], 35, **padded())),
     ("mma", CHIPS, product("kmm", "bf16", [(7, 7)] * 3, 1, **padded(ops=["T"] * 3))),
     ("batched", CHIPS, product("mkm", "f64", [(3, 4), (5, 7)], 333, **padded())),
-    ("sparse", CHIPS, sparse("f16", (3, 17, 9, 5), 45, "batch_last", dynamic=(),
-                             attributes=["plan = #kron.gpu_plan<kernel = sparse, padded = 1>"])),
+    ("sparse", CHIPS, sparse("f16", (3, 17, 9, 5), 45, "batch_last", **padded())),
     ("sparse", HOPPER, product("mkm", "f16", [(130, 150), (60, 50)], 3, **padded())),
     # Factors that stream, of two steps and of as many that rows lie where others were; rows that are innermost; and sizes
     # of which a group's positions end within a piece.

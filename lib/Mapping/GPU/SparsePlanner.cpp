@@ -301,11 +301,11 @@ std::optional<double> kron::estimateSparseTiles(FusedOp fused, GPUPlanAttr plan,
   if (ShapedType::isDynamic(read->rows) && read->skinnyM)
     candidate.nominalRows = read->skinnyM;
   describeSparseAccesses(fused, candidate);
-  if (!candidate.alongRows && !hasNarrowAccesses(candidate))
-    return std::nullopt;
   SparseConstraints constraints(fused, plan, machine);
   return GPUResources(machine).getLaunchSeconds() +
-         getNarrowSeconds(candidate, constraints, machine);
+         (hasNarrowAccesses(candidate)
+              ? getNarrowSeconds(candidate, constraints, machine)
+              : getWaitSeconds(candidate, constraints, machine));
 }
 
 std::variant<SmallVector<GPUPlanAttr>, std::string>

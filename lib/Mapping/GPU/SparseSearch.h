@@ -101,6 +101,12 @@ double getNarrowSeconds(const SparseCandidate &candidate,
                         const SparseConstraints &constraints,
                         const GPUMachine &machine);
 
+/// Seconds that the CTA of `candidate` with the most tiles waits for copies
+/// where parts of the factor are kept: of these, and of each K step.
+double getWaitSeconds(const SparseCandidate &candidate,
+                      const SparseConstraints &constraints,
+                      const GPUMachine &machine);
+
 /// Whether threads that store what they have fill parts of sectors.
 bool mayShareSparseStores(const SparseCandidate &candidate);
 

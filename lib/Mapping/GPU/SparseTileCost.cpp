@@ -147,6 +147,21 @@ static double getBusyClocks(const SparseCandidate &plan,
          (kept + llvm::divideCeil(segments.length, plan.warpGroups) * tile);
 }
 
+double kron::getWaitSeconds(const SparseCandidate &described,
+                            const SparseConstraints &constraints,
+                            const GPUMachine &machine) {
+  // Pieces of the next tile are under way where the factor streams.
+  if (!described.keepsFactor)
+    return 0;
+  SparseCandidate plan = described;
+  finishSparseTile(plan, constraints, machine);
+  Segments segments(plan, machine);
+  double copy = getGPURates(machine).sparseWgmma.copySeconds;
+  double tile = plan.stepsK * copy / (plan.stages - 1);
+  return llvm::divideCeil(segments.count, machine.numSMs * plan.ctasPerSM) *
+         (copy + llvm::divideCeil(segments.length, plan.warpGroups) * tile);
+}
+
 /// Bytes of sectors that contiguous segments of a tile's lanes touch, by the
 /// bytes that it needs.
 static double getSectorWaste(const SparseCandidate &plan) {
