@@ -136,3 +136,14 @@ func.func @shared_results(%x: memref<1142x266xbf16>, %f: memref<133x22xbf16>, %g
     outs(%y : memref<1142x330xbf16>) {plan = #kron.gpu_plan<kernel = mma>}
   return
 }
+
+// -----
+
+// Verify that 16-bit data of odd rows come by 16 bytes.
+// CHECK-LABEL: func.func @sparse_rows_f16(
+// CHECK:         kron.fused {{.*}}<kernel = sparse, {{.*}}shared_store = 1, whole_copies = 1>
+func.func @sparse_rows_f16(%x: memref<540x9901xf16>, %f: memref<3x120x90x2xf16>, %y: memref<720x9901xf16>) {
+  kron.ksmm ins(%x : memref<540x9901xf16>) weights(%f : memref<3x120x90x2xf16>) outs(%y : memref<720x9901xf16>)
+    {layout = #kron.layout<batch_last>}
+  return
+}

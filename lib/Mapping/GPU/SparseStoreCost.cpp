@@ -21,6 +21,8 @@ using namespace mlir;
 using namespace mlir::kron;
 
 static constexpr double kWarpThreads = 32;
+/// Bytes of the least asynchronous copy.
+static constexpr int64_t kLeastAsyncBytes = 4;
 /// Threads of a warp with results of one row.
 static constexpr double kRowThreads = 4;
 
@@ -58,8 +60,12 @@ void kron::describeSparseAccesses(FusedOp fused, SparseCandidate &plan) {
       fused.getInputPermutation()
           ? 1
           : getUnit(fused.getInputs().front(), plan.getAccess(), skipped);
+  // Of rows that are neighbours, copies of 4 bytes and more, which are
+  // asynchronous one by one, take less than making chunks does.
+  bool areAsync =
+      plan.loadUnit * plan.dataBytes >= kLeastAsyncBytes && plan.alongRows;
   auto mayBeWhole = [&](bool isFactor) {
-    return !plan.isWideChunk() &&
+    return !plan.isWideChunk() && !areAsync &&
            (plan.alongRows || plan.lanesPerChunk < plan.getChunk()) &&
            !getWholeCopyReason(fused, plan, isFactor);
   };
