@@ -408,9 +408,9 @@ func.func @whole_of_neighbours(%x: memref<100x2x64x4xf32>, %k: memref<2x40x64x4x
 // -----
 
 func.func @whole_of_rows(%x: memref<2x64x3x100xf32>, %k: memref<2x40x64x3xf32>, %y: memref<2x40x3x100xf32>) {
-  // expected-error @below {{sparse: whole_copies = 1: chunks lie along rows}}
+  // expected-error @below {{sparse: whole_copies = 2: chunks of data lie along rows}}
   kron.fused ins(%x, %k : memref<2x64x3x100xf32>, memref<2x40x64x3xf32>) outs(%y : memref<2x40x3x100xf32>)
-      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 1, k_step = 16, whole_copies = 1>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 1, k_step = 16, whole_copies = 2>} {
   ^bb0(%tx: tensor<2x64x3x100xf32>, %tk: tensor<2x40x64x3xf32>, %ty: tensor<2x40x3x100xf32>):
     %0 = kron.mode_product axis(1) ins(%tx : tensor<2x64x3x100xf32>) factor(%tk [0, q, p, 2] : tensor<2x40x64x3xf32>)
          outs(%ty : tensor<2x40x3x100xf32>) -> tensor<2x40x3x100xf32>

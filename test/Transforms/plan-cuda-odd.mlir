@@ -116,3 +116,72 @@ func.func @parts(%x: memref<100000x2x454xf16>, %f: memref<2x122xf16>, %y: memref
   }
   return
 }
+
+
+// -----
+
+// Verify that results of a sparse factor whose neighbours are rows go through shared memory where rows start anywhere, by
+// tiles of no more results than there are, and not where they start at multiples of 16 bytes.
+// CHECK-LABEL: func.func @sparse_rows(
+// CHECK:         kron.fused {{.*}}<kernel = sparse, {{.*}}result_tiles = 3, {{.*}}shared_store = 1>
+func.func @sparse_rows(%x: memref<4477x3887xf32>, %f: memref<11x139x407x1xf32>, %y: memref<1529x3887xf32>) {
+  kron.ksmm ins(%x : memref<4477x3887xf32>) weights(%f : memref<11x139x407x1xf32>) outs(%y : memref<1529x3887xf32>)
+    {layout = #kron.layout<batch_last>}
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @sparse_whole_rows(
+// CHECK:         kron.fused {{.*}}<kernel = sparse
+// CHECK-NOT:     shared_store
+func.func @sparse_whole_rows(%x: memref<4477x3888xf32>, %f: memref<11x139x407x1xf32>, %y: memref<1529x3888xf32>) {
+  kron.ksmm ins(%x : memref<4477x3888xf32>) weights(%f : memref<11x139x407x1xf32>) outs(%y : memref<1529x3888xf32>)
+    {layout = #kron.layout<batch_last>}
+  return
+}
+
+// -----
+
+// Verify that mma.sync is not taken where it has many blocks of two columns, one after the other.
+// CHECK-LABEL: func.func @small_blocks(
+// CHECK:         kron.fused {{.*}}<kernel = simt, {{.*}}factors = 6
+func.func @small_blocks(%x: memref<1650x160xf16>, %f: memref<2x2xf16>, %g: memref<5x5xf16>, %y: memref<1650x160xf16>) {
+  kron.mkm ins(%x : memref<1650x160xf16>)
+    factors(%f, %f, %f, %f, %g, %f : memref<2x2xf16>, memref<2x2xf16>, memref<2x2xf16>, memref<2x2xf16>, memref<5x5xf16>, memref<2x2xf16>)
+    outs(%y : memref<1650x160xf16>)
+  return
+}
+
+// -----
+
+// Verify that few products of few rows are not for sparse, whose CTAs wait for a part of the factor for each of them.
+// CHECK-LABEL: func.func @few_rows(
+// CHECK:         kron.fused {{.*}}<kernel = simt
+func.func @few_rows(%x: memref<22825x36xf32>, %f: memref<55x6x5x83xf32>, %y: memref<27390x36xf32>) {
+  kron.ksmm ins(%x : memref<22825x36xf32>) weights(%f : memref<55x6x5x83xf32>) outs(%y : memref<27390x36xf32>)
+    {layout = #kron.layout<batch_last>}
+  return
+}
+
+// -----
+
+// Verify that no more warps share results than there are tiles of these.
+// CHECK-LABEL: func.func @shared_results(
+// CHECK:         kron.fused {{.*}}<kernel = mma, {{.*}}step_warps = [1, 2]
+func.func @shared_results(%x: memref<1142x266xbf16>, %f: memref<133x22xbf16>, %g: memref<2x15xbf16>, %y: memref<1142x330xbf16>) {
+  kron.mkm ins(%x : memref<1142x266xbf16>) factors(%f, %g : memref<133x22xbf16>, memref<2x15xbf16>)
+    outs(%y : memref<1142x330xbf16>) {plan = #kron.gpu_plan<kernel = mma>}
+  return
+}
+
+// -----
+
+// Verify that 16-bit data of odd rows come by 16 bytes.
+// CHECK-LABEL: func.func @sparse_rows_f16(
+// CHECK:         kron.fused {{.*}}<kernel = sparse, {{.*}}shared_store = 1, whole_copies = 1>
+func.func @sparse_rows_f16(%x: memref<540x9901xf16>, %f: memref<3x120x90x2xf16>, %y: memref<720x9901xf16>) {
+  kron.ksmm ins(%x : memref<540x9901xf16>) weights(%f : memref<3x120x90x2xf16>) outs(%y : memref<720x9901xf16>)
+    {layout = #kron.layout<batch_last>}
+  return
+}

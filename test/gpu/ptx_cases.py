@@ -368,6 +368,16 @@ FIXED = (
     ("sparse", CHIPS, sparse("f32", (2, 83, 70, 1), 33, attributes=shared_store())),
     ("sparse", CHIPS, sparse("f64", (2, 9, 33, 3), 5, dynamic=(), attributes=shared_store("k_warps = 2"))),
     ("sparse", HOPPER, sparse("f32", (2, 70, 60, 3), 300, attributes=shared_store("wgmma = 1"))),
+    # The same of rows that are neighbours: of every type, of tiles of rows and results, of rows that end in a tile, of
+    # sums that are read, split-K and groups of warps.
+    ("sparse", CHIPS, sparse("f32", (2, 20, 40, 2), 301, "batch_last", **SCALED, attributes=shared_store(
+        "row_tiles = 2, result_tiles = 3"))),
+    ("sparse", CHIPS, sparse("f64", (2, 9, 17, 2), 77, "batch_last", dynamic=(), attributes=shared_store())),
+    ("sparse", CHIPS, sparse("f16", (2, 24, 40, 1), 261, "batch_last", dynamic=(), bias=True, activation="gelu",
+                             attributes=shared_store("keeps_factor = 0"))),
+    ("sparse", CHIPS, sparse("bf16", (1, 9, 140, 3), 70, "batch_last", attributes=shared_store("k_warps = 2"))),
+    ("sparse", CHIPS, sparse("f32", (1, 40, 33, 3), 131, "batch_last", dynamic=(), attributes=shared_store(
+        "keeps_factor = 1, warp_groups = 2"))),
     # Copies by 16 bytes of rows that start anywhere: of all lanes, of some of them, of pairs and of four of them in a
     # chunk, of one; the factor kept, or so copied, too; warp groups, split-K, few rows; the end of arrays.
     ("sparse", CHIPS, sparse("f32", (2, 13, 40, 3), 100, dynamic=(), attributes=whole_copies(1, "keeps_factor = 1"))),
@@ -386,6 +396,17 @@ FIXED = (
     ("sparse", CHIPS, sparse("f32", (2, 9, 45, 7), 5, dynamic=(), attributes=whole_copies(
         2, "skinny_m = 5, k_warps = 2"))),
     ("sparse", CHIPS, sparse("f32", (2, 13, 33, 5), 100, attributes=whole_copies(1, "keeps_factor = 1"))),
+    # The same of rows that are neighbours, of each type: of tiles that end within rows and K, of the factor kept or not,
+    # of groups of warps and split-K.
+    ("sparse", CHIPS, sparse("f16", (2, 24, 40, 1), 261, "batch_last", dynamic=(), attributes=whole_copies(
+        1, "shared_store = 1"))),
+    ("sparse", CHIPS, sparse("bf16", (1, 40, 37, 3), 299, "batch_last", dynamic=(), **SCALED, attributes=whole_copies(
+        1, "keeps_factor = 1, warp_groups = 2"))),
+    ("sparse", CHIPS, sparse("f32", (2, 20, 44, 2), 131, "batch_last", dynamic=(), attributes=whole_copies(
+        1, "keeps_factor = 0"))),
+    ("sparse", CHIPS, sparse("f64", (2, 9, 17, 2), 77, "batch_last", dynamic=(), attributes=whole_copies(1))),
+    ("sparse", CHIPS, sparse("f16", (1, 9, 140, 3), 71, "batch_last", dynamic=(), attributes=whole_copies(
+        1, "k_warps = 2"))),
     # Parts of a factor that stay for some tiles: in turns of few blocks of rows, of groups of warps that start ahead
     # of it, with values put in pairs, along rows, shifted, of 8 bits and of open strides.
     ("sparse", CHIPS, sparse("f32", (2, 40, 44, 1), 210, **SCALED, **streamed(

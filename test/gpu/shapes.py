@@ -242,6 +242,13 @@ FIXED = (
     *(_fixed_ksmm(name, pattern, rows) | dict(attributes=[f"plan = #kron.gpu_plan<kernel = sparse, {plan}>"])
       for name, pattern, rows, plan in (("f16", (2, 45, 40, 10), 300, "whole_copies = 1, keeps_factor = 1"),
                                         ("bf16", (3, 17, 29, 11), 500, "whole_copies = 2, keeps_factor = 0"))),
+    # The same of rows that are neighbours, and results of them by way of shared memory.
+    *(_fixed_ksmm(name, pattern, rows, "batch_last") | dict(attributes=[f"plan = #kron.gpu_plan<kernel = sparse, {plan}>"])
+      for name, pattern, rows, plan in (
+          ("f16", (2, 45, 40, 3), 1301, "whole_copies = 1, shared_store = 1"),
+          ("bf16", (1, 70, 129, 1), 999, "whole_copies = 1, keeps_factor = 1"),
+          ("f32", (3, 45, 40, 2), 1302, "whole_copies = 1, shared_store = 1, keeps_factor = 0"),
+          ("f64", (2, 17, 33, 3), 501, "shared_store = 1, row_tiles = 1"))),
     # Tiles that are copied as they lie, of rows and of columns, with results by way of shared memory.
     *(p | dict(attributes=["plan = #kron.gpu_plan<kernel = mma, whole_copies = 1, shared_store = 1>"])
       for p in (_fixed_product("mkm", "f16", [(10, 10)], 20001), _fixed_product("kmm", "bf16", [(5, 7), (9, 3)], 333),

@@ -49,6 +49,9 @@ struct DenseRates {
   double clusterBarrierSeconds = 0.25e-6;
   /// Clocks of a tile at least: 142,000 of a CTA, of 24 bytes, took 58 ms.
   double leastTileClocks = 720;
+  /// Clocks from the loads of a warp's block to its results in shared memory,
+  /// by `mma`: of a block, and of each matrix product of 8 positions on K.
+  double blockClocks = 300, blockStepClocks = 40;
   /// Clocks of an SM for a copy of less than 16 bytes.
   double clocksPerNarrowCopy = 0.6;
   /// Of their time with columns, which other work of `mma` hides.

@@ -8,10 +8,11 @@
 // A thread has results of several products, or of every other column, which are
 // 2 to 16 bytes at places that others' stand between: each store then fills a
 // part of a sector, and the second-level cache takes as long for that as for
-// the whole one. Warps leave eight rows of sums in shared memory, of their own,
-// and store them one neighbour beside the other, wherever they begin. What is
-// done to results on their way, and what is read for that, is where they are
-// stored.
+// the whole one. So are the rows that it has of a result where rows are
+// neighbours but start anywhere. Warps leave eight rows of sums, or eight
+// results of neighbouring rows, in shared memory, of their own, and store them
+// one neighbour beside the other, wherever they begin. What is done to results
+// on their way, and what is read for that, is where they are stored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,12 +44,37 @@ void SparseStores::leaveRows(ArrayRef<MmaC> all, Value region, int64_t rowTile,
     }
 }
 
+/// Leaves this thread's sums of tile `rowTile` of rows and `resultTile` of
+/// results: chunks of neighbouring rows of two results.
+void SparseStores::leaveResults(ArrayRef<MmaC> all, Value region,
+                                int64_t rowTile, int64_t resultTile) {
+  SmallVector<MmaC> copy(all);
+  MutableArrayRef<MmaC> sums(copy);
+  int64_t chunk = plan.getChunk();
+  int64_t width = kSparseChunkBytes / plan.getSumBytes();
+  for (int64_t column : {0, 1})
+    for (int64_t half : {0, 1}) {
+      Int result = k.add(k.mul(thread.quad, 2), column);
+      Int row = k.mul(k.add(thread.group, 8 * half), chunk);
+      Int first = k.add(k.mul(result, plan.getStoredPitch()), row);
+      SmallVector<Value> values;
+      for (int64_t part = 0; part < chunk; ++part)
+        values.push_back(multiplier.getSum(sums, /*laneChunk=*/0, part, rowTile,
+                                           resultTile)[2 * half + column]);
+      for (int64_t part = 0; part < chunk; part += width)
+        k.store(k.makeVector(ArrayRef(values).slice(part, width)),
+                k.offsetElements(region, accumulator, k.add(first, part)));
+    }
+}
+
 /// Stores what is in the warp's region: `tiles` tiles of results of eight rows,
-/// from these on.
+/// or, where rows are neighbours, eight results of a tile of rows, from these
+/// on.
 void SparseStores::storeRows(Value region, const SparseTile &tile, Int firstRow,
                              Int firstResult, int64_t tiles) {
   constexpr int64_t kWarpThreads = 32;
-  int64_t lanes = plan.getLanes(), elements = 8 * tiles * lanes;
+  int64_t lanes = plan.getLanes();
+  int64_t elements = plan.alongRows ? 16 * plan.getChunk() : 8 * tiles * lanes;
   int64_t pieces = tile::kStagedRows * elements / kWarpThreads;
   // Results come in tiles of eight: pieces are an even number.
   int64_t together = pieces % 4 == 0 ? 4 : 2;
@@ -61,13 +87,19 @@ void SparseStores::storeRows(Value region, const SparseTile &tile, Int firstRow,
     SmallVector<Place> places;
     for (int64_t piece = 0; piece < together; ++piece) {
       Int position = k.add(k.add(at, piece * kWarpThreads), k.laneId());
-      Int row = k.floorDiv(position, elements);
-      Int inRow = k.rem(position, elements);
-      Value from = k.offsetElements(
-          region, accumulator, k.add(k.mul(row, plan.getStoredPitch()), inRow));
-      places.push_back({k.add(firstRow, row),
-                        k.add(firstResult, k.floorDiv(inRow, lanes)),
-                        k.rem(inRow, lanes), k.load(accumulator, from)});
+      Int line = k.floorDiv(position, elements);
+      Int inLine = k.rem(position, elements);
+      Int row = line, result = k.floorDiv(inLine, lanes);
+      if (plan.alongRows) {
+        row = inLine;
+        result = line;
+      }
+      Value from =
+          k.offsetElements(region, accumulator,
+                           k.add(k.mul(line, plan.getStoredPitch()), inLine));
+      places.push_back({k.add(firstRow, row), k.add(firstResult, result),
+                        plan.alongRows ? Int(0) : k.rem(inLine, lanes),
+                        k.load(accumulator, from)});
     }
     for (const Place &place : places)
       k.ifThen(isInside(tile, place.row, place.result, place.lane), [&] {
@@ -87,6 +119,17 @@ void SparseStores::storeShared(ArrayRef<MmaC> sums, const SparseTile &tile) {
       k.shared(k.add(k.mul(warp, plan.getStoredBytesPerWarp()), sharedOffset));
   Int firstRow = k.mul(thread.rowWarp, plan.getRowsPerWarp());
   Int firstResult = k.mul(thread.resultWarp, plan.getResultsPerWarp());
+  if (plan.alongRows) {
+    for (int64_t rowTile = 0; rowTile < plan.rowTiles; ++rowTile)
+      for (int64_t number = 0; number < plan.resultTiles; ++number) {
+        k.syncWarp();
+        leaveResults(sums, region, rowTile, number);
+        k.syncWarp();
+        storeRows(region, tile, k.add(firstRow, 16 * plan.getChunk() * rowTile),
+                  k.add(firstResult, 8 * number), /*tiles=*/1);
+      }
+    return;
+  }
   for (int64_t rowTile = 0; rowTile < plan.rowTiles; ++rowTile)
     for (int64_t half : {0, 1})
       for (int64_t first = 0; first < plan.resultTiles;

@@ -159,7 +159,10 @@ Value ChunkTiles::allocateRing(bool isFactor, int64_t parts) {
   if (isFactor)
     piece = getFactorPiece(plan, getPitch(true));
   else if (plan.alongRows)
-    piece = {parts * plan.stepK, plan.getRows()};
+    piece = {parts * plan.stepK,
+             plan.copiesWhole(false)
+                 ? plan.getWholeRow(false).getSegmentBytes() / plan.dataBytes
+                 : plan.getRows()};
   bool isKept = isFactor && plan.keepsFactor;
   if (isKept)
     piece.insert(piece.begin(), plan.stepsK);

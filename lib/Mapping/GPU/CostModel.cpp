@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Mapping/GPU/CostModel.h"
+#include "SparseSearch.h"
 #include "kron/Dialect/Tile/IR/TileLayout.h"
 #include "kron/Machine/GPURates.h"
 #include "kron/Machine/GPUTiles.h"
@@ -469,14 +470,18 @@ static double getSparseNarrowSeconds(const Problem &problem, double blocks,
   double loads = width < chunk ? problem.inputElements / width : 0;
   double stores = storesSingly ? problem.outputElements : 0;
   GPUResources resources(machine);
-  double clocks = rates.dense.clocksPerNarrowCopy;
-  if (bytes > 2)
-    return resources.getClockSeconds((loads * blocks + stores) * clocks);
+  double clocks = rates.dense.clocksPerNarrowCopy, perResult = clocks;
+  // By way of shared memory, parts of sectors are left at the ends.
+  if (rows > kSparseFewRows)
+    perResult =
+        getSharedStoreParts(kFibres * chunk) / rates.sparse.partSectorsPerClock;
+  else if (bytes == 2)
+    perResult = rates.ragged.clocksPerSparseResult16Bit;
   // Copies have 4 bytes or more; less goes through registers.
-  return resources.getClockSeconds(
-      stores * rates.ragged.clocksPerSparseResult16Bit +
-      loads *
-          (width == 1 ? rates.ragged.clocksPerElement16Bit : blocks * clocks));
+  bool isSingle = bytes == 2 && width == 1;
+  double perLoad =
+      isSingle ? rates.ragged.clocksPerElement16Bit : blocks * clocks;
+  return resources.getClockSeconds(stores * perResult + loads * perLoad);
 }
 
 /// The time of a factor by `sparse`, whose tiles do not hold fibres whole:

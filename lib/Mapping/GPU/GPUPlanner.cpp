@@ -21,6 +21,7 @@
 #include "kron/Mapping/GPU/FfmaPlanner.h"
 #include "kron/Mapping/GPU/GivenFields.h"
 #include "kron/Mapping/GPU/MmaPlanner.h"
+#include "kron/Mapping/GPU/Resources.h"
 #include "kron/Mapping/GPU/SimtPlanner.h"
 #include "kron/Mapping/GPU/SparseGradPlanner.h"
 #include "kron/Mapping/GPU/SparsePlanner.h"
@@ -193,6 +194,15 @@ static Candidate evaluate(const Planner &planner, FusedOp fused,
     double ragged = getRaggedSeconds(problem, machine);
     candidate.time.shared += ragged;
     candidate.time.total += ragged;
+    double blocks =
+        GPUResources(machine).getLaunchSeconds() +
+        getMmaBlockSeconds(
+            fused, std::get<SmallVector<GPUPlanAttr>>(candidate.plans).front(),
+            machine);
+    if (blocks > candidate.time.total) {
+      candidate.time.shared += blocks - candidate.time.total;
+      candidate.time.total = blocks;
+    }
   }
   if (planner.kernel == GPUKernel::Simt) {
     GPUPlanAttr plan =

@@ -224,7 +224,7 @@ std::optional<std::string> MmaPlanner::chooseSteps() {
   for (MmaStep step : plan.steps) {
     int64_t warps = 1;
     while (step.kind != MmaStep::Kind::Chain && 2 * warps <= plan.getWarps() &&
-           step.factorRegisters > kMmaStepRegisters / 2)
+           step.tiles > 1 && step.factorRegisters > kMmaStepRegisters / 2)
       step = plan.getShared(step, warps *= 2);
     choices.stepWarps.push_back(warps);
   }

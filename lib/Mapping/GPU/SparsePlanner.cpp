@@ -28,12 +28,17 @@ static int64_t getNominalSize(int64_t size) {
   return ShapedType::isDynamic(size) ? kNominalRows : size;
 }
 
-int64_t kron::getSparseTiles(const SparseCandidate &plan) {
-  int64_t tiles = plan.getTilesPerRows() *
-                  llvm::divideCeil(plan.nominalRows, plan.getRows());
+int64_t kron::getSparseFreePositions(const SparseCandidate &plan) {
+  int64_t positions = 1;
   for (int64_t size : plan.freeSizes)
-    tiles *= getNominalSize(size);
-  return tiles;
+    positions *= getNominalSize(size);
+  return positions;
+}
+
+int64_t kron::getSparseTiles(const SparseCandidate &plan) {
+  return plan.getTilesPerRows() *
+         int64_t(llvm::divideCeil(plan.nominalRows, plan.getRows())) *
+         getSparseFreePositions(plan);
 }
 
 //===----------------------------------------------------------------------===//
@@ -296,11 +301,11 @@ std::optional<double> kron::estimateSparseTiles(FusedOp fused, GPUPlanAttr plan,
   if (ShapedType::isDynamic(read->rows) && read->skinnyM)
     candidate.nominalRows = read->skinnyM;
   describeSparseAccesses(fused, candidate);
-  if (!hasNarrowAccesses(candidate))
-    return std::nullopt;
   SparseConstraints constraints(fused, plan, machine);
   return GPUResources(machine).getLaunchSeconds() +
-         getNarrowSeconds(candidate, constraints, machine);
+         (hasNarrowAccesses(candidate)
+              ? getNarrowSeconds(candidate, constraints, machine)
+              : getWaitSeconds(candidate, constraints, machine));
 }
 
 std::variant<SmallVector<GPUPlanAttr>, std::string>

@@ -26,6 +26,9 @@ struct SparseCandidate : SparsePlan {
   /// Elements, as many as an access takes at most, whose multiples results, and
   /// data, of neighbouring rows and groups start at; and of the factor.
   int64_t storeUnit = 1, loadUnit = 1, factorUnit = 1;
+  /// Where rows are neighbours, elements from one position on K of the factor
+  /// to the next.
+  int64_t factorStride = 1;
   /// What of data (1) and factor (2) may be copied whole.
   int64_t mostWhole = 0;
 };
@@ -61,7 +64,9 @@ private:
   GPUPlanAttr given;
 };
 
-/// Tiles that the SMs share out; unknown sizes are large.
+/// Positions on axes that the factor does not vary on, but for the rows', and
+/// tiles that the SMs share out; unknown sizes are large.
+int64_t getSparseFreePositions(const SparseCandidate &candidate);
 int64_t getSparseTiles(const SparseCandidate &candidate);
 
 /// Chooses how many chunks of lanes a tile of `candidate` takes, and works out
@@ -82,6 +87,11 @@ void describeSparseAccesses(FusedOp fused, SparseCandidate &candidate);
 double getSparseStoreBytes(const SparseCandidate &candidate,
                            const GPUMachine &machine);
 
+/// Parts of sectors per result that warps fill which store by way of shared
+/// memory: two for each store of a warp, and for each of the segments of so
+/// many elements that are contiguous.
+double getSharedStoreParts(double segment);
+
 /// Whether copies are of less than 16 bytes, or stores fill parts of sectors.
 bool hasNarrowAccesses(const SparseCandidate &candidate);
 
@@ -90,6 +100,12 @@ bool hasNarrowAccesses(const SparseCandidate &candidate);
 double getNarrowSeconds(const SparseCandidate &candidate,
                         const SparseConstraints &constraints,
                         const GPUMachine &machine);
+
+/// Seconds that the CTA of `candidate` with the most tiles waits for copies
+/// where parts of the factor are kept: of these, and of each K step.
+double getWaitSeconds(const SparseCandidate &candidate,
+                      const SparseConstraints &constraints,
+                      const GPUMachine &machine);
 
 /// Whether threads that store what they have fill parts of sectors.
 bool mayShareSparseStores(const SparseCandidate &candidate);

@@ -21,6 +21,8 @@ using namespace mlir;
 using namespace mlir::kron;
 
 static constexpr double kWarpThreads = 32;
+/// Bytes of the least asynchronous copy.
+static constexpr int64_t kLeastAsyncBytes = 4;
 /// Threads of a warp with results of one row.
 static constexpr double kRowThreads = 4;
 
@@ -37,6 +39,19 @@ static int64_t getUnit(Value array, int64_t access, int64_t skipped) {
   return unit;
 }
 
+/// Elements from one position on K to the next in `factor`, which `product`
+/// multiplies by; a factor of unknown strides is taken for one that is
+/// row-major.
+static int64_t getStrideK(ModeProductOp product, Value factor) {
+  ArrayRef<int64_t> shape = cast<ShapedType>(factor.getType()).getShape();
+  ArrayRef<int64_t> axes = product.getFactorDims();
+  int64_t dim = llvm::find(axes, ModeProductOp::kContracted) - axes.begin();
+  int64_t stride = getKnownStrides(factor)[dim];
+  return ShapedType::isDynamic(stride)
+             ? llvm::product_of(shape.drop_front(dim + 1))
+             : stride;
+}
+
 void kron::describeSparseAccesses(FusedOp fused, SparseCandidate &plan) {
   // Chunks of several positions lie as one in memory.
   int64_t skipped = plan.order == SparseOrder::Chunks ? plan.axis : -1;
@@ -45,15 +60,22 @@ void kron::describeSparseAccesses(FusedOp fused, SparseCandidate &plan) {
       fused.getInputPermutation()
           ? 1
           : getUnit(fused.getInputs().front(), plan.getAccess(), skipped);
+  // Of rows that are neighbours, copies of 4 bytes and more, which are
+  // asynchronous one by one, take less than making chunks does.
+  bool areAsync =
+      plan.loadUnit * plan.dataBytes >= kLeastAsyncBytes && plan.alongRows;
   auto mayBeWhole = [&](bool isFactor) {
-    return !plan.isWideChunk() && plan.lanesPerChunk < plan.getChunk() &&
+    return !plan.isWideChunk() && !areAsync &&
+           (plan.alongRows || plan.lanesPerChunk < plan.getChunk()) &&
            !getWholeCopyReason(fused, plan, isFactor);
   };
   // The same strides but for that of rows, which are of results.
   ModeProductOp product = fused.getModeProducts().front();
-  plan.factorUnit = mayBeWhole(/*isFactor=*/true)
-                        ? getUnit(fused.getOperandOf(product.getFactor()),
-                                  plan.getAccess(), /*skipped=*/-1)
+  Value factor = fused.getOperandOf(product.getFactor());
+  plan.factorStride = plan.alongRows ? getStrideK(product, factor) : 1;
+  bool isAlongK = plan.alongRows && plan.factorStride == 1;
+  plan.factorUnit = isAlongK || mayBeWhole(/*isFactor=*/true)
+                        ? getUnit(factor, plan.getAccess(), /*skipped=*/-1)
                         : plan.lanesPerChunk;
   plan.mostWhole = 0;
   if (plan.loadUnit < plan.getAccess() && mayBeWhole(/*isFactor=*/false))
@@ -63,6 +85,13 @@ void kron::describeSparseAccesses(FusedOp fused, SparseCandidate &plan) {
 /// Parts of sectors per result that threads fill which store what they have.
 static double getOwnParts(const SparseCandidate &plan) {
   double bytes = plan.element.getIntOrFloatBitWidth() / 8;
+  if (plan.alongRows) {
+    bool areWhole =
+        ShapedType::isDynamic(plan.rows) || plan.rows % plan.getAccess() == 0;
+    return areWhole && plan.storeUnit == plan.getAccess()
+               ? 0
+               : std::min(bytes * plan.getChunk() / kSectorBytes, 1.0);
+  }
   bool isContiguous = plan.order == SparseOrder::Chunks;
   bool fits = isContiguous ? plan.sizeN % plan.chunkK == 0
                            : plan.lanesPerChunk == plan.getChunk();
@@ -80,20 +109,22 @@ static double getOwnParts(const SparseCandidate &plan) {
   return std::clamp(distance / kSectorBytes, 1 / kRowThreads, 1.0) / piece;
 }
 
-/// The same by way of shared memory: two for each store of a warp, and for each
-/// contiguous segment.
+double kron::getSharedStoreParts(double segment) {
+  return 2 / kWarpThreads + 2 / segment;
+}
+
+/// The same by way of shared memory.
 static double getSharedParts(const SparseCandidate &plan) {
   double segment =
-      plan.getLaneBlocks() == 1
+      plan.alongRows ? tile::kMmaSizeM * plan.getChunk()
+      : plan.getLaneBlocks() == 1
           ? std::min(8 * plan.getStoredTiles(), plan.sizeN) * plan.lanes
           : plan.getLanes();
-  return 2 / kWarpThreads + 2 / segment;
+  return getSharedStoreParts(segment);
 }
 
 double kron::getSparseStoreBytes(const SparseCandidate &plan,
                                  const GPUMachine &machine) {
-  if (plan.alongRows)
-    return 0;
   double parts = plan.sharedStore ? getSharedParts(plan) : getOwnParts(plan);
   double perClock = getGPURates(machine).sparse.partSectorsPerClock;
   return GPUResources(machine).getClockSeconds(parts / perClock) *
@@ -103,7 +134,7 @@ double kron::getSparseStoreBytes(const SparseCandidate &plan,
 bool kron::mayShareSparseStores(const SparseCandidate &plan) {
   SparseCandidate own = plan;
   own.sharedStore = false;
-  return !plan.alongRows && !plan.swapsOperands && getOwnParts(own) > 0;
+  return !plan.swapsOperands && getOwnParts(own) > 0;
 }
 
 bool kron::isWorthSharingStores(const SparseCandidate &plan,

@@ -22,8 +22,7 @@ using namespace mlir;
 using namespace mlir::kron;
 
 bool kron::hasNarrowAccesses(const SparseCandidate &plan) {
-  return !plan.alongRows &&
-         (plan.loadUnit < plan.getAccess() || mayShareSparseStores(plan));
+  return plan.loadUnit < plan.getAccess() || mayShareSparseStores(plan);
 }
 
 //===----------------------------------------------------------------------===//
@@ -39,7 +38,10 @@ static double getRowClocks(const SparseCandidate &plan, bool isFactor,
   double elements = double(plan.stepK) * plan.getLanes();
   if (plan.copiesWhole(isFactor)) {
     tile::WholeRow whole = plan.getWholeRow(isFactor);
-    return clocks * whole.segments * whole.pieces +
+    // Where rows are neighbours, they share segments.
+    double share = double(plan.countWholeRows(isFactor)) /
+                   (isFactor ? plan.getResults() : plan.getPackedRows());
+    return clocks * whole.segments * whole.pieces * share +
            rates.sparse.clocksPerChunk * elements / plan.getChunk();
   }
   int64_t unit = isFactor ? plan.factorUnit : plan.loadUnit;
@@ -52,8 +54,9 @@ static double getRowClocks(const SparseCandidate &plan, bool isFactor,
 /// Clocks of an SM for the products of a tile's K step.
 static double getProductClocks(const SparseCandidate &plan,
                                const GPUMachine &machine) {
-  F32Products ofF32 = plan.math == MmaMath::SplitTF32 ? F32Products::Split
-                                                      : F32Products::Single;
+  F32Products ofF32 = plan.math != MmaMath::SplitTF32 ? F32Products::Single
+                      : plan.has16BitResiduals()      ? F32Products::SplitBF16
+                                                      : F32Products::Split;
   double perClock =
       GPUResources(machine).getMultiplyAddsPerClock(getMatrixMultiplication(
           plan.elementBytes, ofF32, /*usesWarpgroups=*/false));
@@ -62,8 +65,9 @@ static double getProductClocks(const SparseCandidate &plan,
          (getGPURates(machine).sparseEstimate.issueShare * perClock);
 }
 
-/// Clocks of the K steps and stores of one tile of each warp group of an SM.
-static double getTileClocks(const SparseCandidate &plan,
+/// Clocks of the K steps and stores of one tile of each warp group of an SM,
+/// `ctas` of whose CTAs have one.
+static double getTileClocks(const SparseCandidate &plan, int64_t ctas,
                             const GPUMachine &machine) {
   const GPURates &rates = getGPURates(machine);
   double copies =
@@ -72,7 +76,7 @@ static double getTileClocks(const SparseCandidate &plan,
     copies +=
         plan.getResults() * getRowClocks(plan, /*isFactor=*/true, machine);
   double products = getProductClocks(plan, machine);
-  double groups = plan.getWarpGroupsPerSM();
+  double groups = plan.warpGroups * ctas;
   // Nothing hides the copies of an SM's only group.
   double busy =
       groups > 1 ? groups * std::max(copies, products) : copies + products;
@@ -120,18 +124,42 @@ Segments::Segments(const SparseCandidate &plan, const GPUMachine &machine) {
 /// Clocks of the SM with the most tiles.
 static double getBusyClocks(const SparseCandidate &plan,
                             const GPUMachine &machine) {
-  double tile = getTileClocks(plan, machine);
   int64_t resident = machine.numSMs * plan.ctasPerSM;
-  if (!plan.keepsFactor)
-    return llvm::divideCeil(getSparseTiles(plan), resident) * tile;
+  // Of few tiles, an SM has no more than its share.
+  auto countBusy = [&](int64_t count) {
+    return std::min<int64_t>(plan.ctasPerSM,
+                             llvm::divideCeil(count, machine.numSMs));
+  };
+  if (!plan.keepsFactor) {
+    int64_t tiles = getSparseTiles(plan);
+    return llvm::divideCeil(tiles, resident) *
+           getTileClocks(plan, countBusy(tiles), machine);
+  }
   Segments segments(plan, machine);
+  int64_t busy = countBusy(segments.count);
+  double tile = getTileClocks(plan, busy, machine);
   // Products wait until the factor is there, and its last copies have arrived.
   double kept =
-      plan.ctasPerSM * plan.stepsK * plan.getResults() *
+      busy * plan.stepsK * plan.getResults() *
           getRowClocks(plan, /*isFactor=*/true, machine) +
       getGPURates(machine).sparseWgmma.copySeconds * machine.clockMHz * 1e6;
   return llvm::divideCeil(segments.count, resident) *
          (kept + llvm::divideCeil(segments.length, plan.warpGroups) * tile);
+}
+
+double kron::getWaitSeconds(const SparseCandidate &described,
+                            const SparseConstraints &constraints,
+                            const GPUMachine &machine) {
+  // Pieces of the next tile are under way where the factor streams.
+  if (!described.keepsFactor)
+    return 0;
+  SparseCandidate plan = described;
+  finishSparseTile(plan, constraints, machine);
+  Segments segments(plan, machine);
+  double copy = getGPURates(machine).sparseWgmma.copySeconds;
+  double tile = plan.stepsK * copy / (plan.stages - 1);
+  return llvm::divideCeil(segments.count, machine.numSMs * plan.ctasPerSM) *
+         (copy + llvm::divideCeil(segments.length, plan.warpGroups) * tile);
 }
 
 /// Bytes of sectors that contiguous segments of a tile's lanes touch, by the
@@ -154,15 +182,22 @@ double kron::getNarrowSeconds(const SparseCandidate &described,
   double readings = plan.keepsFactor ? double(Segments(plan, machine).count) /
                                            plan.getTilesPerRows()
                                      : blocks;
-  double rows = blocks * plan.getRows();
+  double rows = double(plan.nominalRows) * getSparseFreePositions(plan);
   double data = rows * plan.getDataFeatures() * plan.dataBytes;
   double results = rows * plan.getResultFeatures() * plan.elementBytes;
   double factor =
       double(plan.getDataFeatures()) * plan.sizeN * plan.factorBytes;
   double memory = data + results + factor;
-  double cached = (data * plan.getResultBlocks() + factor * readings) *
-                      getSectorWaste(plan) +
-                  results;
+  // Of a factor whose K is not innermost a tile takes an element of a sector.
+  double factorWaste = double(std::min(plan.factorStride * plan.factorBytes,
+                                       int64_t(kSectorBytes))) /
+                       plan.factorBytes;
+  if (plan.factorStride == 1)
+    factorWaste = 1;
+  double cached =
+      (data * plan.getResultBlocks() + factor * readings * factorWaste) *
+          getSectorWaste(plan) +
+      results;
   GPUResources resources(machine);
   return std::max({resources.getMemorySeconds(memory),
                    resources.getCacheSeconds(cached, rates.cacheShare),

@@ -209,15 +209,28 @@ static bool chooseStages(SparseCandidate &plan,
   return plan.getSharedBytes() <= sharedBytes;
 }
 
-/// Tiles with `warps` per warp group, with the factor kept or not; whether they
-/// fit.
+/// Takes no more tiles of results per warp than make as many blocks.
+static void narrowResults(SparseCandidate &plan,
+                          const SparseConstraints &constraints) {
+  int64_t unit = plan.getResultUnit();
+  int64_t warps = plan.resultWarps * plan.getResultBlocks();
+  int64_t needed =
+      llvm::divideCeil(int64_t(llvm::divideCeil(plan.getPlaces(), 8)), warps);
+  plan.resultTiles = constraints.take(
+      "result_tiles",
+      std::min<int64_t>(plan.resultTiles, llvm::alignTo(needed, unit)));
+}
+
+/// Tiles with `warps` per warp group, of which up to `mostResultWarps` share
+/// rows, with the factor kept or not; whether they fit.
 static bool chooseTile(SparseCandidate &plan, int64_t warps,
+                       int64_t mostResultWarps,
                        const SparseConstraints &constraints,
                        const GPUMachine &machine) {
   int64_t sharedBytes = machine.getSharedBytes(plan.ctasPerSM);
   int64_t most = llvm::PowerOf2Ceil(
       llvm::divideCeil(plan.getPlaces(), plan.getResultsPerWarp()));
-  int64_t resultWarps = std::min(warps, most);
+  int64_t resultWarps = std::min({warps, most, mostResultWarps});
   // As much of the factor as can be kept; else squares.
   if (!plan.keepsFactor)
     while (resultWarps > 1 &&
@@ -242,6 +255,8 @@ static bool chooseTile(SparseCandidate &plan, int64_t warps,
       constraints.has("row_warps") || constraints.has("result_warps");
   if (plan.keepsFactor && !isGiven)
     narrowTile(plan, constraints, tiles);
+  if (plan.alongRows && hasNarrowAccesses(plan))
+    narrowResults(plan, constraints);
   return chooseStages(plan, constraints, sharedBytes, machine);
 }
 
@@ -255,7 +270,8 @@ static int64_t getWholeCopies(const SparseCandidate &plan, bool copiesWhole,
 
 /// The better one of keeping the factor and reading it for each tile.
 static std::optional<SparseCandidate>
-chooseKept(const SparseCandidate &described, int64_t warps, bool copiesWhole,
+chooseKept(const SparseCandidate &described, int64_t warps,
+           int64_t mostResultWarps, bool copiesWhole,
            const SparseConstraints &constraints, const GPUMachine &machine) {
   std::optional<SparseCandidate> best;
   for (bool keeps : {true, false}) {
@@ -266,7 +282,7 @@ chooseKept(const SparseCandidate &described, int64_t warps, bool copiesWhole,
     candidate.wholeCopies = getWholeCopies(candidate, copiesWhole, constraints);
     chooseMath(candidate, constraints);
     chooseWarpTile(candidate, constraints);
-    if (!chooseTile(candidate, warps, constraints, machine) ||
+    if (!chooseTile(candidate, warps, mostResultWarps, constraints, machine) ||
         !constraints.allow(candidate))
       continue;
     bool isBetter =
@@ -326,7 +342,7 @@ static SmallVector<Form> getForms(const SparseCandidate &plan,
                                   const SparseConstraints &constraints) {
   SmallVector<Form> forms = getForms(plan);
   // Two groups keep a factor together, for fewer copies of single elements.
-  if (mayShareSparseStores(plan))
+  if (mayShareSparseStores(plan) && !plan.alongRows)
     forms.append({{1, 2, false}, {1, 2, true}});
   if (constraints.isEmpty())
     return forms;
@@ -401,10 +417,14 @@ kron::chooseSparseTile(const SparseCandidate &described,
         form.warpGroups;
     if (warps == 0)
       return;
-    std::optional<SparseCandidate> candidate =
-        chooseKept(tile, warps, copiesWhole, constraints, machine);
-    if (candidate && (!best || isBetter(*candidate, *best)))
-      best = candidate;
+    // Where rows are neighbours, those of a chunk make tiles of many rows, of
+    // which few may exist: warps that share rows make less of them.
+    bool triesWarps = tile.alongRows && hasNarrowAccesses(tile);
+    for (int64_t most = warps; most > 0; most = triesWarps ? most / 2 : 0)
+      if (std::optional<SparseCandidate> candidate =
+              chooseKept(tile, warps, most, copiesWhole, constraints, machine);
+          candidate && (!best || isBetter(*candidate, *best)))
+        best = candidate;
   };
   bool hasLongSegments = plan.order == SparseOrder::Pairs &&
                          !plan.is16BitFloat() && !plan.hasEpilogue &&

@@ -321,14 +321,21 @@ static std::string getStrideText(int64_t stride) {
 
 std::optional<std::string>
 kron::getWholeCopyReason(FusedOp fused, const SparsePlan &plan, bool isFactor) {
-  if (plan.alongRows)
-    return "chunks lie along rows";
+  if (plan.alongRows && isFactor)
+    return "chunks of data lie along rows";
   if (plan.copiesSingly || plan.swapsOperands)
     return plan.copiesSingly ? "copies_singly = 1" : "swaps_operands = 1";
   if (plan.isOf8())
     return "elements have 8 bits";
   if (!isFactor && fused.getInputPermutation())
     return "the data are transposed";
+  if (plan.alongRows) {
+    int64_t stride = getKnownStrides(fused.getInputs().front())[plan.rowAxis];
+    if (stride == 1)
+      return std::nullopt;
+    return expects("rows of the data to lie 1 element apart",
+                   getStrideText(stride));
+  }
   StringRef array = isFactor ? "the factor" : "the data";
   SmallVector<int64_t> others;
   auto strides = getLaneStrides(fused, plan, isFactor, others);
@@ -532,15 +539,14 @@ static std::optional<std::string> getKernelReason(const SparsePlan &plan) {
       !((plan.alongRows || mayShareK(plan, false)) && mayShareK(plan, true)))
     return expects("k_step of parts of 128 bytes for each of k_warps",
                    plan.stepK);
-  if (plan.sharedStore && plan.alongRows)
-    return expects("shared_store to be 0 where chunks lie along rows", 1);
   if (plan.wholeCopies > 1 && plan.keepsFactor)
     return expects("whole_copies to be at most 1 where a factor is kept",
                    plan.wholeCopies);
   if (plan.wholeCopies && plan.usesWgmma)
     return expects("whole_copies to be 0 with wgmma", plan.wholeCopies);
   if (plan.wholeCopies &&
-      (plan.isWideChunk() || plan.lanesPerChunk == plan.getChunk()))
+      (plan.isWideChunk() ||
+       (plan.lanesPerChunk == plan.getChunk() && !plan.alongRows)))
     return expects("whole_copies to be 0 of chunks that are neighbours in "
                    "memory",
                    plan.wholeCopies);

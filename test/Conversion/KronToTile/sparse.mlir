@@ -99,6 +99,44 @@ func.func @staged(%x: memref<100x2x64x3xf32>, %k: memref<2x40x64x3xf32>, %y: mem
 
 // -----
 
+// Verify that slots of data whose neighbours are rows, copied whole, have a segment of 128 of them for each position K, and
+// room for what is in front of it; and that chunks of all of them have a buffer.
+// CHECK-LABEL: gpu.func @whole_rows_0(
+// CHECK:         tile.alloc : !tile.ring<2 of <32x136xf16>>
+// CHECK:         %[[SHARED:.*]] = tile.alloc : !tile.buffer<2048xf32>
+// CHECK:         tile.copy_pieces {{.*}} chunks = <bytes = 16, k = 8, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], along_rows = true, whole = 1>> :
+// CHECK:         tile.contract_pieces {{.*}} sums %[[SHARED]] along
+func.func @whole_rows(%x: memref<2x64x131xf16>, %k: memref<2x40x64xf16>, %y: memref<2x40x131xf16>) {
+  kron.fused ins(%x, %k : memref<2x64x131xf16>, memref<2x40x64xf16>) outs(%y : memref<2x40x131xf16>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 2, k_step = 32, whole_copies = 1>} {
+  ^bb0(%tx: tensor<2x64x131xf16>, %tk: tensor<2x40x64xf16>, %ty: tensor<2x40x131xf16>):
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<2x64x131xf16>) factor(%tk [0, q, p] : tensor<2x40x64xf16>)
+         outs(%ty : tensor<2x40x131xf16>) -> tensor<2x40x131xf16>
+    kron.yield %0 : tensor<2x40x131xf16>
+  }
+  return
+}
+
+// -----
+
+// Verify that where neighbours are rows each warp has room for eight results of all rows of a tile, and 16 bytes beside.
+// CHECK-LABEL: gpu.func @staged_rows_0(
+// CHECK:         %[[SHARED:.*]] = tile.alloc : !tile.buffer<1088xf32>
+// CHECK:         tile.copy_pieces {{.*}} chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], along_rows = true, split = true, staged = true>> :
+// CHECK:         tile.contract_pieces {{.*}} sums %[[SHARED]] along
+func.func @staged_rows(%x: memref<2x64x101xf32>, %k: memref<2x40x64xf32>, %y: memref<2x40x101xf32>) {
+  kron.fused ins(%x, %k : memref<2x64x101xf32>, memref<2x40x64xf32>) outs(%y : memref<2x40x101xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 2, k_step = 16, shared_store = 1>} {
+  ^bb0(%tx: tensor<2x64x101xf32>, %tk: tensor<2x40x64xf32>, %ty: tensor<2x40x101xf32>):
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<2x64x101xf32>) factor(%tk [0, q, p] : tensor<2x40x64xf32>)
+         outs(%ty : tensor<2x40x101xf32>) -> tensor<2x40x101xf32>
+    kron.yield %0 : tensor<2x40x101xf32>
+  }
+  return
+}
+
+// -----
+
 // Verify that slots of data and of a factor that are copied whole have the bytes in front of a segment, of one position K
 // of two of three lanes, and that the chunks that are made of them have a buffer.
 // CHECK-LABEL: gpu.func @whole_0(

@@ -30,17 +30,17 @@ func.func private @attribute() attributes {c = #tile.chunks<bytes = 16, k = 4, l
 
 // -----
 
-// expected-error @+1 {{expects staged results neither to be shifted nor along_rows}}
+// expected-error @+1 {{expects staged results not to be shifted}}
 func.func private @attribute() attributes {c = #tile.chunks<bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], results = chunks, shift = 4, staged = true>}
 
 // -----
 
-// expected-error @+1 {{expects whole copies of data (1) and the factor (2), neither along_rows, of 48 bytes nor of warpgroups, but got 3}}
+// expected-error @+1 {{expects whole copies of data (1) and, not along_rows, the factor (2), neither of 48 bytes nor of warpgroups, but got 3}}
 func.func private @attribute() attributes {c = #tile.chunks<bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 2, 1], results = chunks, whole = 3>}
 
 // -----
 
-// expected-error @+1 {{expects whole copies of data (1) and the factor (2), neither along_rows, of 48 bytes nor of warpgroups, but got 1}}
+// expected-error @+1 {{expects whole copies of data (1) and, not along_rows, the factor (2), neither of 48 bytes nor of warpgroups, but got 1}}
 func.func private @attribute() attributes {c = #tile.chunks<bytes = 48, k = 4, lanes = 3, tiles = [1, 2], warps = [1, 2, 1], results = chunks, whole = 1>}
 
 // -----

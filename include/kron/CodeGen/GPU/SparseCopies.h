@@ -130,7 +130,10 @@ private:
   // SparseWholeCopies.cpp
   Int getSegment(const SparseCopy &copy, Int row, Int segment);
   Int getShift(const SparseCopy &copy, Int offset);
+  bool isAlongRows(const SparseCopy &copy) const;
   Value hasRow(const SparseCopy &copy, Int row);
+  std::pair<SmallVector<Value>, Value>
+  loadAlongRows(const SparseCopy &copy, Int item, Int to, bool isAligned);
   void copyWhole(const SparseCopy &copy);
   void copyElements(const SparseCopy &copy);
   SmallVector<Value> loadParts(ArrayRef<Value> parts);

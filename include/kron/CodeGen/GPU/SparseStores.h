@@ -118,6 +118,8 @@ private:
   // SparseSharedStore.cpp
   void leaveRows(ArrayRef<MmaC> sums, Value region, int64_t rowTile,
                  int64_t half, int64_t firstTile, int64_t tiles);
+  void leaveResults(ArrayRef<MmaC> sums, Value region, int64_t rowTile,
+                    int64_t resultTile);
   void storeRows(Value region, const SparseTile &tile, Int firstRow,
                  Int firstResult, int64_t tiles);
   void storeShared(ArrayRef<MmaC> sums, const SparseTile &tile);

@@ -22,6 +22,11 @@ namespace mlir::kron {
 std::variant<SmallVector<GPUPlanAttr>, std::string>
 planMma(FusedOp fused, const GPUMachine &machine);
 
+/// Seconds that the warps of `plan`, one of mma, are at work on the blocks of
+/// their tiles, one after the other; 0 where sizes are not known.
+double getMmaBlockSeconds(FusedOp fused, GPUPlanAttr plan,
+                          const GPUMachine &machine);
+
 } // namespace mlir::kron
 
 #endif // KRON_MAPPING_GPU_MMAPLANNER_H

@@ -21,9 +21,10 @@ namespace mlir::kron {
 std::variant<SmallVector<GPUPlanAttr>, std::string>
 planSparse(FusedOp fused, const GPUMachine &machine);
 
-/// Seconds of `fused` by `plan`, a complete one of kind sparse whose accesses
-/// are narrow: copies, products and waiting of the SM with the most tiles.
-/// Nothing of others, and of warpgroups, whose tiles are ranked by other terms.
+/// Seconds that `fused` takes at least by `plan`, a complete one of kind
+/// sparse: copies, products and waiting of the SM with the most tiles where
+/// accesses are narrow, waiting alone of others. Nothing of warpgroups, whose
+/// tiles are ranked by other terms.
 std::optional<double> estimateSparseTiles(FusedOp fused, GPUPlanAttr plan,
                                           const GPUMachine &machine);
 

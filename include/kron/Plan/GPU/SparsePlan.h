@@ -330,15 +330,22 @@ struct SparsePlan : SparseTiling {
   bool copiesWhole(bool isFactor) const {
     return wholeCopies > (isFactor ? 1 : 0);
   }
-  /// A row of a K step as whole copies bring it.
+  /// A row of a K step as whole copies bring it. Of data whose neighbours are
+  /// rows, all of these together: a segment for each position on K.
   tile::WholeRow getWholeRow(bool isFactor) const {
+    if (alongRows && !isFactor)
+      return {stepK, getRows(), /*lanes=*/0, /*chunkLanes=*/1, dataBytes};
     return {stepK, getLanes(), lanes, lanesPerChunk,
             isFactor ? factorBytes : dataBytes};
   }
+  int64_t countWholeRows(bool isFactor) const {
+    return isFactor ? getResults() : alongRows ? 1 : getPackedRows();
+  }
   /// Of a K step's data, and factor, as they are copied.
   int64_t getDataSlotBytes() const {
-    return copiesWhole(false) ? getPackedRows() * getWholeRow(false).getBytes()
-                              : getDataBytes();
+    return copiesWhole(false)
+               ? countWholeRows(false) * getWholeRow(false).getBytes()
+               : getDataBytes();
   }
   int64_t getFactorSlotBytes() const {
     return copiesWhole(true) ? getResults() * getWholeRow(true).getBytes()
@@ -391,14 +398,17 @@ struct SparsePlan : SparseTiling {
   /// Tiles of 8 results whose sums a warp leaves in shared memory at a time for
   /// `sharedStore`, and what these take there.
   int64_t getStoredTiles() const {
-    return tile::getStagedTiles(getLanes(), getResultUnit(), resultTiles);
+    return alongRows
+               ? 1
+               : tile::getStagedTiles(getLanes(), getResultUnit(), resultTiles);
   }
+  int64_t getSumBytes() const { return std::max<int64_t>(elementBytes, 4); }
   int64_t getStoredPitch() const {
-    return tile::getStagedPitch(getLanes(), getStoredTiles());
+    return alongRows ? tile::getStagedPitchAlong(getChunk(), getSumBytes())
+                     : tile::getStagedPitch(getLanes(), getStoredTiles());
   }
   int64_t getStoredBytesPerWarp() const {
-    return tile::getStagedBytes(getLanes(), getStoredTiles(),
-                                std::max<int64_t>(elementBytes, 4));
+    return tile::getStagedBytes(getStoredPitch(), getSumBytes());
   }
   int64_t getStoredBytes() const {
     return sharedStore

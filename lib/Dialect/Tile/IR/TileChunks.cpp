@@ -49,8 +49,10 @@ int64_t ChunkTile::getStagedSums(int64_t lanes) const {
   int64_t tiles = getStagedTiles(lanes, getResultUnit(areChunks, chunks.getK()),
                                  resultTiles);
   int64_t sumBytes = std::max<int64_t>(elementBytes, 4);
-  return rowWarps * resultWarps * getStagedBytes(lanes, tiles, sumBytes) /
-         sumBytes;
+  int64_t pitch = chunks.getAlongRows()
+                      ? getStagedPitchAlong(getChunkElements(), sumBytes)
+                      : getStagedPitch(lanes, tiles);
+  return rowWarps * resultWarps * getStagedBytes(pitch, sumBytes) / sumBytes;
 }
 
 int64_t ChunkTile::getUnitK() const {
@@ -82,7 +84,8 @@ int64_t ChunkTile::getOrderedBytes(bool isFactor, int64_t perRow,
   int64_t rows = isFactor           ? getResults()
                  : chunks.getRows() ? chunks.getRows()
                                     : getRows();
-  return rows * getPitch(perRow, type) * getBytesOf(type);
+  int64_t pitch = chunks.getAlongRows() ? perRow : getPitch(perRow, type);
+  return rows * pitch * getBytesOf(type);
 }
 
 int64_t ChunkTile::getPitch(int64_t elements, Type type) const {
@@ -143,9 +146,8 @@ LogicalResult ChunksAttr::verify(
     return emitError() << "expects narrow and mixed values to be split";
   if (shift < 0)
     return emitError() << "expects shift not to be negative, but got " << shift;
-  if (staged && (shift || alongRows))
-    return emitError() << "expects staged results neither to be shifted nor "
-                          "along_rows";
+  if (staged && shift)
+    return emitError() << "expects staged results not to be shifted";
   if (paired && (bytes != kChunkBytes || k == 1 || lanes == 1 || alongRows))
     return emitError() << "expects paired chunks of 16 bytes with several "
                           "lanes and positions, not along_rows";
@@ -164,10 +166,11 @@ LogicalResult ChunksAttr::verify(
     return emitError() << "expects swapped chunks of split values along K";
   constexpr int64_t kBoth = 2;
   if (whole < 0 || whole > kBoth ||
-      (whole && (alongRows || warpgroups || bytes == kWideChunkBytes)))
-    return emitError() << "expects whole copies of data (1) and the factor "
-                          "(2), neither along_rows, of 48 bytes nor of "
-                          "warpgroups, but got "
+      (whole && (warpgroups || bytes == kWideChunkBytes)) ||
+      (whole > 1 && alongRows))
+    return emitError() << "expects whole copies of data (1) and, not "
+                          "along_rows, the factor (2), neither of 48 bytes nor "
+                          "of warpgroups, but got "
                        << whole;
   return success();
 }
@@ -327,6 +330,9 @@ static bool areNeighbours(ViewType view, ChunksAttr chunks, bool isFactor) {
   ArrayRef<int64_t> strides = view.getStrides(), shape = view.getShape();
   if (!isWhole(chunks, isFactor) || int64_t(strides.size()) != view.getRank())
     return true;
+  if (chunks.getAlongRows())
+    return shape.front() == 1 || ShapedType::isDynamic(strides.front()) ||
+           strides.front() == 1;
   int64_t lanes = isFactor ? shape.size() - 3 : shape.size() - 2;
   auto is = [](int64_t stride, int64_t wanted) {
     return ShapedType::isDynamic(stride) || stride == wanted;
@@ -352,6 +358,16 @@ LogicalResult tile::verifyChunkTiles(Operation *op, ViewType data,
   return verifyChunkSizes(op, tile, data, factor, pieces, isKept, isOfKernel);
 }
 
+/// Elements from one position K to the next of data of `rows` neighbours.
+static int64_t getAlongPitch(ChunksAttr chunks, int64_t rows, Type type) {
+  int64_t bytes = getBytesOf(type);
+  return isWhole(chunks, /*isFactor=*/false)
+             ? WholeRow(/*stepK=*/1, rows, /*lanes=*/0, /*chunkLanes=*/1, bytes)
+                       .getSegmentBytes() /
+                   bytes
+             : rows;
+}
+
 LogicalResult tile::verifyChunkPieces(Operation *op, ViewType data,
                                       RingType ring, ViewType factor,
                                       Type besideType, PiecesAttr pieces) {
@@ -373,7 +389,7 @@ LogicalResult tile::verifyChunkPieces(Operation *op, ViewType data,
   };
   SmallVector<int64_t> own{rows, getPitch(/*isFactor=*/false, element)};
   if (chunks.getAlongRows())
-    own = {block.back(), rows};
+    own = {block.back(), getAlongPitch(chunks, rows, element)};
   SmallVector<int64_t> beside{tile.getResults(),
                               getPitch(/*isFactor=*/true, weight)};
   int64_t count = pieces.getSizes().back() / block.back();

@@ -12,6 +12,7 @@
 #ifndef KRON_DIALECT_TILE_IR_TILECHUNKS_H
 #define KRON_DIALECT_TILE_IR_TILECHUNKS_H
 
+#include "kron/Dialect/Tile/IR/TileBlocks.h"
 #include "kron/Dialect/Tile/IR/TileOps.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -83,13 +84,21 @@ inline int64_t getStagedTiles(int64_t lanes, int64_t unit,
 }
 
 /// Sums from one of these rows to the next, which keeps those of other rows in
-/// other banks; and bytes of a warp's.
+/// other banks.
 inline int64_t getStagedPitch(int64_t lanes, int64_t tiles) {
   return 8 * tiles * lanes + 1;
 }
-inline int64_t getStagedBytes(int64_t lanes, int64_t tiles, int64_t sumBytes) {
-  return llvm::alignTo(kStagedRows * getStagedPitch(lanes, tiles) * sumBytes,
-                       kChunkBytes);
+
+/// The same where neighbours in memory are rows: a warp leaves the results of a
+/// tile of eight, each with all rows of a matrix instruction, which are `chunk`
+/// rows each. Pitches are multiples of 16 bytes, as lanes write them.
+inline int64_t getStagedPitchAlong(int64_t chunk, int64_t sumBytes) {
+  return kMmaSizeM * chunk + kChunkBytes / sumBytes;
+}
+
+/// Bytes of a warp's sums, from one row (or result) to the next `pitch` apart.
+inline int64_t getStagedBytes(int64_t pitch, int64_t sumBytes) {
+  return llvm::alignTo(kStagedRows * pitch * sumBytes, kChunkBytes);
 }
 
 /// Tiles of results that are whole chunks, if results are in `chunks` of `k`.

@@ -170,10 +170,10 @@ def Tile_ChunksAttr : AttrDef<Tile_Dialect, "Chunks"> {
     with `widens`. With `shift`, tiles begin at multiples of as many elements in memory
     before the first one of a group's results. The 16-bit values of chunks of several lanes
     and positions are `paired` by `tile.pair_chunks`, of a factor that stays. Of `staged` results, a warp leaves eight rows
-    at a time in shared memory, from where lanes store neighbours. With `whole` of 1, data, and
+    at a time in shared memory, `along_rows` eight results with all rows of an instruction, from where lanes store neighbours. With `whole` of 1, data, and
     of 2 the factor, too, whose lanes and positions K are neighbours in memory, are copied in
     segments that begin at the multiple of 16 bytes before their first element, all of a
-    row's if a tile has all lanes, else one of each position K; chunks are made of them in
+    row's if a tile has all lanes, else one of each position K, which all rows share `along_rows`; chunks are made of them in
     shared memory once they have arrived. Where strides of the factor that are only
     known at a launch are those without gaps, its dimensions in `order` from the outermost
     on, it is copied as if they were known.
@@ -187,12 +187,12 @@ def Tile_ChunksAttr : AttrDef<Tile_Dialect, "Chunks"> {
 
     Constraints: chunks of 16 or 48 bytes; positive `k`, `lanes` and `tiles`; `warps` are
     powers of two; up to 15 `rows`, of one tile and one warp of rows, not `along_rows`;
-    `narrow` and `mixed` values are `split`; `shift` is not negative; `staged` results are neither
-    shifted nor `along_rows`; `paired` chunks are of 16 bytes, several lanes and positions, not
+    `narrow` and `mixed` values are `split`; `shift` is not negative; `staged` results are not
+    shifted; `paired` chunks are of 16 bytes, several lanes and positions, not
     `along_rows`; `warpgroups` have multiples of four warps of rows, one tile of rows and up
     to 32 of results, many rows, one warp along K, and `narrow` or `mixed` values if they are
-    `split`; `mixed` and `swapped` are theirs, the latter of `split` values with chunks along K; `whole` is up to 2, and 0
-    `along_rows`, of chunks of 48 bytes and with `warpgroups`.
+    `split`; `mixed` and `swapped` are theirs, the latter of `split` values with chunks along K; `whole` is up to 2, up to 1
+    `along_rows`, and 0 of chunks of 48 bytes and with `warpgroups`.
 
     Example: `#tile.chunks<bytes = 16, k = 4, lanes = 1, tiles = [1, 4], warps = [2, 4, 1], results = chunks, split = true>`
   }];
