@@ -5,9 +5,9 @@
 # usage: tools/demo.sh [OPTIONS]
 #        tools/demo.sh gp [OPTIONS]
 #
-# With gp it predicts a photograph from 100,000 of its pixels by a Gaussian process, and plots
-# that in build/examples: docs/examples/python/gp_photograph.py, which gets the options. It builds
-# the Python package, and installs scikit-learn, which has the photograph.
+# With gp it predicts a photograph from 8,000 of its pixels, or --points N, by a Gaussian process,
+# and plots that in build/examples: docs/examples/python/gp_photograph.py, which gets the options.
+# It builds the Python package, and installs scikit-learn, which has the photograph.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=${KRON_BUILD_DIR:-$root/build}

@@ -251,7 +251,7 @@ func.func @no_lanes(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
 // -----
 
 func.func @polynomials_of_none(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
-  // expected-error @+1 {{has no GPU kernel; pairwise: expects polynomials to be 0 without roots or powers in f32, but got 5}}
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects polynomials to be 0 without powers above 1 in f32 that are no products, but got 5}}
   kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<kernel = pairwise, polynomials = 5>}
   return
 }
@@ -259,7 +259,7 @@ func.func @polynomials_of_none(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
 // -----
 
 func.func @polynomials_of_f64(%a: memref<?x?xf64>, %y: memref<?x?xf64>) {
-  // expected-error @+1 {{has no GPU kernel; pairwise: expects polynomials to be 0 without roots or powers in f32, but got 5}}
+  // expected-error @+1 {{has no GPU kernel; pairwise: expects polynomials to be 0 without powers above 1 in f32 that are no products, but got 5}}
   kron.pairwise pow_diff(1.5) ins(%a, %a : memref<?x?xf64>, memref<?x?xf64>) outs(%y : memref<?x?xf64>) {plan = #kron.gpu_plan<kernel = pairwise, polynomials = 5>}
   return
 }

@@ -499,15 +499,18 @@ FIXED = (
     ("pairwise", CHIPS, pair("f16", "square_diff", (18, 75, 17, 3), accumulate="logsumexp", epilogue=True, param="scalar",
                              fields=f"{SMALL_PAIRS}, value_columns = 3, split_ctas = 4")),
     ("pairwise", CHIPS, pair("f32", "dot", (5, 300, 40, 9), fields="")),
-    # Roots and powers by polynomials, of some elements; infinite ones, and a power below 1.
+    # Powers of a table, of some elements, with several factors and in registers; infinite ones, and a power below 1.
     ("pairwise", CHIPS, pair("f32", "pow_diff(1.5)", (33, 45, 21), fields=f"{SMALL_PAIRS}, polynomials = 5")),
     ("pairwise", CHIPS, pair("f32", "pow_diff(2.7)", (33, 45, 21), reduce="max", fields=f"{SMALL_PAIRS}, polynomials = 12")),
     ("pairwise", CHIPS, pair("f32", "pow_diff(1.3)", (18, 40, 5), special=math.inf, fields=f"{SMALL_PAIRS}, polynomials = 16")),
     ("pairwise", CHIPS, pair("f32", "pow_diff(1.5)", (18, 40, 5), special=math.inf, fields=f"{SMALL_PAIRS}, polynomials = 16")),
-    ("pairwise", CHIPS, pair("f32", "pow_diff(0.7)", (18, 40, 5), fields=f"{SMALL_PAIRS}, polynomials = 16")),
+    ("pairwise", CHIPS, pair("f32", "pow_diff(1.3)", (18, 40, 5), special=math.nan, fields=f"{SMALL_PAIRS}, polynomials = 16")),
+    ("pairwise", CHIPS, pair("f32", "pow_diff(2.7)", (18, 40, 5), fields=f"{SMALL_PAIRS}, polynomials = 16")),
+    ("pairwise", CHIPS, pair("f32", "pow_diff(0.7)", (18, 40, 5), fields=SMALL_PAIRS)),
     # Rows in registers: one thread for a row or several, several parts and blocks of columns, and tails of all.
     ("pairwise", CHIPS, pair("f32", "square_diff", (150, 100, 3, 1), epilogue=True,
                              fields=kept(4, 1, "split_ctas = 2"))),
+    ("pairwise", CHIPS, pair("f32", "pow_diff(1.3)", (150, 100, 3, 1), fields=kept(4, 1, "split_ctas = 2, polynomials = 8"))),
     ("pairwise", CHIPS, pair("f32", "abs_diff", (20, 100, 5, 3), batches=((2,), (), (2,)), trans="TTT", memref_layout="any",
                              dynamic="LMNC", epilogue=True, param=(2,), fields=kept(2, 8, "value_columns = 2, split_ctas = 9"))),
     ("pairwise", CHIPS, pair("f64", "dot", (40, 33, 2, 2), accumulate="max", fields=kept(4, 4, "value_columns = 2"))),

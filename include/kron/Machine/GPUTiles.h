@@ -172,9 +172,9 @@ struct PairwiseTiles {
   /// a function has many.
   int64_t mathInstructions = 20, unitInstructions = 8, valueInstructions = 4,
           manyInstructions = 8;
-  /// Instructions of a polynomial that takes the place of a result of the
-  /// special-function unit.
-  double polynomialInstructions = 8;
+  /// Instructions of an element of a table and its cubic, which take the place
+  /// of a power.
+  double tableInstructions = 7;
   /// Where rows stay in registers: registers that they take at most, rows of a
   /// thread at least, pipeline stages, threads of an SM, and how many times as
   /// many CTAs as an SM holds there are, so that the last ones leave few SMs

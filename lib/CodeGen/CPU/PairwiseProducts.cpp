@@ -30,10 +30,6 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Rows whose mean is taken off. Of rows that are spread around their mean,
-/// that of so many is off by 1/16 of a row's squared distance from it.
-static constexpr int64_t kCentreRows = 16;
-
 void PairwiseBuilder::planProducts() {
   int64_t rows = llvm::alignTo(plan.getRowBlock(), lanes);
   auto reserve = [&](int64_t elements) {

@@ -10,9 +10,11 @@
 // low no element below the normal ones of f16 unless x is 2^-17 of the largest
 // one: high + low is x s to 22 bits, and to 2^-39 of the largest element.
 //
-// Distances do not change if all rows move: the first row of A is taken off of
-// those of f32 and f64, so that what matters is how far rows are from each
-// other, not from the origin.
+// Distances do not change if all rows move: the mean of the first rows of A is
+// taken off of those of f32 and f64, so that what matters is how far rows are
+// from each other, not from the origin. A single row would be as far from the
+// others as these are from each other, so that squares of products would be
+// twice as large a part of the distances as they are from the mean.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,10 +39,10 @@ namespace {
 class RowPacking {
 public:
   RowPacking(Emitter &host, PairOpInterface op, const PairArray &array,
-             const PairwisePlan &plan, ArrayRef<int64_t> tiles,
+             Value centre, const PairwisePlan &plan, ArrayRef<int64_t> tiles,
              SmallVectorImpl<Value> &workspace)
       : host(host), b(host.builder), loc(op.getLoc()), op(op), array(array),
-        plan(plan), tiles(tiles), workspace(workspace),
+        centre(centre), plan(plan), tiles(tiles), workspace(workspace),
         type(cast<MemRefType>(array.value.getType())),
         sum(op.getAccumulatorType()), rank(type.getRank()),
         batchRank(array.getBatchRank()),
@@ -97,6 +99,8 @@ private:
   Location loc;
   PairOpInterface op;
   const PairArray &array;
+  /// What is taken off of each row; null: nothing.
+  Value centre;
   const PairwisePlan &plan;
   ArrayRef<int64_t> tiles;
   SmallVectorImpl<Value> &workspace;
@@ -143,20 +147,14 @@ void RowPacking::emit(ValueRange inputs, ValueRange outputs,
 
 /// What is multiplied of `element`, at position `position` along K.
 Value RowPacking::getValue(OpBuilder &inside, Value element, Value position) {
-  bool is16Bit = plan.elementBytes == 2;
-  Value value = is16Bit
-                    ? Value(arith::ExtFOp::create(inside, loc, sum, element))
-                    : element;
-  // Elements of 16 bits are exact as they are.
-  if (!isSquare || is16Bit)
+  Value value = element;
+  if (value.getType() != sum)
+    value = arith::ExtFOp::create(inside, loc, sum, value);
+  if (!centre)
     return value;
-  PairArray lhs = getPairArrays(op).front();
-  SmallVector<Value> indices(cast<MemRefType>(lhs.value.getType()).getRank(),
-                             arith::ConstantIndexOp::create(inside, loc, 0));
-  indices[*lhs.getDim(PairAxis::K)] = position;
-  Value origin = memref::LoadOp::create(inside, loc, lhs.value, indices);
-  return arith::SubFOp::create(inside, loc, value,
-                               emitFiniteOrZero(inside, loc, origin));
+  return arith::SubFOp::create(
+      inside, loc, value,
+      memref::LoadOp::create(inside, loc, centre, position));
 }
 
 /// An array of what `body` makes, from 0 on, of the values of each row.
@@ -354,9 +352,54 @@ PackedRows RowPacking::pack() {
   return rows;
 }
 
+Value kron::emitCentre(Emitter &host, PairOpInterface op,
+                       const PairwisePlan &plan,
+                       SmallVectorImpl<Value> &workspace) {
+  // Elements of 16 bits are exact as they are.
+  if (op.getInner() != PairFunction::SquareDiff || plan.elementBytes == 2)
+    return nullptr;
+  OpBuilder &b = host.builder;
+  Location loc = op.getLoc();
+  Value lhs = op.getLhs();
+  auto type = cast<MemRefType>(lhs.getType());
+  unsigned rowsDim = op.getRowsDim(0), dimK = op.getReducedDim(0);
+  SmallVector<Int> sizes = getArraySizes(host, lhs);
+  Value centre = allocatePacked(host, b, loc, type.getElementType(),
+                                sizes[dimK], workspace);
+  Value lastRow = arith::IndexCastOp::create(
+      b, loc, b.getIndexType(),
+      host.materialize(host.sub(sizes[rowsDim], 1), 64));
+  auto body = [&](OpBuilder &inside, Location, ValueRange) {
+    auto index = [&](int64_t value) -> Value {
+      return arith::ConstantIndexOp::create(inside, loc, value);
+    };
+    SmallVector<Value> indices(type.getRank(), index(0));
+    indices[dimK] = linalg::IndexOp::create(inside, loc, 0);
+    auto part = [&](double value) -> Value {
+      return arith::ConstantOp::create(
+          inside, loc, getScalarAttr(type.getElementType(), value));
+    };
+    Value mean = part(0);
+    for (int64_t row = 0; row < kCentreRows; ++row) {
+      // Of fewer rows the last one counts more often.
+      indices[rowsDim] =
+          arith::MinUIOp::create(inside, loc, index(row), lastRow);
+      Value element = memref::LoadOp::create(inside, loc, lhs, indices);
+      mean = math::FmaOp::create(inside, loc,
+                                 emitFiniteOrZero(inside, loc, element),
+                                 part(1.0 / kCentreRows), mean);
+    }
+    linalg::YieldOp::create(inside, loc, mean);
+  };
+  linalg::GenericOp::create(b, loc, ValueRange(), centre,
+                            b.getMultiDimIdentityMap(1),
+                            utils::IteratorType::parallel, body);
+  return centre;
+}
+
 PackedRows kron::packRows(Emitter &host, PairOpInterface op,
-                          const PairArray &array, const PairwisePlan &plan,
-                          ArrayRef<int64_t> tiles,
+                          const PairArray &array, Value centre,
+                          const PairwisePlan &plan, ArrayRef<int64_t> tiles,
                           SmallVectorImpl<Value> &workspace) {
-  return RowPacking(host, op, array, plan, tiles, workspace).pack();
+  return RowPacking(host, op, array, centre, plan, tiles, workspace).pack();
 }

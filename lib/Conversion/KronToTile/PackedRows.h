@@ -29,12 +29,18 @@ Value allocatePacked(Emitter &host, OpBuilder &builder, Location loc,
                      Type element, ArrayRef<Int> shape,
                      SmallVectorImpl<Value> &workspace);
 
-/// Computes these of `array`, a side of `op`, in front of its kernel. Of steps
-/// for warpgroups, tiles of each of `tiles` rows are whole, zeros behind the
-/// last row. Arrays that have to be released are added to `workspace`.
+/// The mean of the first rows of A, which squares made of products take off of
+/// both sides; null: they take nothing off.
+Value emitCentre(Emitter &host, PairOpInterface op, const PairwisePlan &plan,
+                 SmallVectorImpl<Value> &workspace);
+
+/// Computes these of `array`, a side of `op`, less `centre` (null: as they
+/// are), in front of its kernel. Of steps for warpgroups, tiles of each of
+/// `tiles` rows are whole, zeros behind the last row. Arrays that have to be
+/// released are added to `workspace`.
 PackedRows packRows(Emitter &host, PairOpInterface op, const PairArray &array,
-                    const PairwisePlan &plan, ArrayRef<int64_t> tiles,
-                    SmallVectorImpl<Value> &workspace);
+                    Value centre, const PairwisePlan &plan,
+                    ArrayRef<int64_t> tiles, SmallVectorImpl<Value> &workspace);
 
 } // namespace mlir::kron
 

@@ -126,6 +126,7 @@ void PairTiles::countTriangle() {
 
 /// Packs the rows for matrix products, those of one array with itself once.
 void PairTiles::enterRows() {
+  Value centre = emitCentre(host, op, plan, packed);
   PackedRows rows;
   for (unsigned side : {0, 1}) {
     if (side == 0 || !hasSameRows()) {
@@ -133,7 +134,7 @@ void PairTiles::enterRows() {
                                       : plan.getTileRows()};
       if (hasSameRows())
         tiles.push_back(plan.getTileColumns());
-      rows = packRows(host, op, arrays[side], plan, tiles, packed);
+      rows = packRows(host, op, arrays[side], centre, plan, tiles, packed);
     }
     for (const PairArray &part : rows.parts)
       packedParts[side].push_back(enterArray(part));
@@ -420,7 +421,7 @@ static Value hasRows(OpBuilder &builder, PairOpInterface op) {
 static void tilePlan(const TileSource &source, PairOpInterface op,
                      const PairwisePlan &plan) {
   OpBuilder &builder = source.builder;
-  // What is packed of B is less the first row of A. Without that there is
+  // What is packed of B is less the mean of rows of A. Without that there is
   // nothing to compute.
   OpBuilder::InsertionGuard guard(builder);
   if (plan.products)

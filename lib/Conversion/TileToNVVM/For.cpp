@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Blocks.h"
+#include "Pairs.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -91,6 +92,12 @@ void tile::lower(Lowering &lowering, ForOp op) {
   });
   op.walk([&](ContractBatchOp product) { startBatch(lowering, product); });
   op.walk([&](QuantizeRowsOp rows) { testQuantizedRows(lowering, rows); });
+  op.walk([&](PairsOp pairs) {
+    startPowers(lowering, pairs, pairs.getInner(), pairs.getPolynomials());
+  });
+  op.walk([&](PairsOfRowsOp pairs) {
+    startPowers(lowering, pairs, pairs.getInner(), pairs.getPolynomials());
+  });
   auto lowerBody = [&] {
     lowering.lower(*op.getBody());
     return getValues(op.getYielded());

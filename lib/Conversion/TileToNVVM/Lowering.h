@@ -109,6 +109,12 @@ struct LaneNumbers {
   Int warp, group, slot;
 };
 
+/// A table of powers in shared memory: where it begins, and their exponent.
+struct PowerTable {
+  int64_t begin;
+  double exponent;
+};
+
 /// Values of each box, in row-major order of its positions; null where they are
 /// not known yet.
 using Boxes = SmallVector<SmallVector<Value>>;
@@ -259,6 +265,8 @@ public:
   llvm::MapVector<Operation *, std::shared_ptr<ChainStep>> steps;
   /// Products of tile.contract_batch, by their sums.
   DenseMap<Value, std::shared_ptr<BatchProduct>> batches;
+  /// Of functions of pairs, by their operations.
+  DenseMap<Operation *, PowerTable> powerTables;
   /// What was tested where this operation is; and the first parts of what such
   /// tests choose that it is in.
   SmallVector<AlignmentTest> alignmentTests;

@@ -324,7 +324,8 @@ public:
         rows(op.getFragment().getType().getShape()[1]),
         columns(op.getFragment().getType().getShape()[2]),
         stages(op.getLeft().getType().getStages()),
-        params(getParams(lowering, op.getParams())) {}
+        params(getParams(lowering, op.getParams())),
+        table(findPowerTable(lowering, op)) {}
 
   void lower();
 
@@ -341,6 +342,7 @@ private:
   const int64_t rows, columns;
   const int64_t stages;
   SmallVector<Value> params;
+  std::optional<PowerTable> table;
   SmallVector<CopiedSide> sides;
   /// Whether rows of A are to be copied; null: they are.
   Value copiesRows;
@@ -442,7 +444,7 @@ SmallVector<Value> RowCopies::loadRow(const CopiedSide &side, Int start,
   return values;
 }
 
-bool tile::usesPolynomials(int64_t number, int64_t share) {
+bool tile::usesTable(int64_t number, int64_t share) {
   return (number + 1) * share / 16 > number * share / 16;
 }
 
@@ -472,7 +474,7 @@ SmallVector<Value> PairsLowering::reduceChunk(Int position, Int left, Int right,
         int64_t place = (column * present + number) * rows + row;
         Value reduced = applyFunction(
             k, op.getInner(), {lhs[row][number], rhs[number], sum}, params,
-            usesPolynomials(place, op.getPolynomials()));
+            usesTable(place, op.getPolynomials()) ? table : std::nullopt);
         sum = exists ? k.select(exists, reduced, sum) : reduced;
       }
     }

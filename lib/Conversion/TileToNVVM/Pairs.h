@@ -165,16 +165,28 @@ SmallVector<Value> getBox(Lowering &lowering, Value fragment);
 Value emitExp(KernelBuilder &k, Value value);
 
 /// Whether element `number` of a thread is one of those, `share` of 16 that are
-/// spread evenly, whose roots and powers are polynomials.
-bool usesPolynomials(int64_t number, int64_t share);
+/// spread evenly, whose powers are of a table.
+bool usesTable(int64_t number, int64_t share);
+
+/// Makes the table of the first power in the function `inner` of `op`, of
+/// which `polynomials` of 16 elements take it, in front of the loop over tiles.
+void startPowers(Lowering &lowering, Operation *op, Region &inner,
+                 int64_t polynomials);
+
+/// The table that was made for `op`, if one was.
+std::optional<PowerTable> findPowerTable(Lowering &lowering, Operation *op);
+
+/// |`base`| to the exponent of `table`, as a product of two: to 7e-7 of itself.
+std::pair<Value, Value> emitTablePower(KernelBuilder &k,
+                                       const PowerTable &table, Value base);
 
 /// Values of hyper-parameters.
 SmallVector<Value> getParams(Lowering &lowering, ValueRange params);
 
 /// What `region` yields for `args` and the hyper-parameters. Roots and powers
-/// of f32 are those of the machine, or `byPolynomials` on the FMA pipe.
+/// of f32 are those of the machine, or of `table`, if there is one.
 Value applyFunction(KernelBuilder &k, Region &region, ValueRange args,
-                    ValueRange params, bool byPolynomials = false);
+                    ValueRange params, std::optional<PowerTable> table = {});
 
 /// `value` in its accumulation type.
 Value toSum(KernelBuilder &k, Value value);

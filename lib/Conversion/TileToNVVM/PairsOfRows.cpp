@@ -153,12 +153,13 @@ SmallVector<Value> PairsOfRows::reduceColumn(int64_t column) {
   for (int64_t row = 0; row < rows; ++row) {
     Value sum =
         k.constant(type.getElementType(), op.getFrom().convertToDouble());
-    bool byPolynomials =
-        usesPolynomials(row * columns + column, op.getPolynomials());
+    std::optional<PowerTable> table;
+    if (usesTable(row * columns + column, op.getPolynomials()))
+      table = findPowerTable(lowering, op);
     for (int64_t position = 0; position < countK; ++position)
       sum = applyFunction(k, op.getInner(),
                           {left[row * countK + position], right[position], sum},
-                          params, byPolynomials);
+                          params, table);
     sums.push_back(sum);
   }
   return sums;

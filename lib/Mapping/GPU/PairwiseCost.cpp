@@ -74,8 +74,9 @@ static void countPower(PairProblem &problem, double exponent) {
   problem.inner = static_cast<double>(2 + products + (isRoot ? 0 : 1));
 }
 
-/// Divides roots and powers among the special-function unit and the FMA pipe
-/// such that neither waits for the other, and counts what they take.
+/// Divides powers among the special-function unit and a table such that neither
+/// it nor the issue of instructions waits for the other, and counts what they
+/// take.
 static void shareUnits(PairProblem &problem, double exponent,
                        const GPUMachine &machine) {
   const PairwiseTiles &tiles = getGPUTiles(machine).pairwise;
@@ -83,16 +84,21 @@ static void shareUnits(PairProblem &problem, double exponent,
   GPUResources resources(machine);
   double perUnit = resources.getSpecialSeconds(1) /
                    resources.getMultiplySeconds(1, {MathUnit::F32});
-  auto units = static_cast<double>(problem.units);
-  double issued = problem.inner + units;
-  if (exponent > 1) {
-    double share = (perUnit * units - issued) /
-                   (perUnit + tiles.polynomialInstructions - 1);
+  double ofUnit = perUnit * static_cast<double>(problem.units);
+  double issued = problem.inner + static_cast<double>(problem.units);
+  // An element of the table and its cubic, in the place of these, and of the
+  // product with the exponent.
+  double others = issued;
+  if (takesPowerTable(exponent))
+    others = problem.inner - (isProductOfRoots(exponent) ? 0 : 1) +
+             tiles.tableInstructions;
+  if (others > issued) {
+    double share = (ofUnit - issued) / (ofUnit - issued + others);
     problem.polynomials = std::clamp<int64_t>(std::lround(16 * share), 0, 16);
   }
   double share = static_cast<double>(problem.polynomials) / 16;
-  problem.inner = std::max(perUnit * (units - share),
-                           issued + share * (tiles.polynomialInstructions - 1));
+  problem.inner =
+      std::max(ofUnit * (1 - share), issued + share * (others - issued));
 }
 
 double kron::countInner(PairOpInterface op, const GPUMachine &machine) {

@@ -123,7 +123,8 @@ void PlanSearch::consider(PairwisePlan plan) {
 }
 
 void PlanSearch::considerFunction() {
-  bool isLong = problem.units ||
+  // Powers of a table have few instructions that wait for each other.
+  bool isLong = !problem.polynomials &&
                 problem.inner > static_cast<double>(tiles.manyInstructions);
   PairwisePlan plan;
   plan.elementBytes = problem.elementBytes;
@@ -164,8 +165,9 @@ void PlanSearch::considerFunction() {
       for (int64_t results = mostResults; results > 0; results /= 2)
         considerTile(rows, columns, results);
   // Fewer threads have registers for a tile that loads less for each element,
-  // by which nothing is gained that waits for memory.
-  if (isProduct || isLong || problem.elementBytes == 8)
+  // by which nothing is gained that waits for memory, or for the unit of
+  // special functions.
+  if (isProduct || isLong || problem.units || problem.elementBytes == 8)
     return;
   PairTime time = estimatePairs(problem, best, machine);
   PairwisePlan wide = best;

@@ -146,15 +146,15 @@ static std::optional<std::string> getKeptRowsReason(PairOpInterface op,
   return std::nullopt;
 }
 
-/// Whether `op` computes roots or powers that polynomials can take the place
-/// of.
+/// Whether `op` computes powers that a table can take the place of.
 static bool hasPowers(PairOpInterface op) {
   if (!op.getAccumulatorType().isF32())
     return false;
   if (op.getInner())
-    return *op.getInner() == PairFunction::PowDiff;
+    return *op.getInner() == PairFunction::PowDiff &&
+           takesPowerTable(op.getExponentAttr().getValueAsDouble());
   return llvm::any_of(op.getInnerBody().front(), [](Operation &inner) {
-    return isa<math::SqrtOp, math::PowFOp>(inner);
+    return getTablePower(inner).has_value();
   });
 }
 
@@ -164,7 +164,8 @@ static std::optional<std::string> getReason(PairOpInterface op,
                                             const GPUMachine &machine) {
   constexpr int64_t kStepBytes = 32;
   if (plan.polynomials && !hasPowers(op))
-    return expects("polynomials to be 0 without roots or powers in f32",
+    return expects("polynomials to be 0 without powers above 1 in f32 that "
+                   "are no products",
                    plan.polynomials);
   if (plan.isSymmetric && !isSymmetricMatrix(op))
     return expects("symmetric to be 0 of what is no matrix of one array with "

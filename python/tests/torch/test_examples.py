@@ -14,7 +14,7 @@ EXAMPLES = pathlib.Path(__file__).resolve().parents[3] / "docs/examples/python"
 @pytest.mark.parametrize("command, needs", [
     (["quickstart.py"], []),
     (["gp_regression.py", "--size", "40", "48", "--steps", "4"], ["gpytorch", "sklearn"]),
-    (["gp_photograph.py", "--points", "20000", "--patch", "1000", "--deviations", "4"], ["sklearn"]),
+    (["gp_photograph.py", "--points", "3000", "--patch", "500", "--deviations", "4"], ["sklearn"]),
     (["rotate_and_quantise.py"], []),
     (["vision_kslinear.py", "--epochs", "12"], ["sklearn"]),
 ])

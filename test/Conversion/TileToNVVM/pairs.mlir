@@ -251,27 +251,34 @@ func.func @launch(%p: !llvm.ptr, %n: i64) {
 
 // -----
 
-// Verify roots and powers: of the first elements by the machine, in which the whole part of an exponent is a product and only the
-// fraction a logarithm; of others by polynomials, which saturate. Both are added by a multiply-add.
+// Verify powers: of the first elements by the machine, in which the whole part of an exponent is a product and only the fraction a
+// logarithm; of others by a table that is made in front of the loop over tiles, from factors of bits of the exponent and a part of
+// the fraction, whose element and cubic are a power between 1 and 2, times the rest. Both are added by a multiply-add. A product with a root is such a power.
 // CHECK-LABEL: llvm.func @powers(
+// CHECK-COUNT-9: arith.mulf {{.*}} : f64
+// CHECK:         %[[POWER:.*]] = arith.truncf {{.*}} : f64 to f32
+// CHECK:         arith.constant 0xFF800000 : f32
+// CHECK:         %[[SCALE:.*]] = arith.truncf {{.*}} : f64 to f32
+// CHECK:         llvm.store {{.*}} : vector<2xf32>, !llvm.ptr<3>
+// CHECK:         nvvm.barrier0
 // CHECK:         "lg2.approx.ftz.f32 $0, $1;"
 // CHECK:         arith.mulf
 // CHECK-NEXT:    "ex2.approx.ftz.f32 $0, $1;"
 // CHECK-NEXT:    arith.mulf
 // CHECK-NEXT:    llvm.intr.fma
-// CHECK:         "fma.rm.f32 $0, $1, $2, $3;"
-// CHECK:         "fma.rn.sat.f32 $0, $1, $2, $3;"
-// CHECK-COUNT-5: llvm.intr.fma
-// CHECK:         arith.shli
-// CHECK:         arith.addi
+// CHECK:         arith.shrui
+// CHECK:         arith.andi
+// CHECK:         llvm.load {{.*}} -> vector<2xf32>
+// CHECK-COUNT-4: llvm.intr.fma
+// CHECK:         arith.mulf
+// CHECK:         arith.mulf
+// CHECK-NEXT:    llvm.intr.fma
 // CHECK-LABEL: llvm.func @roots(
 // CHECK:         "sqrt.approx.ftz.f32 $0, $1;"
-// CHECK-NEXT:    arith.mulf
-// CHECK-NEXT:    llvm.intr.fma
-// CHECK:         arith.shrui
-// CHECK:         arith.subi
-// CHECK:         "fma.rn.sat.f32 $0, $1, $2, $3;"
-// CHECK-COUNT-3: llvm.intr.fma
+// CHECK:         llvm.intr.fma
+// CHECK:         llvm.load {{.*}} -> vector<2xf32>
+// CHECK-COUNT-4: llvm.intr.fma
+// CHECK:         llvm.intr.fma
 gpu.module @kron_gpu {
   llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
   gpu.func @powers(%a: !tile.view<?x?xf32, [?, 1]>, %y: !tile.view<?x?xf32, [?, 1]>, %n: i64) kernel

@@ -126,7 +126,8 @@ struct PairwisePlan : PairwiseChoices {
     int64_t votes = products ? threads / 32 * 4 : 0;
     // Barriers of each slot, and up to the next 16 bytes.
     int64_t barriers = usesWgmma ? stages * 16 : 0;
-    return getProductBytes() + votes + barriers + getValueBytes() +
+    int64_t powers = polynomials ? kPowerTableBytes : 0;
+    return getProductBytes() + votes + barriers + powers + getValueBytes() +
            getLengthBytes() + getCopiedValueBytes() +
            getFunctionStages() *
                ((keepsRows ? 0 : getTileRows()) + getTileColumns()) *
@@ -136,6 +137,8 @@ struct PairwisePlan : PairwiseChoices {
   /// Bytes of a row and part that matrix instructions take at a time, and of a
   /// row of the function beside these.
   static constexpr int64_t kPartBytes = 64, kFunctionBytes = 32;
+  /// Of powers by a table: two f32 for each of 2^10 first bits.
+  static constexpr int64_t kPowerTableBytes = 8192;
   /// Elements of a thread at most.
   static constexpr int64_t kMostElements = 128;
   /// Blocks whose values are in shared memory: one arrives while threads read

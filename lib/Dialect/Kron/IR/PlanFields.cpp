@@ -346,9 +346,10 @@ static constexpr PlanField kFields[] = {
         "symmetric", 0, 1, 0, kPairwise,
         "1: of a matrix of rows with themselves one half is computed, and "
         "stored twice"),
-    defaulted("polynomials", 0, 16, 0, kPairwise,
-              "of 16 elements, those whose roots and powers are polynomials on "
-              "the FMA pipe instead of the special-function unit's"),
+    defaulted(
+        "polynomials", 0, 16, 0, kPairwise,
+        "of 16 elements, those whose powers are of a table in shared memory "
+        "and a cubic instead of the special-function unit's"),
     defaulted("value_columns", 1, 32, 1, kPairwise,
               "columns of the values that a product takes at a time; the "
               "function is computed anew for the next ones"),

@@ -45,6 +45,51 @@ bool kron::isProductOfRoots(double exponent) {
   return exponent <= kMostProducts && doubled == std::floor(doubled);
 }
 
+bool kron::takesPowerTable(double exponent) {
+  return exponent > 1 && exponent <= kMostWholePower &&
+         exponent != std::floor(exponent);
+}
+
+uint64_t kron::countFactors(Value value, Value base) {
+  if (value == base)
+    return 1;
+  auto product = value.getDefiningOp<arith::MulFOp>();
+  if (!product)
+    return 0;
+  uint64_t lhs = countFactors(product.getLhs(), base);
+  uint64_t rhs = countFactors(product.getRhs(), base);
+  return lhs && rhs ? lhs + rhs : 0;
+}
+
+std::optional<TablePower> kron::getTablePower(Operation &op) {
+  if (op.getNumResults() != 1 || !op.getResult(0).getType().isF32())
+    return std::nullopt;
+  if (auto power = dyn_cast<math::PowFOp>(op)) {
+    APFloat number(0.0);
+    if (!power.getLhs().getDefiningOp<math::AbsFOp>() ||
+        !matchPattern(power.getRhs(), m_ConstantFloat(&number)))
+      return std::nullopt;
+    double exponent = number.convertToDouble();
+    if (!takesPowerTable(exponent))
+      return std::nullopt;
+    double whole = std::floor(exponent);
+    return TablePower{power.getLhs(), exponent - (whole - 1),
+                      static_cast<uint64_t>(whole) - 1};
+  }
+  auto product = dyn_cast<arith::MulFOp>(op);
+  if (!product)
+    return std::nullopt;
+  for (auto [lhs, rhs] : {std::pair(product.getLhs(), product.getRhs()),
+                          std::pair(product.getRhs(), product.getLhs())}) {
+    auto root = lhs.getDefiningOp<math::SqrtOp>();
+    if (!root || !root.getOperand().getDefiningOp<math::AbsFOp>())
+      continue;
+    if (uint64_t factors = countFactors(rhs, root.getOperand()))
+      return TablePower{root.getOperand(), 1.5, factors - 1};
+  }
+  return std::nullopt;
+}
+
 /// `base`, which is not negative, to the power of `exponent`. Multiples of 1/2
 /// are products, by squaring, and one square root.
 static Value emitPower(OpBuilder &builder, Location loc, Value base,

@@ -28,6 +28,11 @@ unsigned getPairReducedDim(Operation *op, unsigned side);
 
 namespace mlir::kron {
 
+/// Rows whose mean squares made of products take off of all rows. Of rows that
+/// are spread around their mean, that of so many is off by 1/16 of a row's
+/// squared distance from it.
+constexpr int64_t kCentreRows = 16;
+
 /// Axes of the arrays of functions of pairs, behind the batch.
 enum class PairAxis { M, N, K, C };
 

@@ -28,6 +28,30 @@ void cloneWithLanes(OpBuilder &builder, Operation &op, Type like,
 /// root.
 bool isProductOfRoots(double exponent);
 
+/// The largest whole part of an exponent that is made of products: twelve at
+/// most.
+constexpr double kMostWholePower = 64;
+
+/// Whether powers of f32 with `exponent` may be made of a table on a GPU: those
+/// that are no products, and whose derivatives at 0 are finite.
+bool takesPowerTable(double exponent);
+
+/// Such a power of `base`, a magnitude: that to `exponent`, in (1, 2), times so
+/// many `factors`, which are `base`.
+struct TablePower {
+  Value base;
+  double exponent;
+  uint64_t factors;
+};
+
+/// What `op` is as such a power, if it is one: a power with a known exponent,
+/// or a product of a root and products of its operand.
+std::optional<TablePower> getTablePower(Operation &op);
+
+/// How many times `base` is a factor of `value`, a product of nothing else; 0:
+/// it is no such product.
+uint64_t countFactors(Value value, Value base);
+
 /// Whether `op` is a matrix of rows with themselves that is surely the same
 /// when it is transposed.
 bool isSymmetricMatrix(PairOpInterface op);

@@ -195,9 +195,10 @@ def Tile_PairsOp
     threads copy neighbouring elements along K, or with `lhs_rows` and `rhs_rows`
     along the rows.
 
-    Of each 16 elements of a thread, `polynomials` have roots of magnitudes, and powers
-    of these with known exponents above 1, in f32 by polynomials instead of the
-    special-function unit, which is slower than what the others wait for it.
+    Of each 16 elements of a thread, `polynomials` have powers of magnitudes, in f32
+    with a known exponent above 1 that is not whole, of a table in shared memory and a
+    cubic instead of the special-function unit, which is slower than what the others
+    wait for it. Of a function with several exponents that is the first one.
 
     The function waits for the threads of the CTA where it uses the rings, which no
     other operation does.
