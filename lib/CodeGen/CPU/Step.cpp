@@ -101,6 +101,22 @@ std::optional<LoopAxis> StepEmitter::takeSharedAxis() {
   return axis;
 }
 
+int64_t StepEmitter::getTurnsOfLine(int64_t elements) const {
+  if (!step.choices->factorAhead)
+    return 1;
+  return std::max<int64_t>(
+      kLineBytes / (elements * getFactorElementBytes(step)), 1);
+}
+
+void StepEmitter::emitFactorPrefetch(Value pointer, int64_t position,
+                                     int64_t elements) {
+  int64_t bytes = getFactorElementBytes(step);
+  if (step.choices->factorAhead &&
+      position * bytes % kLineBytes < elements * bytes)
+    emitter.prefetch(emitter.offsetPointer(pointer, step.choices->factorAhead,
+                                           factor.element));
+}
+
 void StepEmitter::storeResult(const Bases &at, Value value, Int offset,
                               Int addendOffset, Value mask) {
   auto type = cast<VectorType>(value.getType());
