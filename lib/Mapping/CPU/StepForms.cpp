@@ -394,15 +394,16 @@ int64_t kron::chooseFactorAhead(const StepLayout &step, const LoopNest &nest,
       !factor.strideK.isConstant() || !factor.resultStride.isConstant() ||
       factor.resultStride.getConstant() < factor.strideK.getConstant())
     return 0;
-  // A single stream the processor sees coming, as fast as the third-level cache
-  // has it.
+  // A single stream, or several within a page, the processor sees coming, as
+  // fast as the third-level cache has it.
   int64_t streams = countFactorStreams(step, nest);
-  if (!streams || (streams == 1 && factorBytes < kCPURates.memoryBytes))
+  int64_t stride = factor.resultStride.getConstant();
+  int64_t strideBytes = stride * getFactorElementBytes(step);
+  bool isSeen = streams == 1 || streams * strideBytes <= kCPURates.aliasBytes;
+  if (!streams || (isSeen && factorBytes < kCPURates.memoryBytes))
     return 0;
   // The next blocks of q are prefetched, unless one takes too much of the cache
   // that holds what is prefetched; then what of the same q comes later.
-  int64_t stride = factor.resultStride.getConstant();
-  int64_t strideBytes = stride * getFactorElementBytes(step);
   if (streams * strideBytes > budget.cacheBytes / 4 &&
       strideBytes > kCPURates.factorAheadBytes) {
     stride = factor.strideK.getConstant();
