@@ -221,7 +221,10 @@ bool kron::canStream(const StepLayout &step, SmallVectorImpl<Value> &strides) {
                         step.elementBytes);
   }
   // A cache line is filled by two stores, or one.
-  if (lanes * step.elementBytes < kLineBytes / 2 || lanes % group ||
+  Type stored = step.destination.element;
+  int64_t bytes = stored && step.elementParts == 1 ? getElementBytes(stored)
+                                                   : step.elementBytes;
+  if (lanes * bytes < kLineBytes / 2 || lanes % group ||
       (size && *size % lanes))
     return false;
   auto fits = [&](Int stride) {
