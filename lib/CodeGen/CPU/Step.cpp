@@ -102,7 +102,7 @@ std::optional<LoopAxis> StepEmitter::takeSharedAxis() {
 }
 
 int64_t StepEmitter::getTurnsOfLine(int64_t elements) const {
-  if (!step.choices->factorAhead)
+  if (!step.choices->factorAhead || elements < 1)
     return 1;
   return std::max<int64_t>(
       kLineBytes / (elements * getFactorElementBytes(step)), 1);

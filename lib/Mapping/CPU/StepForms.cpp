@@ -319,6 +319,7 @@ int64_t kron::chooseSegment(const StepLayout &step, const LoopNest &nest,
   // Of X, which is read for all q of a segment, from the first-level cache if
   // that holds it; and of a copy of that, which lies on the stack.
   int64_t nearBytes = budget.l1Bytes / 2, mostBytes = budget.l2Bytes;
+  int64_t copied = getMostSegmentBytes(budget.cacheBytes);
   int64_t size = nest.inner.back().size.getConstant();
   int64_t rows = getSegmentRows(step, nest);
   std::optional<SegmentShape> shape = getStepSegmentShape(step, nest);
@@ -338,8 +339,9 @@ int64_t kron::chooseSegment(const StepLayout &step, const LoopNest &nest,
   bool isLong = isFactorFar && rows <= kCPURates.skinnyM &&
                 (shape->sizeN > 1 || sharesLines);
   if (isLong) {
-    most = std::max(shape->vectors,
-                    getMostSegmentBytes(budget.cacheBytes) / bytes - 1);
+    // What fills no unit is copied, too.
+    mostBytes = copied - bytes;
+    most = std::max(shape->vectors, mostBytes / bytes);
   } else if (most < shape->vectors) {
     int64_t registers = kCPURates.segmentBytes * 8 / step.vectorBits;
     most = std::max(
@@ -352,9 +354,8 @@ int64_t kron::chooseSegment(const StepLayout &step, const LoopNest &nest,
   shape->segment = segment;
   int64_t copyBytes =
       rows * getSegmentRowElements(step, *shape) * step.elementBytes;
-  bool isHeld = segment > 1 && !isLong
-                    ? segment * bytes <= mostBytes
-                    : copyBytes <= getMostSegmentBytes(budget.cacheBytes);
+  bool isHeld =
+      segment > 1 ? segment * bytes <= mostBytes : copyBytes <= copied;
   return isHeld ? segment : 0;
 }
 
@@ -392,6 +393,7 @@ int64_t kron::chooseFactorAhead(const StepLayout &step, const LoopNest &nest,
   const StepFactor &factor = step.factor;
   if (factorBytes <= budget.cacheBytes || !readsFactorWhereItLies(step, nest) ||
       !factor.strideK.isConstant() || !factor.resultStride.isConstant() ||
+      factor.strideK.getConstant() < 1 ||
       factor.resultStride.getConstant() < factor.strideK.getConstant())
     return 0;
   // A single stream, or several within a page, the processor sees coming, as
