@@ -240,6 +240,15 @@ func.func @mkm_f32_16384_x_2_5_6(%x: memref<16384x60xf32>, %f0: memref<2x2xf32>,
   return
 }
 
+// Verify the decision for rows so short that they leave most of the squares empty which would be transposed: mkm f32
+// 31649 x 5:2.
+// NARROW: :[[@LINE+3]]:{{.*}}#kron.cpu_plan<vector_bits = 256, tile = 48, tiled_axis = 0, prefetch = -1, steps = [{rows = 12, vectors = 1}]>
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=1{{.*}}Steps=1{{.*}}Tile=48{{(,|$)}}
+func.func @mkm_f32_31649_x_5_2(%x: memref<31649x5xf32>, %f0: memref<5x2xf32>, %y: memref<31649x2xf32>) {
+  kron.mkm ins(%x : memref<31649x5xf32>) factors(%f0 : memref<5x2xf32>) outs(%y : memref<31649x2xf32>)
+  return
+}
+
 // Verify the decision for a large factor with a short odd axis inside, whose rows are in the lanes: mkm f32 886 x 172,11.
 // CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}rows_in_lanes = 1{{.*}}Steps=2{{.*}}Tile=16{{(,|$)}}
 func.func @mkm_f32_886_x_172_11(%x: memref<886x1892xf32>, %f0: memref<172x172xf32>, %f1: memref<11x11xf32>, %y: memref<886x1892xf32>) {

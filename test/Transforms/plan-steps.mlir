@@ -165,14 +165,87 @@ func.func @lanes_over_rows(%x: memref<8x64x4xf32>, %f: memref<16x8x64xf32>, %y: 
 
 // -----
 
-// Verify that a factor which only two rows use is not packed, but read in segments of eight registers.
+// Verify that a factor of 13 MB which four rows use, with lanes over p and several q at a time, is prefetched 21 q ahead:
+// 16 KB.
+// CHECK-LABEL: func.func @factor_ahead
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{lanes = 1, factor_ahead = 4200}]>
+func.func @factor_ahead(%x: memref<4x64x200xf32>, %f: memref<64x256x200xf32>, %y: memref<4x64x256xf32>) {
+  kron.fused ins(%x, %f : memref<4x64x200xf32>, memref<64x256x200xf32>) outs(%y : memref<4x64x256xf32>) {
+  ^bb0(%t: tensor<4x64x200xf32>, %a: tensor<64x256x200xf32>, %o: tensor<4x64x256xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<4x64x200xf32>) factor(%a [1, q, p] : tensor<64x256x200xf32>) outs(%o : tensor<4x64x256xf32>) -> tensor<4x64x256xf32>
+    kron.yield %1 : tensor<4x64x256xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that one row, which reads one q after the other, needs no prefetch from a third-level cache,
+// CHECK-LABEL: func.func @one_stream
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{lanes = 1}]>
+func.func @one_stream(%x: memref<1x64x200xf32>, %f: memref<64x256x200xf32>, %y: memref<1x64x256xf32>) {
+  kron.fused ins(%x, %f : memref<1x64x200xf32>, memref<64x256x200xf32>) outs(%y : memref<1x64x256xf32>) {
+  ^bb0(%t: tensor<1x64x200xf32>, %a: tensor<64x256x200xf32>, %o: tensor<1x64x256xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<1x64x200xf32>) factor(%a [1, q, p] : tensor<64x256x200xf32>) outs(%o : tensor<1x64x256xf32>) -> tensor<1x64x256xf32>
+    kron.yield %1 : tensor<1x64x256xf32>
+  }
+  return
+}
+
+// -----
+
+// but from memory.
+// CHECK-LABEL: func.func @one_stream_of_memory
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{lanes = 1, factor_ahead = 4200}]>
+func.func @one_stream_of_memory(%x: memref<1x100x200xf32>, %f: memref<100x256x200xf32>, %y: memref<1x100x256xf32>) {
+  kron.fused ins(%x, %f : memref<1x100x200xf32>, memref<100x256x200xf32>) outs(%y : memref<1x100x256xf32>) {
+  ^bb0(%t: tensor<1x100x200xf32>, %a: tensor<100x256x200xf32>, %o: tensor<1x100x256xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<1x100x200xf32>) factor(%a [1, q, p] : tensor<100x256x200xf32>) outs(%o : tensor<1x100x256xf32>) -> tensor<1x100x256xf32>
+    kron.yield %1 : tensor<1x100x256xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that segments of such a factor take all of t, so that each of its lines is read once, and blocks of four q
+// prefetch what comes 16 KB later of the same q where the next block is much of the second-level cache.
+// CHECK-LABEL: func.func @long_segments
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{rows = 6, vectors = 4, segment = 7, factor_ahead = 4100}]>
+func.func @long_segments(%x: memref<4x5x200x100xf32>, %f: memref<5x150x200x100xf32>, %y: memref<4x5x150x100xf32>) {
+  kron.fused ins(%x, %f : memref<4x5x200x100xf32>, memref<5x150x200x100xf32>) outs(%y : memref<4x5x150x100xf32>) {
+  ^bb0(%t: tensor<4x5x200x100xf32>, %a: tensor<5x150x200x100xf32>, %o: tensor<4x5x150x100xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<4x5x200x100xf32>) factor(%a [1, q, p, 3] : tensor<5x150x200x100xf32>) outs(%o : tensor<4x5x150x100xf32>) -> tensor<4x5x150x100xf32>
+    kron.yield %1 : tensor<4x5x150x100xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that the blocks of q which three columns take prefetch the next block, if that is far enough away.
+// CHECK-LABEL: func.func @columns_ahead
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{lanes = 2, factor_ahead = 5112}]>
+func.func @columns_ahead(%x: memref<50x71x9x3xf32>, %f: memref<50x60x71x9xf32>, %y: memref<50x60x9x3xf32>) {
+  kron.fused ins(%x, %f : memref<50x71x9x3xf32>, memref<50x60x71x9xf32>) outs(%y : memref<50x60x9x3xf32>) {
+  ^bb0(%t: tensor<50x71x9x3xf32>, %a: tensor<50x60x71x9xf32>, %o: tensor<50x60x9x3xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<50x71x9x3xf32>) factor(%a [0, q, p, 2] : tensor<50x60x71x9xf32>) outs(%o : tensor<50x60x9x3xf32>) -> tensor<50x60x9x3xf32>
+    kron.yield %1 : tensor<50x60x9x3xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that a factor which only two rows use is not packed, but read in segments of eight registers as long as a cache
+// holds it.
 // CHECK-LABEL: func.func @segment
 // CHECK: #kron.cpu_plan<{{.*}}steps = [{lanes = 3, rows = 8, vectors = 2, segment = 8}]>
-func.func @segment(%x: memref<2x16x8192xf32>, %f: memref<16x16x8192xf32>, %y: memref<2x16x8192xf32>) {
-  kron.fused ins(%x, %f : memref<2x16x8192xf32>, memref<16x16x8192xf32>) outs(%y : memref<2x16x8192xf32>) {
-  ^bb0(%t: tensor<2x16x8192xf32>, %a: tensor<16x16x8192xf32>, %o: tensor<2x16x8192xf32>):
-    %1 = kron.mode_product axis(1) ins(%t : tensor<2x16x8192xf32>) factor(%a [p, q, 2] : tensor<16x16x8192xf32>) outs(%o : tensor<2x16x8192xf32>) -> tensor<2x16x8192xf32>
-    kron.yield %1 : tensor<2x16x8192xf32>
+func.func @segment(%x: memref<2x16x512xf32>, %f: memref<16x16x512xf32>, %y: memref<2x16x512xf32>) {
+  kron.fused ins(%x, %f : memref<2x16x512xf32>, memref<16x16x512xf32>) outs(%y : memref<2x16x512xf32>) {
+  ^bb0(%t: tensor<2x16x512xf32>, %a: tensor<16x16x512xf32>, %o: tensor<2x16x512xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<2x16x512xf32>) factor(%a [p, q, 2] : tensor<16x16x512xf32>) outs(%o : tensor<2x16x512xf32>) -> tensor<2x16x512xf32>
+    kron.yield %1 : tensor<2x16x512xf32>
   }
   return
 }

@@ -90,6 +90,8 @@ static const Example kWide{"f32", {-1, 128}, {1}};
 static const Example kSparseColumns{"f32", {16, 40, 8, 60}, {1}, {}, {0, 2}};
 static const Example kLongVarying{"f32", {40, 32, 37}, {1}, {}, {2}};
 static const Example kVaryingRow{"f32", {1, 32, 37}, {1}, {}, {2}};
+static const Example kFewRows{
+    "f32", {2, 512}, {1}, {}, {}, /*isTransposed=*/true};
 
 TEST_F(CPUPlanners, CompletePlansStayAsTheyAre) {
   for (const Example &example :
@@ -208,6 +210,7 @@ TEST_F(CPUPlanners, GivenFieldsAreKept) {
       {kSparseColumns, "steps = [{along_axis = 0}]"},
       {kLongVarying, "steps = [{segment = 2, packed_k = 5}]"},
       {kLongVarying, "steps = [{segment = 1, packed_k = 0}]"},
+      {kFewRows, "steps = [{lanes = 1, factor_ahead = 512}]"},
   };
   for (const Row &row : rows)
     for (const CPU &cpu : kCPUs) {
@@ -327,6 +330,11 @@ TEST_F(CPUPlanners, WhatARegionWouldNotHonourIsAnError) {
        "cannot have packed_k = 4: no rows are taken in segments"},
       {kVaryingRow, "steps = [{segment = 1, packed_k = 4}]",
        "cannot have packed_k = 4: no rows share the factor"},
+      {kWide, "steps = [{factor_ahead = 512}]",
+       "cannot have factor_ahead = 512: the factor is not read where it lies"},
+      {kLongVarying,
+       "steps = [{segment = 1, packed_k = 4, factor_ahead = 512}]",
+       "cannot have factor_ahead = 512: the factor is not read where it lies"},
       {kColumns, "steps = [{chunk = 8}, {}]", "cannot have chunk = 8"},
       {kWide, "steps = [{sharing_rows = 4}]", "cannot have sharing_rows = 4"},
       {kColumns, "steps = [{remainder = [8, 1, 1]}, {}]",

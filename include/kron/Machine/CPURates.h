@@ -233,6 +233,12 @@ struct CPURates {
   /// Bytes of segments of rows that are taken through the factor before the
   /// next rows.
   int64_t segmentBytes = 256;
+  /// Bytes that a factor from beyond the second-level cache is prefetched ahead
+  /// of the loads of each q.
+  int64_t factorAheadBytes = 1 << 14;
+  /// Bytes of an array of which a core's share of a third-level cache holds
+  /// little, so that it comes from memory.
+  int64_t memoryBytes = 1 << 24;
   /// Rows of a tile that pay for packing a factor once for each of them.
   int64_t rowsOfPackedTiles = 256;
   /// Weights per element that is transposed for lanes over p, and size of a

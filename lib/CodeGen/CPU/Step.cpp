@@ -101,6 +101,22 @@ std::optional<LoopAxis> StepEmitter::takeSharedAxis() {
   return axis;
 }
 
+int64_t StepEmitter::getTurnsOfLine(int64_t elements) const {
+  if (!step.choices->factorAhead || elements < 1)
+    return 1;
+  return std::max<int64_t>(
+      kLineBytes / (elements * getFactorElementBytes(step)), 1);
+}
+
+void StepEmitter::emitFactorPrefetch(Value pointer, int64_t position,
+                                     int64_t elements) {
+  int64_t bytes = getFactorElementBytes(step);
+  if (step.choices->factorAhead &&
+      position * bytes % kLineBytes < elements * bytes)
+    emitter.prefetch(emitter.offsetPointer(pointer, step.choices->factorAhead,
+                                           factor.element));
+}
+
 void StepEmitter::storeResult(const Bases &at, Value value, Int offset,
                               Int addendOffset, Value mask) {
   auto type = cast<VectorType>(value.getType());
@@ -205,7 +221,10 @@ bool kron::canStream(const StepLayout &step, SmallVectorImpl<Value> &strides) {
                         step.elementBytes);
   }
   // A cache line is filled by two stores, or one.
-  if (lanes * step.elementBytes < kLineBytes / 2 || lanes % group ||
+  Type stored = step.destination.element;
+  int64_t bytes = stored && step.elementParts == 1 ? getElementBytes(stored)
+                                                   : step.elementBytes;
+  if (lanes * bytes < kLineBytes / 2 || lanes % group ||
       (size && *size % lanes))
     return false;
   auto fits = [&](Int stride) {

@@ -156,10 +156,10 @@ private:
                           Value source);
   KTile getKTile(int64_t group, int64_t sizeN, bool pairs) const;
   int64_t getKResults(int64_t group, int64_t rows, bool pairs) const;
-  void emitKStep(const Bases &at, const KTile &tile, Int first, int64_t left,
-                 MutableArrayRef<Value> sums);
-  void emitPairStep(const Bases &at, const KTile &tile, Int first, int64_t left,
-                    MutableArrayRef<Value> sums);
+  void emitKStep(const Bases &at, const KTile &tile, Int first, int64_t index,
+                 int64_t left, MutableArrayRef<Value> sums);
+  void emitPairStep(const Bases &at, const KTile &tile, Int first,
+                    int64_t index, int64_t left, MutableArrayRef<Value> sums);
   SmallVector<Value> emitJoinedPairs(const KTile &tile, ArrayRef<Value> sums);
   void emitKResults(const Bases &at, const KTile &tile, int64_t row,
                     ArrayRef<Value> sums);
@@ -191,8 +191,8 @@ private:
   };
   std::pair<Value, Value> emitSegmentWords(const SegmentShape &shape,
                                            Value first, Value second);
-  void emitSegmentStep(const Bases &at, const SegmentTile &tile, Int p,
-                       MutableArrayRef<Value> sums);
+  void emitSegmentStep(const Bases &at, const SegmentTile &tile, Int firstK,
+                       int64_t index, MutableArrayRef<Value> sums);
   SmallVector<Value> emitSegmentSums(const Bases &at, const SegmentTile &tile,
                                      ArrayRef<Value> start);
   void emitSegmentResults(const Bases &at, const SegmentTile &tile,
@@ -217,6 +217,14 @@ private:
   SmallVector<Value> emitRepeatSums(const Bases &at, const RepeatTile &tile);
   void emitRepeatTile(const Bases &at, const RepeatTile &tile);
   void emitRepeat(const LoopAxis &lanes, int64_t repeats, const Bases &bases);
+  /// Steps of so many elements of the factor that a turn of a loop takes, so
+  /// that it prefetches a line; 1 if nothing is prefetched.
+  int64_t getTurnsOfLine(int64_t elements) const;
+  /// Prefetches as much further on as the plan says than `pointer`, which the
+  /// factor is loaded from, `position` elements behind the first that a turn of
+  /// a loop loads: the first load of each line does, where one step goes on by
+  /// so many `elements`.
+  void emitFactorPrefetch(Value pointer, int64_t position, int64_t elements);
   /// Stores `value` with scaling, at the given offsets from the bases.
   void storeResult(const Bases &at, Value value, Int offset, Int addendOffset,
                    Value mask);

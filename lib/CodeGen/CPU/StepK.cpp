@@ -116,18 +116,19 @@ StepEmitter::KTile StepEmitter::getKTile(int64_t group, int64_t sizeN,
   return tile;
 }
 
-/// Adds the products of the elements from `first` on, of which `left` are
-/// there, to the sums: [row, q or several, phase].
+/// Adds the products of the elements from `first` + `index` on, of which `left`
+/// are there, to the sums: [row, q or several, phase].
 void StepEmitter::emitKStep(const Bases &at, const KTile &tile, Int first,
-                            int64_t left, MutableArrayRef<Value> sums) {
+                            int64_t index, int64_t left,
+                            MutableArrayRef<Value> sums) {
   if (tile.pairs)
-    return emitPairStep(at, tile, first, left, sums);
+    return emitPairStep(at, tile, first, index, left, sums);
   int64_t lanes = tile.getLanes(getMaxLanes(step));
   VectorType type = emitter.getVectorType(lanes);
   int64_t units = tile.sizeN / tile.shared;
   for (int64_t phase = 0; phase < tile.phases && left > 0;
        ++phase, left -= lanes) {
-    Int start = emitter.add(first, phase * lanes);
+    Int start = emitter.add(first, index + phase * lanes);
     Value mask =
         left * tile.shared < lanes ? emitter.firstLanes(lanes, left) : Value();
     SmallVector<Value> x;
@@ -150,9 +151,9 @@ void StepEmitter::emitKStep(const Bases &at, const KTile &tile, Int first,
     for (int64_t unit = 0; unit < units; ++unit) {
       Int offset = emitter.add(
           start, emitter.mul(unit * tile.shared, factor.resultStride));
-      Value f = emitter.loadVector(
-          type, emitter.offsetPointer(at.factor, offset, factor.element), mask,
-          factor.element);
+      Value base = emitter.offsetPointer(at.factor, offset, factor.element);
+      emitFactorPrefetch(base, index + phase * lanes, lanes);
+      Value f = emitter.loadVector(type, base, mask, factor.element);
       for (int64_t row = 0; row < tile.rows; ++row) {
         Value &sum = sums[(row * units + unit) * tile.phases + phase];
         sum = emitMultiplyAdd(emitter, f, x[row], sum);
@@ -207,11 +208,12 @@ SmallVector<Value> StepEmitter::emitKSums(const Bases &at, const KTile &tile,
                           emitter.zero(emitter.getVectorType(lanes)));
   auto emitStepsOfK = [&](Int first, int64_t left,
                           MutableArrayRef<Value> values) {
-    for (int64_t turn = 0; turn < turns && left > 0; ++turn, left -= stepK)
-      emitKStep(at, tile, emitter.add(first, turn * stepK),
-                std::min(left, stepK), values.slice(turn * count, count));
+    for (int64_t turn = 0; left > 0; ++turn, left -= stepK)
+      emitKStep(at, tile, first, turn * stepK, std::min(left, stepK),
+                values.slice(turn % turns * count, count));
   };
-  int64_t width = turns * stepK, full = tile.extent / width * width;
+  int64_t width = turns * getTurnsOfLine(turns * stepK) * stepK;
+  int64_t full = tile.extent / width * width;
   sums =
       emitter.forLoop(0, full, width, sums, [&](Int first, ValueRange carried) {
         SmallVector<Value> values(carried);

@@ -101,13 +101,14 @@ StepEmitter::PairPanel StepEmitter::emitPairPanel(const LoopAxis *rows,
 
 /// `emitKStep` on pairs; X is a panel.
 void StepEmitter::emitPairStep(const Bases &at, const KTile &tile, Int first,
-                               int64_t left, MutableArrayRef<Value> sums) {
+                               int64_t index, int64_t left,
+                               MutableArrayRef<Value> sums) {
   int64_t lanes = getMaxLanes(step), width = 2 * lanes;
   int64_t units = tile.sizeN / tile.shared, parts = tile.getParts();
   VectorType type = emitter.getVectorType(lanes);
   for (int64_t phase = 0; phase < tile.phases && left > 0;
        ++phase, left -= width) {
-    Int start = emitter.add(first, phase * width);
+    Int start = emitter.add(first, index + phase * width);
     SmallVector<std::pair<Value, Value>> x;
     for (int64_t row = 0; row < tile.rows; ++row) {
       Value base = emitter.offsetPointer(
@@ -122,6 +123,7 @@ void StepEmitter::emitPairStep(const Bases &at, const KTile &tile, Int first,
       Int offset = emitter.add(
           start, emitter.mul(unit * tile.shared, factor.resultStride));
       Value base = emitter.offsetPointer(at.factor, offset, factor.element);
+      emitFactorPrefetch(base, index + phase * width, width);
       int64_t count = std::min(left * tile.shared, width);
       auto getSum = [&](int64_t row) {
         return &sums[((row * units + unit) * tile.phases + phase) * parts];

@@ -26,17 +26,21 @@ SmallVector<Value> StepEmitter::emitRepeatSums(const Bases &at,
   Value laneMask = emitter.firstLanes(lanes, tile.lanes);
   Value tail = emitter.firstLanes(lanes, elements - (vectors - 1) * lanes);
   SmallVector<Value> sums(tile.sizeN * vectors, emitter.zero(type));
-  auto emitStepOfK = [&](Int p, ValueRange carried) {
-    SmallVector<Value> sums(carried), f;
-    for (int64_t q = 0; q < tile.sizeN; ++q)
-      f.push_back(emitter.loadVector(
-          type,
-          emitter.offsetPointer(
-              at.factor,
-              emitter.add(emitter.mul(p, factor.strideK),
-                          emitter.mul(q, factor.resultStride)),
-              factor.element),
-          laneMask, factor.element));
+  int64_t strideK =
+      factor.strideK.isConstant() ? factor.strideK.getConstant() : lanes;
+  auto emitStepOfK = [&](Int first, int64_t index,
+                         MutableArrayRef<Value> sums) {
+    SmallVector<Value> f;
+    Int p = emitter.add(first, index);
+    for (int64_t q = 0; q < tile.sizeN; ++q) {
+      Value base = emitter.offsetPointer(
+          at.factor,
+          emitter.add(emitter.mul(p, factor.strideK),
+                      emitter.mul(q, factor.resultStride)),
+          factor.element);
+      emitFactorPrefetch(base, index * strideK, strideK);
+      f.push_back(emitter.loadVector(type, base, laneMask, factor.element));
+    }
     Value source = emitter.offsetPointer(
         at.source, emitter.mul(p, step.source.strides[step.axis]));
     for (int64_t vector = 0; vector < vectors; ++vector) {
@@ -54,9 +58,19 @@ SmallVector<Value> StepEmitter::emitRepeatSums(const Bases &at,
         sum = emitMultiplyAdd(emitter, repeated, x, sum);
       }
     }
-    return sums;
   };
-  return emitter.forLoop(0, step.sizeK, 1, sums, emitStepOfK);
+  int64_t unrolled = getTurnsOfLine(strideK);
+  int64_t full = step.sizeK / unrolled * unrolled;
+  sums = emitter.forLoop(0, full, unrolled, sums,
+                         [&](Int first, ValueRange carried) {
+                           SmallVector<Value> values(carried);
+                           for (int64_t index = 0; index < unrolled; ++index)
+                             emitStepOfK(first, index, values);
+                           return values;
+                         });
+  for (int64_t index = 0; index < step.sizeK - full; ++index)
+    emitStepOfK(full, index, sums);
+  return sums;
 }
 
 void StepEmitter::emitRepeatTile(const Bases &at, const RepeatTile &tile) {
@@ -78,12 +92,7 @@ void StepEmitter::emitRepeatTile(const Bases &at, const RepeatTile &tile) {
 void StepEmitter::emitRepeat(const LoopAxis &laneAxis, int64_t repeats,
                              const Bases &bases) {
   int64_t lanes = getMaxLanes(step), size = laneAxis.size.getConstant();
-  int64_t vectors = llvm::divideCeil(std::min(lanes, size) * repeats, lanes);
-  // Registers hold the accumulators, a vector of the factor per q, an X, a
-  // shuffled factor and the numbers of lanes for every shuffle.
-  int64_t registers = step.vectorBits == 512 ? 32 : 16;
-  int64_t sizeN =
-      std::max<int64_t>(1, (registers - 4 - vectors) / (vectors + 1));
+  int64_t sizeN = getRepeatResults(step, size, repeats);
   emitBlocks(step.sizeN, sizeN, [&](Int q, int64_t count) {
     emitBlocks(size, lanes, [&](Int first, int64_t used) {
       Bases at = advanceResults(advance(bases, laneAxis, first), q);

@@ -21,11 +21,18 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Adds the products of position `p` to the sums: [row, q, vector, part].
+/// Adds the products of position `firstK` + `index` to the sums: [row, q,
+/// vector, part].
 void StepEmitter::emitSegmentStep(const Bases &at, const SegmentTile &tile,
-                                  Int p, MutableArrayRef<Value> sums) {
+                                  Int firstK, int64_t index,
+                                  MutableArrayRef<Value> sums) {
   int64_t lanes = getMaxLanes(step), parts = tile.getParts();
   int64_t unit = parts * lanes;
+  Int p = emitter.add(firstK, index);
+  // Of short rows of the factor several lie in a line.
+  bool isShort = !tile.words && tile.factorStrideK.isConstant() &&
+                 tile.factorStrideK.getConstant() < unit;
+  int64_t ahead = isShort ? tile.factorStrideK.getConstant() : unit;
   VectorType type = emitter.getVectorType(lanes);
   for (int64_t vector = 0; vector < tile.vectors; ++vector) {
     SmallVector<std::pair<Value, Value>> x;
@@ -47,7 +54,10 @@ void StepEmitter::emitSegmentStep(const Bases &at, const SegmentTile &tile,
             emitter.add(emitter.add(emitter.mul(position, tile.factorStrideK),
                                     emitter.mul(q, tile.factorResultStride)),
                         vector * unit);
-        return emitter.offsetPointer(at.factor, offset, tile.factorElement);
+        Value pointer =
+            emitter.offsetPointer(at.factor, offset, tile.factorElement);
+        emitFactorPrefetch(pointer, (isShort ? index : vector) * ahead, ahead);
+        return pointer;
       };
       Value first, second;
       if (tile.words) {
@@ -97,7 +107,7 @@ SmallVector<Value> StepEmitter::emitSegmentSums(const Bases &at,
   auto emitStepsOfK = [&](Int first, int64_t number,
                           MutableArrayRef<Value> values) {
     for (int64_t index = 0; index < number; ++index)
-      emitSegmentStep(at, tile, emitter.add(first, index),
+      emitSegmentStep(at, tile, first, index,
                       values.slice(index % turns * count, count));
   };
   int64_t full = tile.sizeK / unrolled * unrolled;

@@ -11,6 +11,7 @@
 #include "kron/Machine/CPURates.h"
 #include "kron/Plan/Arrays.h"
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -205,13 +206,23 @@ static int64_t countLaneBytes(const CPUPlan &plan, FusedOp fused,
 }
 
 /// Multiply-adds of vectors that transposing an element of the input takes as
-/// long as, and the results for one that `groups` leave of it.
-static std::pair<double, double> getTransposingCosts(ArrayRef<StepGroup> groups,
+/// long as, and the results for one that `groups` leave of it. Squares that a
+/// row leaves empty take as long as full ones.
+static std::pair<double, double> getTransposingCosts(const CPUPlan &plan,
+                                                     FusedOp fused,
+                                                     ArrayRef<StepGroup> groups,
                                                      int64_t lanes) {
-  double own = llvm::Log2_64(lanes) + 1, growth = 1;
+  ArrayRef<int64_t> sizes = getArrayType(fused.getInit()).getShape();
+  double growth = 1,
+         results =
+             ShapedType::getNumElements(sizes.drop_front(plan.tiledAxis + 1));
   for (const StepGroup &group : groups)
     growth *= double(group.sizeN) / group.sizeK;
-  return {own, growth * own};
+  auto getCost = [&](double elements) {
+    double squares = std::ceil(elements / lanes) * lanes;
+    return (llvm::Log2_64(lanes) + 1) * squares / std::max(elements, 1.0);
+  };
+  return {getCost(results / growth), growth * getCost(results)};
 }
 
 /// Whether factors that are no powers of two are cheaper with lanes over rows,
@@ -234,7 +245,7 @@ static bool putsRowsInLanes(const CPUPlan &plan, FusedOp fused,
     return false;
   SmallVector<StepGroup> groups =
       chooseGroups(fused, lanes, caches, /*isFull=*/true);
-  auto [input, others] = getTransposingCosts(groups, lanes);
+  auto [input, others] = getTransposingCosts(plan, fused, groups, lanes);
   if (!plan.transposesInput)
     others += std::exchange(input, 0);
   // So does a tile of a transposed input either way.
@@ -297,7 +308,7 @@ static double getSplitCost(const CPUPlan &plan, FusedOp fused,
   }
   if (!plan.rowsInLanes)
     return cost;
-  auto [in, out] = getTransposingCosts(plan.groups, lanes);
+  auto [in, out] = getTransposingCosts(plan, fused, plan.groups, lanes);
   cost += in + out;
   // Of two buffers.
   if (2 * countLaneBytes(plan, fused, vectorBits) > caches.l1Bytes)
@@ -317,8 +328,9 @@ static double getSparseCost(const StepGroup &group, const GroupView &view,
 
 /// Whether the factors of a regrouped chain that fill vectors badly are cheaper
 /// with lanes over rows, two transpositions included.
-static bool putsRegroupedRowsInLanes(const CPUPlan &plan, int64_t lanes) {
-  auto [in, out] = getTransposingCosts(plan.groups, lanes);
+static bool putsRegroupedRowsInLanes(const CPUPlan &plan, FusedOp fused,
+                                     int64_t lanes) {
+  auto [in, out] = getTransposingCosts(plan, fused, plan.groups, lanes);
   double share = 1, own = 0, inLanes = in + out;
   for (auto [group, view] : llvm::zip_equal(plan.groups, plan.views)) {
     own += share *
@@ -370,7 +382,7 @@ std::variant<CPUPlan, std::string> kron::chooseAxes(FusedOp fused,
       getRowsInLanesReason(fused, *plan, lanes).empty())
     choices.rowsInLanes =
         isRegroupedChain
-            ? putsRegroupedRowsInLanes(*plan, lanes)
+            ? putsRegroupedRowsInLanes(*plan, fused, lanes)
             : putsRowsInLanes(*plan, fused, choices.vectorBits, caches);
   if (choices.rowsInLanes && !isRegroupedChain && !isGiven("steps"))
     setSteps(chooseGroups(fused, lanes, caches, /*isFull=*/true), choices);

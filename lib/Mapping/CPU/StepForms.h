@@ -62,7 +62,11 @@ inline int64_t getMostSegmentBytes(int64_t cacheBytes) {
 /// often enough to be worth it, and the length of segments.
 bool paysForSegments(int64_t sizeK, int64_t sizeN);
 int64_t chooseSegment(const StepLayout &step, const LoopNest &nest,
-                      const StepBudget &budget);
+                      bool isFactorFar, const StepBudget &budget);
+/// Elements ahead of its loads that a factor of `factorBytes` is prefetched; 0:
+/// it comes in time by itself.
+int64_t chooseFactorAhead(const StepLayout &step, const LoopNest &nest,
+                          int64_t factorBytes, const StepBudget &budget);
 int64_t choosePackedK(const StepLayout &step, const LoopNest &nest,
                       const StepBudget &budget);
 

@@ -45,6 +45,7 @@ private:
                    const StepBudget &budget);
   void chooseFibre(unsigned index, const StepLayout &step,
                    const StepBudget &budget);
+  int64_t countFactorElements(unsigned index);
   void setShape(unsigned index, TileShape shape);
   void goAlong(unsigned index, const StepLayout &step,
                const StepBudget &budget);
@@ -170,12 +171,15 @@ void StepPlanner::chooseFibre(unsigned index, const StepLayout &step,
     chosen.sharingRows = chooseSharingRows(step, nest);
 }
 
+int64_t StepPlanner::countFactorElements(unsigned index) {
+  ModeProductOp product = plan.groups[index].products.front();
+  return getArrayType(product.getFactor()).getNumElements();
+}
+
 void StepPlanner::chooseLanes(unsigned index, const StepLayout &step) {
   CPUStepChoices &chosen = choices.steps[index];
   const StepGroup &group = plan.groups[index];
-  ModeProductOp product = group.products.front();
-  int64_t factorBytes = getArrayType(product.getFactor()).getNumElements() *
-                        getComputedBytes(fused);
+  int64_t factorBytes = countFactorElements(index) * getComputedBytes(fused);
   bool isCopyLarge = chosen.convertsFactor && factorBytes > caches.l2Bytes;
   chosen.lanes = chooseStepLanes(step, countFactorUses(plan, fused, group),
                                  isCopyLarge, chosen);
@@ -203,25 +207,33 @@ void StepPlanner::chooseStep(unsigned index, const StepLayout &step) {
   }
   LoopNest nest = getLoopNest(step);
   TileChoice choice = getTileChoice(index, budget);
+  // As it is loaded, of all positions of the axes that it varies on.
+  int64_t factorBytes =
+      countFactorElements(index) * getFactorElementBytes(step);
   switch (getMapping(step, nest)) {
   case StepMapping::Inner:
     return chooseInner(index, step, budget);
   case StepMapping::Varying:
     if (!isGiven(index, "segment"))
-      chosen.segment = chooseSegment(step, nest, budget);
-    if (chosen.segment && !isGiven(index, "packed_k"))
+      chosen.segment =
+          chooseSegment(step, nest, factorBytes > caches.l2Bytes, budget);
+    // What is prefetched is read where it lies.
+    if (chosen.segment && !chosen.factorAhead && !isGiven(index, "packed_k"))
       chosen.packedK = choosePackedK(step, nest, budget);
-    return setShape(index, chooseVaryingShape(step, nest, choice));
+    setShape(index, chooseVaryingShape(step, nest, choice));
+    break;
   case StepMapping::Fibre:
     return chooseFibre(index, step, budget);
   case StepMapping::K:
     if (!isGiven(index, "reads_pairs"))
       chosen.readsPairs = isWorthPairs(step, nest, budget);
-    return;
+    break;
   case StepMapping::Repeat:
   case StepMapping::Unsupported:
-    return;
+    break;
   }
+  if (!isGiven(index, "factor_ahead"))
+    chosen.factorAhead = chooseFactorAhead(step, nest, factorBytes, budget);
 }
 
 /// Where the factor of the only group depends on the innermost axis, tiles take

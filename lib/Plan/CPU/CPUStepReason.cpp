@@ -190,6 +190,11 @@ std::string StepVerifier::getMappingReason(const StepLayout &step,
   if (fields.readsPairs && !(isK && canReadPairs(step, getGroupSize(nest))))
     return "cannot have reads_pairs = 1: no pairs of bf16 lie along the "
            "contracted axis of the factor";
+  if (fields.factorAhead &&
+      (planned.usesTiles || !readsFactorWhereItLies(step, nest)))
+    return quote("factor_ahead", fields.factorAhead) +
+           ": the factor is not read where it lies, in segments or by lanes "
+           "over the contracted axis or over rows";
   return getRemainderReason(step, nest);
 }
 

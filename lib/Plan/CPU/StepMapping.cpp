@@ -349,6 +349,39 @@ bool kron::canPackInSegments(const LoopNest &nest, const SegmentShape &shape) {
   return findSharedAxis(nest) >= 0 && !shape.pairs && shape.vectors == 1;
 }
 
+int64_t kron::getRepeatResults(const StepLayout &step, int64_t size,
+                               int64_t repeats) {
+  int64_t lanes = getMaxLanes(step);
+  int64_t vectors = llvm::divideCeil(std::min(lanes, size) * repeats, lanes);
+  // Registers hold the accumulators, a vector of the factor per q, an X, a
+  // shuffled factor and the numbers of lanes for every shuffle.
+  int64_t registers = step.vectorBits == 512 ? 32 : 16;
+  return std::max<int64_t>(1, (registers - 4 - vectors) / (vectors + 1));
+}
+
+int64_t kron::getFactorElementBytes(const StepLayout &step) {
+  // Complex numbers are pairs of what they are computed in.
+  bool isConverted = step.factor.element && step.elementParts == 1;
+  return isConverted ? getElementBytes(step.factor.element) : step.elementBytes;
+}
+
+bool kron::readsFactorWhereItLies(const StepLayout &step,
+                                  const LoopNest &nest) {
+  switch (getMapping(step, nest)) {
+  case StepMapping::K:
+  case StepMapping::Repeat:
+    return true;
+  case StepMapping::Varying:
+    return step.choices->segment && !step.choices->packedK &&
+           !needsPacking(step);
+  case StepMapping::Inner:
+  case StepMapping::Fibre:
+  case StepMapping::Unsupported:
+    return false;
+  }
+  llvm_unreachable("covered switch");
+}
+
 int64_t kron::getSegmentRows(const StepLayout &step, const LoopNest &nest) {
   int64_t rows = getSharedSize(nest);
   return rows < 0 ? step.usualRows : rows;

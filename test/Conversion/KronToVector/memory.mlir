@@ -144,6 +144,22 @@ func.func @streamed(%x: memref<?x64xf32>, %f: memref<64x64xf32>, %y: memref<?x64
 
 // -----
 
+// Verify that results of 16 bits, of which a vector of 256 bits fills a quarter of a line, are stored as usual.
+// CHECK-LABEL: func.func private @quarters_of_lines_fused
+// CHECK: llvm.store
+// CHECK-NOT: nontemporal
+// CHECK: return
+func.func @quarters_of_lines(%x: memref<64x4x512xf16>, %f: memref<4x4xf16>, %y: memref<64x4x512xf16>) {
+  kron.fused ins(%x, %f : memref<64x4x512xf16>, memref<4x4xf16>) outs(%y : memref<64x4x512xf16>) attributes {plan = #kron.cpu_plan<vector_bits = 256, stream_bytes = 4096, staging = 0>} {
+  ^bb0(%t: tensor<64x4x512xf16>, %a: tensor<4x4xf16>, %o: tensor<64x4x512xf16>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x4x512xf16>) factor(%a [p, q] : tensor<4x4xf16>) outs(%o : tensor<64x4x512xf16>) -> tensor<64x4x512xf16>
+    kron.yield %1 : tensor<64x4x512xf16>
+  }
+  return
+}
+
+// -----
+
 // Verify that rows which end within a vector, but follow each other, go with non-temporal stores from
 // a copy of a tile's result in the scratch (two of 48 rows of 480 bytes, which take turns),
 // which is whole lines. The copy of the tile before is stored by register tiles, up to 12 lines

@@ -183,6 +183,39 @@ func.func @packed_blocks(%x: memref<12x16x20xf32>, %f: memref<3x16x20xf32>, %y: 
 
 // -----
 
+// Verify that loads of a factor which two rows read where it lies prefetch what comes 512 elements later.
+// CHECK-LABEL: func.func private @factor_ahead_fused(
+// CHECK: %[[AHEAD:.*]] = llvm.getelementptr %[[LOADED:.*]][512] : (!llvm.ptr) -> !llvm.ptr, f32
+// CHECK: llvm.intr.prefetch{{.*}}%[[AHEAD]])
+// CHECK: llvm.load %[[LOADED]]
+func.func @factor_ahead(%x: memref<2x512xf32>, %f: memref<64x512xf32>, %y: memref<2x64xf32>) {
+  kron.fused ins(%x, %f : memref<2x512xf32>, memref<64x512xf32>) outs(%y : memref<2x64xf32>) attributes {plan = #kron.cpu_plan<steps = [{lanes = 1, factor_ahead = 512}]>} {
+  ^bb0(%t: tensor<2x512xf32>, %a: tensor<64x512xf32>, %o: tensor<2x64xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<2x512xf32>) factor(%a [q, p] : tensor<64x512xf32>) outs(%o : tensor<2x64xf32>) -> tensor<2x64xf32>
+    kron.yield %1 : tensor<2x64xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that of a factor whose rows take 32 bytes for each p, of 13 q, one of two p prefetches a line.
+// CHECK-LABEL: func.func private @lines_ahead_fused(
+// CHECK: scf.for
+// CHECK-COUNT-13: llvm.intr.prefetch
+// CHECK-NOT: llvm.intr.prefetch
+// CHECK: scf.yield
+func.func @lines_ahead(%x: memref<8x8x3xf32>, %f: memref<13x8x8xf32>, %y: memref<13x8x3xf32>) {
+  kron.fused ins(%x, %f : memref<8x8x3xf32>, memref<13x8x8xf32>) outs(%y : memref<13x8x3xf32>) attributes {plan = #kron.cpu_plan<steps = [{lanes = 2, factor_ahead = 832}]>} {
+  ^bb0(%t: tensor<8x8x3xf32>, %a: tensor<13x8x8xf32>, %o: tensor<13x8x3xf32>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<8x8x3xf32>) factor(%a [q, p, 1] : tensor<13x8x8xf32>) outs(%o : tensor<13x8x3xf32>) -> tensor<13x8x3xf32>
+    kron.yield %1 : tensor<13x8x3xf32>
+  }
+  return
+}
+
+// -----
+
 // Verify that a block of 13 of 26 q goes along four positions of the axis outside of the columns before the next one.
 // CHECK-LABEL: func.func private @along_axis_fused(
 // CHECK: scf.for {{.*}} to %c26_i64 step %c13_i64

@@ -75,6 +75,9 @@ struct CPUStepChoices {
   /// Whether what it reads lies beyond the second-level cache, so that what
   /// later register tiles take of it is prefetched.
   bool isSourceFar = false;
+  /// Elements from what is loaded of a factor that is read where it lies to
+  /// what is prefetched of it; 0: nothing is.
+  int64_t factorAhead = 0;
   /// Whether its factor is converted to the type of sums before it is used, not
   /// where it is loaded.
   bool convertsFactor = false;
@@ -99,6 +102,7 @@ struct CPUStepChoices {
     visit("packed_k", choices.packedK);
     visit("reads_pairs", choices.readsPairs);
     visit("far", choices.isSourceFar);
+    visit("factor_ahead", choices.factorAhead);
     visit("converts_factor", choices.convertsFactor);
   }
 };

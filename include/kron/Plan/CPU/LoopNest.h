@@ -169,6 +169,17 @@ int64_t getSegmentK(const StepLayout &step, const SegmentShape &shape);
 int64_t getSegmentRowElements(const StepLayout &step,
                               const SegmentShape &shape);
 
+/// Results of a block of the repeat mapping, whose lanes run over `size`
+/// positions, each with `repeats` rows.
+int64_t getRepeatResults(const StepLayout &step, int64_t size, int64_t repeats);
+
+/// Bytes of an element of the factor as it lies.
+int64_t getFactorElementBytes(const StepLayout &step);
+
+/// Whether a step loads its factor where it lies, in vectors that few rows
+/// share, so that what is loaded later can be prefetched.
+bool readsFactorWhereItLies(const StepLayout &step, const LoopNest &nest);
+
 /// The axis of `step` that the factor varies on and is contiguous along, or
 /// -1.
 int getContiguousAxis(const StepLayout &step);
