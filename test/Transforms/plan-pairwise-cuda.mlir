@@ -23,7 +23,7 @@ func.func @short(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
 // CHECK-LABEL: func @tiles(
 // CHECK: #kron.dispatch<[<kernel = pairwise, min_k = 62, {{.*}}, k_step = 8, thread_rows = {{[0-9]+}}, thread_columns = {{[0-9]+}}, products = 1,
 // CHECK-SAME: <kernel = pairwise, threads = 128, {{.*}}thread_rows = 8, thread_columns = 4, symmetric = 1>]>
-// CHECK: threads = 256, ctas_per_sm = 4, stages = 2, k_step = 64, thread_rows = 4, thread_columns = 2, symmetric = 1, polynomials = 11>
+// CHECK: threads = 128, ctas_per_sm = 3, stages = 2, k_step = 64, thread_rows = 8, thread_columns = 8, symmetric = 1, polynomials = 9>
 // CHECK: k_step = 32, thread_rows = 2, thread_columns = 2>
 // CHECK: k_step = 8, thread_rows = 8, thread_columns = 8>
 // REMARK: Remark="kernel pairwise, bound by memory"
@@ -73,13 +73,13 @@ func.func @products(%a: memref<?x3xf32>, %v: memref<?x1xf32>, %y: memref<?x1xf32
 // CHECK-LABEL: func @given(
 // CHECK: #kron.gpu_plan<kernel = pairwise, threads = 512, ctas_per_sm = 1, {{.*}}thread_rows = 8, thread_columns = 8, symmetric = 1>
 // CHECK: k_step = 32, thread_rows = 2, thread_columns = 16, column_threads = 8, symmetric = 1>
-// CHECK: threads = 32, ctas_per_sm = 28, stages = 4, k_step = 8, thread_rows = 3, thread_columns = 2, symmetric = 1, polynomials = 11>
+// CHECK: threads = 32, ctas_per_sm = 28, stages = 4, k_step = 8, thread_rows = 3, thread_columns = 2, symmetric = 1>
 // CHECK: #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 24, thread_rows = 3, thread_columns = 5>
 func.func @given(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
   kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {plan = #kron.gpu_plan<threads = 512>}
   kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
     {plan = #kron.gpu_plan<kernel = pairwise, thread_rows = 2, column_threads = 8, k_step = 32>}
-  kron.pairwise pow_diff(1.3) ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+  kron.pairwise pow_diff(0.7) ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
     {plan = #kron.gpu_plan<kernel = pairwise, threads = 32, stages = 4, thread_rows = 3, thread_columns = 2>}
   kron.pairwise abs_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
     {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 24, thread_rows = 3, thread_columns = 5>}
@@ -91,7 +91,7 @@ func.func @given(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
 // whose K is short. Rows of up to four positions stay in registers of a product.
 // CHECK-LABEL: func @matrix_products(
 // CHECK: min_k = 52, {{.*}}wgmma = 1, k_step = 32, {{.*}}products = 3, column_threads = 4, symmetric = 1>,
-// CHECK-SAME: <kernel = pairwise, threads = 128, ctas_per_sm = 2, stages = 2, k_step = 32, thread_rows = 8, thread_columns = 16, symmetric = 1>]>
+// CHECK-SAME: <kernel = pairwise, threads = 128, ctas_per_sm = 3, stages = 2, k_step = 32, thread_rows = 8, thread_columns = 8, symmetric = 1>]>
 // CHECK: wgmma = 1, k_step = 32, {{.*}}products = 1, column_threads = 4, symmetric = 1>
 // CHECK: stages = 2, k_step = 32, thread_rows = 8, thread_columns = 16, symmetric = 1>
 // CHECK: min_k = 52, {{.*}}wgmma = 1, k_step = 32, {{.*}}products = 3, column_threads = 4, {{[^>]*}}split_ctas = {{[0-9]+}}>,

@@ -105,3 +105,15 @@ func.func @short(%a: memref<9000x3xf32>, %b: memref<9000x8xf32>, %y: memref<9000
   }
   return
 }
+
+// Verify batches of small matrices: both halves where rows are copied and tiles stored for less than a second store saves, one half where the function takes longer.
+// CHECK-LABEL: func.func @batches(
+// CHECK:         abs_diff{{.*}}thread_rows = 8, thread_columns = 4>
+// CHECK:         abs_diff{{.*}} symmetric = 1
+// CHECK:         pow_diff{{.*}} symmetric = 1
+func.func @batches(%a: memref<512x300x20xf32>, %y: memref<512x300x300xf32>, %b: memref<512x300x64xf32>) {
+  kron.pairwise abs_diff ins(%a, %a : memref<512x300x20xf32>, memref<512x300x20xf32>) outs(%y : memref<512x300x300xf32>)
+  kron.pairwise abs_diff ins(%b, %b : memref<512x300x64xf32>, memref<512x300x64xf32>) outs(%y : memref<512x300x300xf32>)
+  kron.pairwise pow_diff(1.3) ins(%a, %a : memref<512x300x20xf32>, memref<512x300x20xf32>) outs(%y : memref<512x300x300xf32>)
+  return
+}

@@ -31,7 +31,7 @@ static constexpr int64_t kWarpThreads = 32, kWarpgroupThreads = 128;
 /// Those that split an element of the matrix, those that store one a second
 /// time, and those in whose time it is stored by way of shared memory.
 static constexpr double kSplitInstructions = 3, kStoreInstructions = 6,
-                        kMirrorInstructions = 28;
+                        kMirrorInstructions = 30;
 
 /// Positions along a dimension; those of many if it is open.
 static double getSize(Value array, unsigned dim, const PairwiseTiles &tiles) {
@@ -260,6 +260,22 @@ static ProductTime countProductInstructions(const PairProblem &problem,
   return {steps * units, 0, steps * perStep, finish};
 }
 
+/// Instructions of a thread to copy the rows of a tile and to wait for them,
+/// where it computes the function: one turn more than there are steps along K.
+static double countStepInstructions(const PairProblem &problem,
+                                    const PairwisePlan &plan,
+                                    const PairwiseTiles &tiles) {
+  int64_t bytes = problem.elementBytes;
+  int64_t stepK = plan.stepK ? plan.stepK : tiles.stepBytes / bytes;
+  double turns = std::ceil(problem.sizeK / static_cast<double>(stepK)) + 1;
+  // Of f32, 16 bytes of a row of A are four copies.
+  auto copies = static_cast<double>((bytes == 4 ? 4 : 1) * plan.getTileRows() +
+                                    plan.getTileColumns());
+  double copied = copies * problem.sizeK * static_cast<double>(bytes) / 16 /
+                  static_cast<double>(plan.threads);
+  return turns * kBlockInstructions + copied * kCopyInstructions;
+}
+
 /// What `lhs` and `rhs` take where as many as `count` that do both fill each
 /// other's gaps.
 static double fillGaps(double lhs, double rhs, double count) {
@@ -288,6 +304,8 @@ PairTime kron::estimatePairs(const PairProblem &problem,
     perTile +=
         problem.sizeK * (elements * problem.inner +
                          loads * static_cast<double>(tiles.loadInstructions));
+    if (!plan.keepsRows)
+      perTile += countStepInstructions(problem, plan, tiles);
   }
   if (plan.keepsRows) {
     // Blocks that arrive together are waited for together.
@@ -331,8 +349,14 @@ PairTime kron::estimatePairs(const PairProblem &problem,
     auto across = static_cast<double>(plan.getTileColumns() / common);
     double left = (rowTiles - 1) * up / across - (1 - 1 / across);
     matrixTiles -= rowTiles / 2 * std::max(left, 0.0);
-    perTile +=
-        elements * (plan.products ? kStoreInstructions : kMirrorInstructions);
+    // Rows of tiles share numbers by twos: of an odd one half have no tile, and
+    // CTAs unequal parts of the others, by about half of these.
+    matrixTiles *= 0.5 + std::ceil(rowTiles / 2) / rowTiles;
+    // Threads wait for each other in front of what they store by way of shared
+    // memory, and behind it.
+    perTile += plan.products
+                   ? elements * kStoreInstructions
+                   : elements * kMirrorInstructions + 2 * kBlockInstructions;
   }
   double count = problem.batch * passes * matrixTiles;
   auto resident = static_cast<double>(machine.numSMs * plan.ctasPerSM);
@@ -346,7 +370,9 @@ PairTime kron::estimatePairs(const PairProblem &problem,
        (problem.rows + problem.columns) * problem.sizeK) *
       static_cast<double>(problem.elementBytes));
   double launches = plan.products ? 1.0 + tiles.packingKernels : 1.0;
+  // A tile is stored behind its steps, while other CTAs of the SM compute.
   time.total = resources.getLaunchSeconds(launches) +
-               std::max(time.arithmetic, time.memory);
+               (plan.products ? std::max(time.arithmetic, time.memory)
+                              : fillGaps(time.arithmetic, time.memory, ctas));
   return time;
 }
