@@ -91,8 +91,8 @@ static const Example kSparseColumns{"f32", {16, 40, 8, 60}, {1}, {}, {0, 2}};
 static const Example kLongVarying{"f32", {40, 32, 37}, {1}, {}, {2}};
 static const Example kVaryingRow{"f32", {1, 32, 37}, {1}, {}, {2}};
 static const Example kFactorOutside{"f64", {10, 7, 44, 17}, {1, 3}};
-static const Example kFewRows{
-    "f32", {2, 512}, {1}, {}, {}, /*isTransposed=*/true};
+static const Example kFewRows{"f32", {2, 512}, {1},
+                              {},    {},       /*isTransposed=*/true};
 
 TEST_F(CPUPlanners, CompletePlansStayAsTheyAre) {
   for (const Example &example :
