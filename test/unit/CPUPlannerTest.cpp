@@ -90,8 +90,9 @@ static const Example kWide{"f32", {-1, 128}, {1}};
 static const Example kSparseColumns{"f32", {16, 40, 8, 60}, {1}, {}, {0, 2}};
 static const Example kLongVarying{"f32", {40, 32, 37}, {1}, {}, {2}};
 static const Example kVaryingRow{"f32", {1, 32, 37}, {1}, {}, {2}};
-static const Example kFewRows{
-    "f32", {2, 512}, {1}, {}, {}, /*isTransposed=*/true};
+static const Example kFactorOutside{"f64", {10, 7, 44, 17}, {1, 3}};
+static const Example kFewRows{"f32", {2, 512}, {1},
+                              {},    {},       /*isTransposed=*/true};
 
 TEST_F(CPUPlanners, CompletePlansStayAsTheyAre) {
   for (const Example &example :
@@ -335,6 +336,9 @@ TEST_F(CPUPlanners, WhatARegionWouldNotHonourIsAnError) {
       {kLongVarying,
        "steps = [{segment = 1, packed_k = 4, factor_ahead = 512}]",
        "cannot have factor_ahead = 512: the factor is not read where it lies"},
+      {kFactorOutside, "tiled_axis = 2, tile = 4, rows_in_lanes = 1",
+       "cannot have rows_in_lanes = 1: a factor is applied outside of the "
+       "tiled axis"},
       {kColumns, "steps = [{chunk = 8}, {}]", "cannot have chunk = 8"},
       {kWide, "steps = [{sharing_rows = 4}]", "cannot have sharing_rows = 4"},
       {kColumns, "steps = [{remainder = [8, 1, 1]}, {}]",

@@ -219,6 +219,10 @@ std::string kron::getRowsInLanesReason(FusedOp fused, const CPUPlan &plan,
                                        int64_t lanes) {
   if (plan.tiledAxis < 0 || plan.isTiledInnermost())
     return "the tiled axis does not lie outside";
+  // What is transposed are rows inside of it.
+  for (const StepGroup &group : plan.groups)
+    if (static_cast<int>(group.axis) < plan.tiledAxis)
+      return "a factor is applied outside of the tiled axis";
   Value input = fused.getInputs().front();
   ShapedType init = getArrayType(fused.getInit());
   Type element = init.getElementType();
