@@ -41,7 +41,7 @@ CHANGED = (
       "st.global": (0,), "fma.rn": (0,)}),
     (product("mkm", "f64", [(16, 16)] * 3, 3), "sm_80",
      {"bar.sync": (0, 1), "bar.warp.sync": (0,), "cp.async.wait_group": (0,), "st.shared": (0,), "mma.sync": (0,)}),
-    (product("mkm", "f32", [(24, 40), (17, 16)], 9), "sm_90a",
+    (product("mkm", "f32", [(24, 40), (17, 16)], 41), "sm_90a",
      {"bar.sync": (0, 1, 2), "fence.proxy.async": (1,), "griddepcontrol.wait": (0,), "cp.async.c": (0,),
       "wgmma.commit_group": (0, 1), "wgmma.wait_group": (0, 1), "cp.async.commit_group": (0,)}),
     (product("mkm", "f32", [(40, 24)], 100, **ptx_cases.pieces("k_piece = 32, stages = 3, tile = 16, threads = 128")),

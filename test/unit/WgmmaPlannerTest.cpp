@@ -112,7 +112,9 @@ TEST_F(GPUPlanners, WgmmaRegionsThatNoKernelTakesHaveNoTime) {
   EXPECT_FALSE(estimateRegion({"f64", {1000, 32, 32}, {1, 2}}));
   EXPECT_FALSE(estimateRegion({"f32", {1000, 150, 20}, {1, 2}}));
   EXPECT_TRUE(estimateRegion({"f32", {1000, 150, 20}, {1}}));
-  EXPECT_FALSE(estimateRegion({"f16", {1000, 150, 20}, {1}}));
+  EXPECT_TRUE(estimateRegion({"f16", {1000, 150, 20}, {1}}));
+  EXPECT_FALSE(estimateRegion({"f16", {1000, 150, 20}, {1, 2}}));
+  EXPECT_FALSE(estimateRegion({"f16", {1000, 520, 20}, {1}}));
   EXPECT_FALSE(
       estimateWgmmaRegion(describeProblem(build(kCubes)), getMachine("l4")));
 }

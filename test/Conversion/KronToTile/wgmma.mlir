@@ -247,12 +247,12 @@ func.func @one_row(%x: memref<1x4096xbf16>, %f: memref<128x1xbf16>, %y: memref<1
 
 // -----
 
-// Verify that 16-bit elements go by twos where columns are even, both ways.
+// Verify that 16-bit elements go by twos where columns are even, both ways, unless results go through shared memory.
 // CHECK-LABEL: gpu.func @twos_0(
 // CHECK:         tile.copy %{{.*}} bytes 4 fill
 // CHECK:         tile.store %{{.*}} along [0] box [33, 64] bytes 4
 func.func @twos(%x: memref<21x67418xf16>, %f: memref<33x21xf16>, %y: memref<33x67418xf16>) {
-  kron.kmm ins(%x : memref<21x67418xf16>) factors(%f : memref<33x21xf16>) outs(%y : memref<33x67418xf16>) {plan = #kron.gpu_plan<kernel = wgmma>}
+  kron.kmm ins(%x : memref<21x67418xf16>) factors(%f : memref<33x21xf16>) outs(%y : memref<33x67418xf16>) {plan = #kron.gpu_plan<kernel = wgmma, shared_store = 0>}
   return
 }
 
