@@ -437,6 +437,24 @@ gpu.module @kron_gpu {
 // -----
 
 gpu.module @kron_gpu {
+  gpu.func @contract_pieces_c12_late(%x: !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, %f: !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, %y: !tile.view<?x2x1x24xf32, [48, 24, 0, 1]>, %n: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %r = tile.alloc : !tile.ring<2 of <5x64xf32>>
+    %q = tile.alloc : !tile.ring<2 of <16x64xf32>>
+    tile.copy_pieces %x to %r and %f to %q pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 64], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 1, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 1, 2], rows = 5, split = true, narrow = true, partial = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.ring<2 of <5x64xf32>> and !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<2 of <16x64xf32>>
+    %g = tile.alloc : !tile.buffer<256xf32>
+    tile.for %t to %n : i32 {
+      // expected-error @+1 {{expects its buffer in front of the tile.copy_pieces of its ring}}
+      %s = tile.contract_pieces %x[%t], %f in %r and %q sums %g along 3 pieces <sizes = [16, 1, 1, 64], block = [16, 1, 1, 64], axes = [0, 1, 2, 3], warps = 2, bytes = 16, ahead = 1, chunks = <bytes = 16, k = 4, lanes = 1, tiles = [1, 2], warps = [1, 1, 2], rows = 5, split = true, narrow = true, partial = true>> : !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, !tile.ring<2 of <5x64xf32>> and !tile.ring<2 of <16x64xf32>> sums !tile.buffer<256xf32> -> !tile.fragment<1x16x1x1x16xf32, mma.m16n8k8.tf32>
+      tile.store %s to %y[%t] along [3] box [16, 1, 1, 16] bytes 16 axes [0, 1, 2, 3] : !tile.fragment<1x16x1x1x16xf32, mma.m16n8k8.tf32>, !tile.view<?x2x1x24xf32, [48, 24, 0, 1]>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
   gpu.func @contract_pieces_c12_none(%x: !tile.view<?x2x1x40xf32, [80, 40, 0, 1]>, %f: !tile.view<2x1x24x40xf32, [960, 0, 40, 1]>, %y: !tile.view<?x2x1x24xf32, [48, 24, 0, 1]>, %n: i32) kernel
       attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
     %r = tile.alloc : !tile.ring<3 of <16x32xf32>>

@@ -520,6 +520,17 @@ LogicalResult tile::verifyChunkSums(ContractPiecesOp op) {
               "whole copies and operands of warpgroups, if there are some, but "
               "got "
            << (buffer ? Type(buffer) : Type(NoneType::get(op.getContext())));
+  // contract_pieces_c12: what starts to copy pieces knows where they are put in
+  // order.
+  Operation *alloc = buffer ? op.getSumsOf().getDefiningOp() : nullptr;
+  for (Operation *user : op.getRing().getUsers()) {
+    Operation *start = isa<CopyPiecesOp>(user) && alloc
+                           ? alloc->getBlock()->findAncestorOpInBlock(*user)
+                           : nullptr;
+    if (start && !alloc->isBeforeInBlock(start))
+      return op.emitOpError("expects its buffer in front of the "
+                            "tile.copy_pieces of its ring");
+  }
   return success();
 }
 

@@ -178,7 +178,8 @@ def Tile_ContractPiecesOp
     12. The sums are a tile with results in place of K, of the product's atom, up to 64
         groups of four in a lane, 32 of f64; `sums_of` is a buffer for those of all warps
         but the first ones, if some share K, for staged results, for chunks of whole copies,
-        and for packed operands, that nothing else uses.
+        and for packed operands, that nothing else uses, and stands in front of what starts
+        to copy pieces.
     13. A kept factor is a slot from `tile.wait` of pieces that a `tile.copy` of the same
         factor and pieces has filled; the loop over tiles is that of a segment, whose loop has
         the factor's parts, and has the segment's tiles. Warps do not share K then, and there
