@@ -18,9 +18,9 @@ fi
 shift
 "$root/tools/setup.sh" kron_python
 python=$build/venv/bin/python
-if ! "$python" -c "import sklearn" 2>/dev/null; then
+if ! "$python" -c "import sklearn.datasets" 2>/dev/null; then
   echo "demo: installing scikit-learn"
-  grep -E '^(joblib|scikit-learn|scipy|threadpoolctl)==' "$root/tools/requirements-torch.txt" |
+  grep -E '^(cloudpickle|joblib|narwhals|scikit-learn|scipy|threadpoolctl)==' "$root/tools/requirements-torch.txt" |
     "$build/venv/bin/pip" install -q --disable-pip-version-check --no-deps -r /dev/stdin
 fi
 mkdir -p "$build/examples"
