@@ -489,6 +489,46 @@ func.func @whole_in_pieces(%x: memref<1000x33xf32>, %f: memref<33x33xf32>, %y: m
 
 // -----
 
+func.func @shares_of_whole_tiles(%x: memref<1000x300xf32>, %f: memref<300x300xf32>, %y: memref<1000x300xf32>) {
+  // expected-error @below {{wgmma: expects k_piece to be positive where CTAs share the columns of a factor, but got 0}}
+  kron.fused ins(%x, %f : memref<1000x300xf32>, memref<300x300xf32>) outs(%y : memref<1000x300xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = wgmma, tile = 64, threads = 384, ctas_per_sm = 1, stages = 3, k_piece = 0>} {
+  ^bb0(%t: tensor<1000x300xf32>, %b: tensor<300x300xf32>, %o: tensor<1000x300xf32>):
+    %0 = kron.mode_product axis(1) ins(%t : tensor<1000x300xf32>) factor(%b [p, q] : tensor<300x300xf32>) outs(%o : tensor<1000x300xf32>) -> tensor<1000x300xf32>
+    kron.yield %0 : tensor<1000x300xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @shared_of_shares(%x: memref<1000x333xf16>, %f: memref<333x333xf16>, %y: memref<1000x333xf16>) {
+  // expected-error @below {{wgmma: expects shared_store to be 0 where CTAs share the columns of a factor, but got 1}}
+  kron.fused ins(%x, %f : memref<1000x333xf16>, memref<333x333xf16>) outs(%y : memref<1000x333xf16>)
+      attributes {plan = #kron.gpu_plan<kernel = wgmma, tile = 64, threads = 256, ctas_per_sm = 1, stages = 1, shared_store = 1>} {
+  ^bb0(%t: tensor<1000x333xf16>, %b: tensor<333x333xf16>, %o: tensor<1000x333xf16>):
+    %0 = kron.mode_product axis(1) ins(%t : tensor<1000x333xf16>) factor(%b [p, q] : tensor<333x333xf16>) outs(%o : tensor<1000x333xf16>) -> tensor<1000x333xf16>
+    kron.yield %0 : tensor<1000x333xf16>
+  }
+  return
+}
+
+// -----
+
+func.func @large_beside_another(%x: memref<1000x200x8xf16>, %f: memref<200x200xf16>, %g: memref<8x8xf16>, %y: memref<1000x200x8xf16>) {
+  // expected-error @below {{wgmma: a factor of more than 128 rows or columns is not alone}}
+  kron.fused ins(%x, %f, %g : memref<1000x200x8xf16>, memref<200x200xf16>, memref<8x8xf16>) outs(%y : memref<1000x200x8xf16>)
+      attributes {plan = #kron.gpu_plan<kernel = wgmma>} {
+  ^bb0(%t: tensor<1000x200x8xf16>, %b: tensor<200x200xf16>, %c: tensor<8x8xf16>, %o: tensor<1000x200x8xf16>):
+    %0 = kron.mode_product axis(2) ins(%t : tensor<1000x200x8xf16>) factor(%c [p, q] : tensor<8x8xf16>) outs(%o : tensor<1000x200x8xf16>) -> tensor<1000x200x8xf16>
+    %1 = kron.mode_product axis(1) ins(%0 : tensor<1000x200x8xf16>) factor(%b [p, q] : tensor<200x200xf16>) outs(%o : tensor<1000x200x8xf16>) -> tensor<1000x200x8xf16>
+    kron.yield %1 : tensor<1000x200x8xf16>
+  }
+  return
+}
+
+// -----
+
 func.func @quantized_shared(%x: memref<1000x33xf16>, %f: memref<33x33xf16>, %y: memref<1000x33xf16>) {
   // expected-error @below {{wgmma: expects shared_store to be 0 where rows are quantized, but got 1}}
   kron.fused ins(%x, %f : memref<1000x33xf16>, memref<33x33xf16>) outs(%y : memref<1000x33xf16>)
