@@ -117,3 +117,16 @@ func.func @batches(%a: memref<512x300x20xf32>, %y: memref<512x300x300xf32>, %b: 
   kron.pairwise pow_diff(1.3) ins(%a, %a : memref<512x300x20xf32>, memref<512x300x20xf32>) outs(%y : memref<512x300x300xf32>)
   return
 }
+
+// Verify that one half is computed of matrices that are one tile, too, where some elements are of a table: an element and that across
+// the diagonal would differ in their last bits.
+// CHECK-LABEL: func.func @tables(
+// CHECK-COUNT-2: pow_diff{{.*}} symmetric = 1, polynomials
+// CHECK:         pow_diff
+// CHECK-NOT:     symmetric
+func.func @tables(%a: memref<3x33x20xf32>, %y: memref<3x33x33xf32>, %b: memref<201x60xf32>, %z: memref<201x201xf32>) {
+  kron.pairwise pow_diff(1.3) ins(%a, %a : memref<3x33x20xf32>, memref<3x33x20xf32>) outs(%y : memref<3x33x33xf32>)
+  kron.pairwise pow_diff(1.5) ins(%b, %b : memref<201x60xf32>, memref<201x60xf32>) outs(%z : memref<201x201xf32>)
+  kron.pairwise pow_diff(3.0) ins(%a, %a : memref<3x33x20xf32>, memref<3x33x20xf32>) outs(%y : memref<3x33x33xf32>)
+  return
+}

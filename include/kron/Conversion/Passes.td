@@ -293,10 +293,10 @@ def KronExpandMath : Pass<"kron-expand-math"> {
   let description = [{
     Replaces `math.exp`, `exp2`, `expm1`, `log`, `log2`, `log10`, `log1p`, `tanh`
     and `erf` by polynomials, accurate to two units in the last place of f32 and
-    f64, and likewise `powf` of an `absf` with a positive constant exponent p, to
-    4 + p units; f16 and bf16 are computed in f32. Operations with an instruction stay;
-    all others of the dialect are errors, unless `ignore-others` leaves them to
-    a later pass.
+    f64, and likewise `powf` of an `absf` with a constant exponent p other than 0, to
+    4 + |p| units; f16 and bf16 are computed in f32. Operations with an
+    instruction stay; all others of the dialect are errors, unless `ignore-others`
+    leaves them to a later pass.
   }];
   let options = [
     Option<"ignoreOthers", "ignore-others", "bool", /*default=*/"false",

@@ -302,9 +302,9 @@ Value MathBuilder::power(Value x, double exponent) {
   // p (e + log2(1 + f)) = n + r: e and n are integers, so that little is lost.
   Value fraction = mul(p, log2OnePlus(f));
   Value whole = fma(p, e, fraction);
-  // Powers up to 1 are numbers; beyond these exponents the result is 0 or
-  // infinite.
-  bool isClamped = exponent > 1;
+  // Powers from 0 up to 1 are numbers; beyond these exponents the result is 0
+  // or infinite.
+  bool isClamped = exponent < 0 || exponent > 1;
   if (isClamped)
     whole = isDouble ? clamp(whole, -1080, 1030) : clamp(whole, -152, 130);
   Value n = make<math::RoundEvenOp>(whole);
@@ -316,9 +316,16 @@ Value MathBuilder::power(Value x, double exponent) {
     coefficient *= std::pow(0x1.62e42fefa39efp-1, k);
   Value integer = arith::FPToSIOp::create(builder, loc, getIntType(), n);
   Value result = timesPowerOfTwo(polynomial(r, series), integer);
-  // These are their own powers: 0, infinity, NaN.
-  result = select(compare(arith::CmpFPredicate::UEQ, x, 0), x, result);
-  return select(compare(arith::CmpFPredicate::OEQ, x, HUGE_VAL), x, result);
+  // These are their own powers: 0, infinity, NaN; or those of their inverses.
+  if (exponent > 0) {
+    result = select(compare(arith::CmpFPredicate::UEQ, x, 0), x, result);
+    return select(compare(arith::CmpFPredicate::OEQ, x, HUGE_VAL), x, result);
+  }
+  Value infinity = constant(HUGE_VAL);
+  result = select(compare(arith::CmpFPredicate::UEQ, x, 0), add(x, infinity),
+                  result);
+  return select(compare(arith::CmpFPredicate::OEQ, x, HUGE_VAL), constant(0),
+                result);
 }
 
 //===----------------------------------------------------------------------===//
@@ -417,9 +424,9 @@ Value MathBuilder::erfDouble(Value x) {
 // Pass
 //===----------------------------------------------------------------------===//
 
-/// The exponent of `op` if it is one positive number for all lanes, and the
-/// base an absolute value.
-static std::optional<double> getPositiveExponent(math::PowFOp op) {
+/// The exponent of `op` if it is one finite number for all lanes, but not 0,
+/// and the base an absolute value.
+static std::optional<double> getExponent(math::PowFOp op) {
   FloatAttr number;
   DenseElementsAttr lanes;
   if (matchPattern(op.getRhs(), m_Constant(&lanes)) && lanes.isSplat())
@@ -429,7 +436,7 @@ static std::optional<double> getPositiveExponent(math::PowFOp op) {
   if (!number || !op.getLhs().getDefiningOp<math::AbsFOp>())
     return std::nullopt;
   double exponent = number.getValueAsDouble();
-  if (!(exponent > 0) || std::isinf(exponent))
+  if (exponent == 0 || !std::isfinite(exponent))
     return std::nullopt;
   return exponent;
 }
@@ -456,7 +463,7 @@ static Value expand(Operation *op, MathBuilder &builder, Value x) {
   if (isa<math::ErfOp>(op))
     return builder.erf(x);
   if (auto power = dyn_cast<math::PowFOp>(op))
-    if (std::optional<double> exponent = getPositiveExponent(power))
+    if (std::optional<double> exponent = getExponent(power))
       return builder.power(x, *exponent);
   return nullptr;
 }
@@ -507,7 +514,7 @@ static LogicalResult expandOp(Operation *op, bool ignoresOthers, bool fastErf,
     return op->emitOpError(
         "cannot run on a GPU: expects exp, exp2, expm1, log, "
         "log2, log10, log1p, tanh, erf, sqrt, rsqrt, "
-        "rounding, or positive constant powers of absf");
+        "rounding, or constant powers of absf");
   if (computed != type)
     result = arith::TruncFOp::create(builder, loc, type, result);
   op->getResult(0).replaceAllUsesWith(result);

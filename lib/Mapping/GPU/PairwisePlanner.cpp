@@ -109,8 +109,10 @@ void PlanSearch::consider(PairwisePlan plan) {
     plan.splitCTAs =
         take("split_ctas", machine.numSMs * plan.ctasPerSM *
                                (plan.keepsRows ? tiles.keptWaves : 1));
-  for (int64_t symmetric : {0, 1}) {
-    if (take("symmetric", symmetric * problem.isSymmetric) != symmetric)
+  bool isMirrored = problem.isSymmetric && !plan.isAlikeInBothOrders();
+  for (bool symmetric : {false, true}) {
+    bool isOne = isMirrored || (symmetric && problem.isSymmetric);
+    if (take("symmetric", isOne) != symmetric)
       continue;
     plan.isSymmetric = symmetric;
     PairTime time = estimatePairs(problem, plan, machine);

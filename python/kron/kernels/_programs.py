@@ -37,17 +37,19 @@ class _Operand:
         return f"tensor<{''.join(f'{size}x' for size in (*self.batch, *self.core))}{element}>"
 
 
-#: Element types by dtypes that were met: a dictionary, as torch.compile warns of functools' caches.
-_elements = {}
+#: Element types by dtypes that were met, of NumPy and of PyTorch: dictionaries, as torch.compile warns of functools'
+#: caches. It cannot trace one with a dtype of NumPy among its keys.
+_numpy_elements, _torch_elements = {}, {}
 
 
 def element_of(array):
     """The element type of an array or tensor, None if kron has none."""
     dtype = array.dtype
-    if dtype not in _elements:
+    elements = _numpy_elements if isinstance(dtype, np.dtype) else _torch_elements
+    if dtype not in elements:
         # NumPy's name says nothing of the order of bytes.
-        _elements[dtype] = TYPES.get(getattr(dtype, "name", None) or str(dtype).rpartition(".")[2])
-    return _elements[dtype]
+        elements[dtype] = TYPES.get(getattr(dtype, "name", None) or str(dtype).rpartition(".")[2])
+    return elements[dtype]
 
 
 def _pattern(shape, core):

@@ -187,6 +187,7 @@ def test_transforms_of_solutions():
 
 
 def test_compiles_as_one_graph():
+    kernel(np.zeros((3, 2))).to_dense()  # PyTorch cannot trace what knows types of NumPy by themselves.
     a, b, v = array(5, 3, requires_grad=True), array(4, 3), array(4, 2)
     scale = positive()
 

@@ -1,5 +1,5 @@
 // REQUIRES: numpy
-// Verify exp, erf and a power of f64 over the whole range, infinities and NaN among it, as they are
+// Verify exp, erf and powers of f64 over the whole range, infinities and NaN among it, as they are
 // expanded for a GPU and for a CPU, in lanes of vectors: against the C library, which is within
 // a unit in the last place itself.
 // RUN: %python %S/Inputs/functions.py make %t.npy
@@ -16,6 +16,10 @@
 // RUN: %python %S/Inputs/functions.py check %t.npy erf %t.erf.npy 8 | FileCheck %s
 // RUN: kron-run %t.slow.mlir --entry array_power --arg %t.npy --out %t.power.npy
 // RUN: %python %S/Inputs/functions.py check %t.npy power %t.power.npy 5.3 | FileCheck %s
+// RUN: kron-run %t.slow.mlir --entry array_inverse --arg %t.npy --out %t.power.npy
+// RUN: %python %S/Inputs/functions.py check %t.npy inverse %t.power.npy 5.3 | FileCheck %s
+// RUN: kron-run %t.slow.mlir --entry array_root --arg %t.npy --out %t.power.npy
+// RUN: %python %S/Inputs/functions.py check %t.npy root %t.power.npy 4.3 | FileCheck %s
 // CHECK: units in the last place
 
 #id = affine_map<(d0) -> (d0)>
@@ -45,6 +49,30 @@ func.func @array_power(%x: memref<?xf64>, %y: memref<?xf64>) {
       ins(%x : memref<?xf64>) outs(%y : memref<?xf64>) {
   ^bb0(%in: f64, %out: f64):
     %p = arith.constant 1.3 : f64
+    %a = math.absf %in : f64
+    %0 = math.powf %a, %p : f64
+    linalg.yield %0 : f64
+  }
+  return
+}
+
+func.func @array_inverse(%x: memref<?xf64>, %y: memref<?xf64>) {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : memref<?xf64>) outs(%y : memref<?xf64>) {
+  ^bb0(%in: f64, %out: f64):
+    %p = arith.constant -1.3 : f64
+    %a = math.absf %in : f64
+    %0 = math.powf %a, %p : f64
+    linalg.yield %0 : f64
+  }
+  return
+}
+
+func.func @array_root(%x: memref<?xf64>, %y: memref<?xf64>) {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : memref<?xf64>) outs(%y : memref<?xf64>) {
+  ^bb0(%in: f64, %out: f64):
+    %p = arith.constant -0.23 : f64
     %a = math.absf %in : f64
     %0 = math.powf %a, %p : f64
     linalg.yield %0 : f64

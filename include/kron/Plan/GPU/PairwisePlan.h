@@ -73,6 +73,12 @@ struct PairwisePlan : PairwiseChoices {
   int64_t elementBytes = 0;
   /// Whether products with values are added up.
   bool addsValues = false;
+  /// Whether an element of rows with themselves and that across the diagonal
+  /// are computed alike, to the last bit: neither by a table the one and not
+  /// the other, nor as products of parts in two orders.
+  bool isAlikeInBothOrders() const {
+    return products <= 1 && polynomials % 16 == 0;
+  }
 
   /// Rows and columns of a tile.
   int64_t getTileRows() const { return rows * (threads / lanes); }

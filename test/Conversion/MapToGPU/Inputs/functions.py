@@ -1,7 +1,7 @@
 """Values of f64 for the functions of epilogues, and what they should be.
 
 usage: functions.py make FILE        all kinds of numbers
-       functions.py check FILE NAME RESULT ULPS   NAME: exp, erf or power
+       functions.py check FILE NAME RESULT ULPS   NAME: exp, erf, power, inverse or root
 
 `check` prints the largest error in units in the last place of the result."""
 
@@ -22,18 +22,20 @@ def exp(x):
     return math.inf if x > 709.782712893384 else math.exp(x)
 
 
-def power(x):
-    try:
-        return abs(x) ** 1.3
-    except OverflowError:
-        return math.inf
+def power_of(exponent):
+    def power(x):
+        try:
+            return abs(x) ** exponent
+        except (OverflowError, ZeroDivisionError):
+            return math.inf
+    return power
 
 
 if sys.argv[1] == "make":
     np.save(sys.argv[2], make())
     sys.exit()
 _, _, path, name, result, most = sys.argv
-function = {"exp": exp, "erf": math.erf, "power": power}[name]
+function = {"exp": exp, "erf": math.erf, "power": power_of(1.3), "inverse": power_of(-1.3), "root": power_of(-0.23)}[name]
 expected = np.array([function(x) for x in np.load(path)])
 found = np.load(result)
 same = (found == expected) | (np.isnan(found) & np.isnan(expected))
