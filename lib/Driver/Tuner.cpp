@@ -14,6 +14,7 @@
 #include "kron/Driver/Tuner.h"
 #include "CandidateQueue.h"
 #include "RotatingCalls.h"
+#include "kron/Dialect/Kron/IR/KronPairwise.h"
 #include "kron/Driver/Measure.h"
 #include "kron/Mapping/GPU/GPUPlanner.h"
 #include "kron/Mapping/Tuning/PlanSpace.h"
@@ -188,7 +189,8 @@ const Planned &OperationTuner::getPlanned(const std::string &plan) {
   SmallVector<Attribute> plans;
   double seconds[4] = {};
   copy->walk([&](Operation *op) {
-    if (!isa<FusedOp, KsmmGradOp>(op) || !isMarked(op->getLoc()))
+    if (!isa<FusedOp, KsmmGradOp, PairOpInterface>(op) ||
+        !isMarked(op->getLoc()))
       return;
     Attribute own = op->getInherentAttr(kPlanAttrName).value_or(Attribute());
     if (!own)
@@ -213,7 +215,8 @@ const Planned &OperationTuner::getPlanned(const std::string &plan) {
     llvm::raw_string_ostream(result.recorded) << plans.front();
   }
   result.estimate = seconds[3];
-  if (machine)
+  // Functions of pairs have no model yet that tells of its terms.
+  if (machine && seconds[3] > 0)
     result.model = {{{"memory", seconds[0]},
                      {"issue", seconds[1]},
                      {"shared memory", seconds[2]},
@@ -471,6 +474,8 @@ ModelTime OperationTuner::estimate(const Planned &best) const {
                ? ModelTime()
                : best.model;
   Work work = countWork(module, manifest.name, manifest, inputs);
+  if (work.flops == 0)
+    return ModelTime();
   KronType type = inputs.arrays[getWrittenArgs(manifest).front()].getType();
   MachineLimits limits =
       options.fakeTimes

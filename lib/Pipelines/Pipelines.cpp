@@ -184,8 +184,6 @@ static void populateVectorization(OpPassManager &pm,
   // 11. The plan is an attribute of its own pass, so that it can be
   //     printed, tested and overridden.
   pm.addPass(createKronPlan(getCPUPlanOptions(options)));
-  if (options.planOnly)
-    return;
   // 12. Loops over register tiles. Late, because unrolled tiles are thousands
   //     of operations that every pass before would walk for nothing.
   pm.addPass(createConvertKronToVector());
@@ -227,6 +225,10 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
     pm.addPass(createKronReleaseEarly());
     //    What no kron.fused has taken runs on all threads, too.
     pm.addPass(createKronMapToThreads());
+    if (options.planOnly) {
+      pm.addPass(createKronPlan(getCPUPlanOptions(options)));
+      return;
+    }
     populatePairs(pm, options);
     // Epilogues become loops that LLVM can vectorize, unless multiply-adds
     // would be calls.
@@ -234,8 +236,6 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
       pm.addPass(createKronExpandMath(getCPUMath(options)));
     populateLoops(pm);
     populateVectorization(pm, options);
-    if (options.planOnly)
-      return;
   }
   populateLLVM(pm);
   // 16. Arrays from one launch serve the next.

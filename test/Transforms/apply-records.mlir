@@ -42,7 +42,7 @@
 // RUN:   --remarks-filter='kron-.*' 2>&1 | FileCheck %s --check-prefixes=NONE,PLAN
 // MACHINE: remark: [Missed] Record | Category:kron-plan | Remark="a record of {{.*}}machine.jsonl is of cpu/znver5/x86-64-v4/16, not cpu/znver5/x86-64-v4/2; a record of {{.*}} is of cuda/h200/00000000, not
 // SCHEMA: remark: [Missed] Record | Category:kron-plan | Remark="a record of {{.*}}schema.jsonl has plans of schema 1, not 2"
-// PLAN: remark: [Missed] Record | Category:kron-plan | Remark="a record of {{.*}}plan.jsonl has a plan that is none: expects tile to be in [0, 2147483647], but got -5; {{.*}} has a plan that is none: expects a #kron.cpu_plan; {{.*}} has a plan that is none
+// PLAN: remark: [Missed] Record | Category:kron-plan | Remark="a record of {{.*}}plan.jsonl has a plan that is none: expects tile to be in [0, 2147483647], but got -5; {{.*}} has a plan that is none: expects a #kron.cpu_plan or #kron.pairwise_plan; {{.*}} has a plan that is none
 // DEFAULT: remark: [Passed] Record | Category:kron-plan | Remark="the default is the fastest plan by {{.*}}default.jsonl: kron.mkm ?x64xf32
 // NONE-LABEL: func.func @tuned(
 // NONE-NOT: plan

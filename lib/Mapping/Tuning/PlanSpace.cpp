@@ -22,16 +22,16 @@ using namespace mlir::kron;
 static constexpr int64_t kFewValues = 4;
 
 /// Values of `field` beside `value`.
-static SmallVector<int64_t> getOtherValues(const PlanField &field,
+static SmallVector<int64_t> getOtherValues(int64_t least, int64_t most,
                                            int64_t value) {
   SmallVector<int64_t> values;
   auto add = [&](int64_t other) {
-    if (other != value && other >= field.least && other <= field.most &&
+    if (other != value && other >= least && other <= most &&
         !llvm::is_contained(values, other))
       values.push_back(other);
   };
-  if (field.most < field.least + kFewValues) {
-    for (int64_t other = field.least; other <= field.most; ++other)
+  if (most < least + kFewValues) {
+    for (int64_t other = least; other <= most; ++other)
       add(other);
     return values;
   }
@@ -43,11 +43,11 @@ static SmallVector<int64_t> getOtherValues(const PlanField &field,
     for (int64_t other : {value / 2, value / 4, value - value / 4})
       add(other);
   // Without overflow: some fields may have any number.
-  if (value > 0 && value <= field.most / 4)
+  if (value > 0 && value <= most / 4)
     for (int64_t other : {value * 2, value * 4, value + value / 2})
       add(other);
-  if (field.least < 0)
-    add(field.least);
+  if (least < 0)
+    add(least);
   return values;
 }
 
@@ -65,7 +65,8 @@ public:
       if (!isOwn || field.role == PlanField::Role::Constraint)
         continue;
       if (field.kind == PlanField::Kind::Integer)
-        for (int64_t value : getOtherValues(field, getValue(field, chosen)))
+        for (int64_t value :
+             getOtherValues(field.least, field.most, getValue(field, chosen)))
           add(field.name, builder.getI64IntegerAttr(value));
       // Positions follow from shapes: all that is tried is to have none.
       if (field.kind == PlanField::Kind::List &&
@@ -94,7 +95,8 @@ private:
             own.role == PlanField::Role::Constraint)
           continue;
         auto values = cast<DictionaryAttr>(parts[index]);
-        for (int64_t value : getOtherValues(own, getValue(own, values))) {
+        for (int64_t value :
+             getOtherValues(own.least, own.most, getValue(own, values))) {
           NamedAttrList changed(values);
           changed.set(own.name, builder.getI64IntegerAttr(value));
           SmallVector<Attribute> all(parts.begin(), parts.end());
@@ -136,6 +138,47 @@ private:
 };
 } // namespace
 
+/// Plans of functions of pairs on a CPU around `chosen`, by one field each that
+/// they have beside those of `given`: sizes of tiles and blocks. From how many
+/// positions of K on squares are made of products, or one half is computed, is
+/// no matter of the arrays that are measured.
+static std::vector<std::vector<std::string>>
+getPairNeighbours(PairwisePlanAttr given, PairwisePlanAttr chosen) {
+  constexpr unsigned kFirst = 1, kEnd = 8;
+  auto getValues = [](PairwisePlanAttr plan) {
+    return std::array<int64_t, 10>{plan.getVectorBits(), plan.getRows(),
+                                   plan.getVectors(),    plan.getRowBlock(),
+                                   plan.getKBlock(),     plan.getLaneColumns(),
+                                   plan.getNTiles(),     plan.getColumnBlock(),
+                                   plan.getProductK(),   plan.getSymmetric()};
+  };
+  std::array<int64_t, 10> own{}, all = getValues(chosen);
+  if (given)
+    own = getValues(given);
+  MLIRContext *context = chosen.getContext();
+  ScopedDiagnosticHandler quiet(context,
+                                [](Diagnostic &) { return success(); });
+  auto emit = [&] { return emitError(UnknownLoc::get(context)); };
+  std::vector<std::vector<std::string>> fields;
+  for (unsigned field = kFirst; field < kEnd; ++field) {
+    std::vector<std::string> plans;
+    if (all[field] == 0)
+      continue;
+    constexpr int64_t most = std::numeric_limits<int32_t>::max();
+    for (int64_t value : getOtherValues(1, most, all[field])) {
+      std::array<int64_t, 10> v = own;
+      v[field] = value;
+      if (Attribute plan = PairwisePlanAttr::getChecked(
+              emit, context, v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7],
+              v[8], v[9]))
+        llvm::raw_string_ostream(plans.emplace_back()) << plan;
+    }
+    if (!plans.empty())
+      fields.push_back(std::move(plans));
+  }
+  return fields;
+}
+
 /// The plan of `chosen` that is searched: of those that are chosen among at
 /// launch the fastest, which is launched where its requirements hold.
 static GPUPlanAttr getMainPlan(Attribute chosen) {
@@ -160,6 +203,9 @@ kron::getPlanNeighbours(StringRef given, Attribute chosen) {
                       plan.getFields())
         .list();
   }
+  if (auto plan = dyn_cast<PairwisePlanAttr>(chosen))
+    return getPairNeighbours(dyn_cast_if_present<PairwisePlanAttr>(constraints),
+                             plan);
   GPUPlanAttr plan = getMainPlan(chosen);
   if (!plan)
     return {};

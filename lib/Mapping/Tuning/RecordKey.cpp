@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Dialect/Kron/IR/KronPairwise.h"
+#include "kron/Dialect/Kron/Utils/PairScalars.h"
 #include "kron/Mapping/Tuning/Record.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -83,6 +85,44 @@ static std::string getEpilogueText(Operation *op) {
   return text;
 }
 
+/// The operations of `region`, with numbers for what they have and make: the
+/// same text for the same function, whatever its names and places.
+static std::string getRegionText(Region &region) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  DenseMap<Value, unsigned> numbers;
+  auto add = [&](ValueRange values) {
+    for (Value value : values)
+      numbers.try_emplace(value, numbers.size());
+  };
+  add(region.getArguments());
+  for (Operation &op : region.front()) {
+    add(op.getResults());
+    stream << op.getName() << '(';
+    llvm::interleaveComma(op.getOperands(), stream, [&](Value operand) {
+      stream << numbers.lookup(operand);
+    });
+    stream << ") " << op.getAttrDictionary() << " : " << op.getResultTypes()
+           << "; ";
+  }
+  return text;
+}
+
+/// What `op` computes of pairs beside a function with a name, and whether it is
+/// of one array with itself, of which plans may compute one half.
+static std::string getFunctionText(PairOpInterface op) {
+  std::string text;
+  for (auto [name, region] : {std::pair("inner", &op.getInnerBody()),
+                              std::pair("epilogue", &op.getEpilogue())})
+    if (!region->empty())
+      text += (Twine(text.empty() ? "" : ", ") + name + " { " +
+               getRegionText(*region) + "}")
+                  .str();
+  if (isSymmetricMatrix(op))
+    text += text.empty() ? "one array" : ", one array";
+  return text;
+}
+
 RecordKey kron::getRecordKey(Operation *op) {
   RecordKey key;
   key.op = op->getName().getStringRef().str();
@@ -94,14 +134,16 @@ RecordKey kron::getRecordKey(Operation *op) {
     llvm::raw_string_ostream(key.operands.emplace_back()) << type;
   }
   key.flags = getFlags(op);
-  key.epilogue = getEpilogueText(op);
+  auto pairs = dyn_cast<PairOpInterface>(op);
+  key.epilogue = pairs ? getFunctionText(pairs) : getEpilogueText(op);
   return key;
 }
 
 bool kron::isTunable(Operation *op) {
-  // Keys do not have what regions compute.
+  // Keys have what regions compute of functions of pairs only.
   if (!isa_and_present<KronDialect>(op->getDialect()) ||
-      op->getNumRegions() != 0)
+      (op->getNumRegions() != 0 && !isa<PairOpInterface>(op)) ||
+      op->hasTrait<OpTrait::IsTerminator>())
     return false;
   std::optional<Attribute> given = op->getInherentAttr(kPlanAttrName);
   return given && !*given;

@@ -23,9 +23,10 @@ Attribute kron::parseRecordPlan(StringRef text, bool isGPU,
   Attribute plan = parseAttribute(text, context);
   if (!plan)
     return {};
-  if (isGPU ? isa<GPUPlanAttr, DispatchAttr>(plan) : isa<CPUPlanAttr>(plan))
+  if (isGPU ? isa<GPUPlanAttr, DispatchAttr>(plan)
+            : isa<CPUPlanAttr, PairwisePlanAttr>(plan))
     return plan;
   problem = isGPU ? "expects a #kron.gpu_plan or #kron.dispatch"
-                  : "expects a #kron.cpu_plan";
+                  : "expects a #kron.cpu_plan or #kron.pairwise_plan";
   return {};
 }

@@ -201,6 +201,10 @@ static std::optional<std::string> getReason(PairOpInterface op,
       (plan.valueColumns != 1 || plan.splitCTAs != 1))
     return expects("value_columns and split_ctas to be 1 without values",
                    std::max(plan.valueColumns, plan.splitCTAs));
+  if (!plan.isSymmetric && isSymmetricMatrix(op) && !plan.isAlikeInBothOrders())
+    return expects("symmetric to be 1 of one array with itself with several "
+                   "products, or with polynomials of some elements",
+                   0);
   return getSharedMemoryReason(plan.getSharedBytes(), plan.ctasPerSM, machine);
 }
 

@@ -174,7 +174,7 @@ func.func @sums(%a: memref<?x3xf32>, %b: memref<?x3xf32>, %v: memref<?x1xf32>, %
 // CHECK:         tile.store_pairs
 func.func @squares_of_rows(%a: memref<?x50xf32>, %y: memref<?x?xf32>) {
   kron.pairwise square_diff ins(%a, %a : memref<?x50xf32>, memref<?x50xf32>) outs(%y : memref<?x?xf32>)
-    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 3, k_step = 32, thread_rows = 2, thread_columns = 4, column_threads = 8, products = 3>}
+    {plan = #kron.gpu_plan<kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 3, k_step = 32, thread_rows = 2, thread_columns = 4, column_threads = 8, symmetric = 1, products = 3>}
   return
 }
 
@@ -213,13 +213,13 @@ func.func @products_of_rows(%a: memref<?x?xf64>, %b: memref<?x?xbf16>, %y: memre
 // CHECK-NEXT:    return
 func.func @by_k(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
   kron.pairwise square_diff ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
-    {plan = #kron.dispatch<[<kernel = pairwise, min_k = 50, threads = 64, ctas_per_sm = 2, stages = 3, k_step = 32, thread_rows = 2, thread_columns = 4, products = 3, column_threads = 8>,
+    {plan = #kron.dispatch<[<kernel = pairwise, min_k = 50, threads = 64, ctas_per_sm = 2, stages = 3, k_step = 32, thread_rows = 2, thread_columns = 4, symmetric = 1, products = 3, column_threads = 8>,
                             <kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 8, thread_rows = 2, thread_columns = 4>]>}
   return
 }
 func.func @short_k(%a: memref<?x49xf32>, %y: memref<?x?xf32>) {
   kron.pairwise square_diff ins(%a, %a : memref<?x49xf32>, memref<?x49xf32>) outs(%y : memref<?x?xf32>)
-    {plan = #kron.dispatch<[<kernel = pairwise, min_k = 50, threads = 64, ctas_per_sm = 2, stages = 3, k_step = 32, thread_rows = 2, thread_columns = 4, products = 3, column_threads = 8>,
+    {plan = #kron.dispatch<[<kernel = pairwise, min_k = 50, threads = 64, ctas_per_sm = 2, stages = 3, k_step = 32, thread_rows = 2, thread_columns = 4, symmetric = 1, products = 3, column_threads = 8>,
                             <kernel = pairwise, threads = 64, ctas_per_sm = 2, stages = 2, k_step = 8, thread_rows = 2, thread_columns = 4>]>}
   return
 }

@@ -50,7 +50,8 @@ struct RecordKey {
   std::vector<std::string> operands;
   /// Attributes but for the plan: "precision = ..., trans_input = ...".
   std::string flags;
-  /// Those of the kron.epilogue behind it, and its bias; empty: none.
+  /// Those of the kron.epilogue behind it, and its bias; of functions of pairs
+  /// their regions, and whether one half of a matrix is the other; empty: none.
   std::string epilogue;
   /// What the first open size ("?") was from and to; none where all are known.
   std::optional<std::pair<int64_t, int64_t>> rows;
