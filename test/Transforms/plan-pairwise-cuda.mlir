@@ -25,7 +25,7 @@ func.func @short(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
 // CHECK-SAME: <kernel = pairwise, threads = 128, {{.*}}thread_rows = 8, thread_columns = 4, symmetric = 1>]>
 // CHECK: threads = 128, ctas_per_sm = 3, stages = 2, k_step = 64, thread_rows = 8, thread_columns = 8, symmetric = 1, polynomials = 9>
 // CHECK: k_step = 32, thread_rows = 2, thread_columns = 2>
-// CHECK: k_step = 8, thread_rows = 8, thread_columns = 8>
+// CHECK: ctas_per_sm = 5, stages = 2, k_step = 8, thread_rows = 4, thread_columns = 8>
 // REMARK: Remark="kernel pairwise, bound by memory"
 func.func @tiles(%a: memref<?x?xf64>, %y: memref<?x?xf64>, %b: memref<?x?xf16>, %z: memref<?x?xf16>, %c: memref<100x64xf32>, %w: memref<100x100xf32>,
                  %d: memref<?x3xf32>, %v: memref<?x?xf32>) {
@@ -91,7 +91,7 @@ func.func @given(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
 // whose K is short. Rows of up to four positions stay in registers of a product.
 // CHECK-LABEL: func @matrix_products(
 // CHECK: min_k = 52, {{.*}}wgmma = 1, k_step = 32, {{.*}}products = 3, column_threads = 4, symmetric = 1>,
-// CHECK-SAME: <kernel = pairwise, threads = 128, ctas_per_sm = 3, stages = 2, k_step = 32, thread_rows = 8, thread_columns = 8, symmetric = 1>]>
+// CHECK-SAME: <kernel = pairwise, threads = 128, ctas_per_sm = 2, stages = 2, k_step = 32, thread_rows = 8, thread_columns = 16, symmetric = 1>]>
 // CHECK: wgmma = 1, k_step = 32, {{.*}}products = 1, column_threads = 4, symmetric = 1>
 // CHECK: stages = 2, k_step = 32, thread_rows = 8, thread_columns = 16, symmetric = 1>
 // CHECK: min_k = 52, {{.*}}wgmma = 1, k_step = 32, {{.*}}products = 3, column_threads = 4, {{[^>]*}}split_ctas = {{[0-9]+}}>,

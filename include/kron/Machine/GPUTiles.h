@@ -187,6 +187,13 @@ struct PairwiseTiles {
   /// What an element of a row that is loaded counts as, and a size that is not
   /// known.
   int64_t loadInstructions = 1, openSize = 32768;
+  /// Clocks for which a CTA waits at each tile, for copies, stores and its own
+  /// threads, while others of the SM compute: differences of 3 to 6 CTAs per
+  /// SM, of ten shapes (docs/notes, 0214).
+  double waitClocks = 2400;
+  /// Positions of K of rows and columns that are in registers at a time, and
+  /// registers beside these and sums: what ptxas needs where no more are left.
+  int64_t positions = 4, addressRegisters = 16;
 
   /// Of matrix products: threads of a CTA, and of an SM, at most; columns of a
   /// thread, and pipeline stages.

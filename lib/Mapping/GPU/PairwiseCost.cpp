@@ -45,12 +45,20 @@ static bool isOfUnit(Operation *op) {
   return isa<math::ExpOp, math::SqrtOp>(op);
 }
 
-static double countInstructions(Region &region, Type sum,
+/// Instructions of `region` for each element, of which its first arguments
+/// are. What follows from hyper-parameters alone is computed once.
+static double countInstructions(Region &region, unsigned numElements, Type sum,
                                 const PairwiseTiles &tiles) {
   double count = 0;
   if (region.empty())
     return count;
+  DenseSet<Value> varying;
+  varying.insert_range(region.getArguments().take_front(numElements));
   for (Operation &op : region.front().without_terminator()) {
+    if (llvm::none_of(op.getOperands(),
+                      [&](Value operand) { return varying.contains(operand); }))
+      continue;
+    varying.insert_range(op.getResults());
     int64_t instructions = tiles.mathInstructions;
     if (op.getName().getDialectNamespace() != "math" ||
         isa<math::AbsFOp, math::FmaOp>(op))
@@ -104,8 +112,8 @@ static void shareUnits(PairProblem &problem, double exponent,
 double kron::countInner(PairOpInterface op, const GPUMachine &machine) {
   const PairwiseTiles &tiles = getGPUTiles(machine).pairwise;
   if (!op.getInner())
-    return 1 +
-           countInstructions(op.getInnerBody(), op.getAccumulatorType(), tiles);
+    return 1 + countInstructions(op.getInnerBody(), 2, op.getAccumulatorType(),
+                                 tiles);
   switch (*op.getInner()) {
   case PairFunction::Dot:
     return 1;
@@ -121,7 +129,7 @@ double kron::countInner(PairOpInterface op, const GPUMachine &machine) {
 }
 
 double kron::countEpilogue(PairOpInterface op, const GPUMachine &machine) {
-  return countInstructions(op.getEpilogue(), op.getAccumulatorType(),
+  return countInstructions(op.getEpilogue(), 1, op.getAccumulatorType(),
                            getGPUTiles(machine).pairwise);
 }
 
@@ -304,8 +312,14 @@ PairTime kron::estimatePairs(const PairProblem &problem,
     perTile +=
         problem.sizeK * (elements * problem.inner +
                          loads * static_cast<double>(tiles.loadInstructions));
-    if (!plan.keepsRows)
-      perTile += countStepInstructions(problem, plan, tiles);
+    if (!plan.keepsRows) {
+      // Results that pass through shared memory are waited for as well.
+      double waits = plan.isSymmetric ? 2 : 1;
+      perTile += countStepInstructions(problem, plan, tiles) +
+                 resources.getClockSeconds(waits * tiles.waitClocks) /
+                     resources.getMultiplySeconds(threads, instruction) /
+                     static_cast<double>(plan.ctasPerSM);
+    }
   }
   if (plan.keepsRows) {
     // Blocks that arrive together are waited for together.
@@ -364,6 +378,12 @@ PairTime kron::estimatePairs(const PairProblem &problem,
   time.arithmetic = resources.getMultiplySeconds(
       getWaves(count, resident) * resident * threads * perTile, instruction);
   double stored = problem.results > 0 ? problem.results : problem.columns;
+  // Rows that start within sectors leave parts of two of them to each tile.
+  auto bytes = static_cast<double>(problem.elementBytes);
+  if (problem.results <= 0 &&
+      std::fmod(problem.columns * bytes, kSectorBytes) != 0)
+    stored +=
+        kSectorBytes / bytes * divide(problem.columns, plan.getTileColumns());
   time.memory = resources.getMemorySeconds(
       problem.batch *
       (problem.rows * stored +

@@ -70,7 +70,7 @@ public:
 private:
   PairwisePlan getTile(PairwisePlan plan, int64_t rows, int64_t columns,
                        int64_t results) const;
-  void consider(PairwisePlan plan);
+  void consider(PairwisePlan plan, bool mayMirror = true);
   void considerFunction();
   int64_t getKeptStep();
   void considerKeptRows();
@@ -101,7 +101,7 @@ PairwisePlan PlanSearch::getTile(PairwisePlan plan, int64_t rows,
   return plan;
 }
 
-void PlanSearch::consider(PairwisePlan plan) {
+void PlanSearch::consider(PairwisePlan plan, bool mayMirror) {
   plan.elementBytes = problem.elementBytes;
   plan.addsValues = problem.addsValues;
   plan.ctasPerSM = take("ctas_per_sm", std::max<int64_t>(plan.ctasPerSM, 1));
@@ -111,7 +111,7 @@ void PlanSearch::consider(PairwisePlan plan) {
                                (plan.keepsRows ? tiles.keptWaves : 1));
   bool isMirrored = problem.isSymmetric && !plan.isAlikeInBothOrders();
   for (bool symmetric : {false, true}) {
-    bool isOne = isMirrored || (symmetric && problem.isSymmetric);
+    bool isOne = isMirrored || (symmetric && mayMirror && problem.isSymmetric);
     if (take("symmetric", isOne) != symmetric)
       continue;
     plan.isSymmetric = symmetric;
@@ -158,8 +158,21 @@ void PlanSearch::considerFunction() {
     plan = getTile(plan, rows, columns, results);
     plan.ctasPerSM = getCTAs();
     // The smallest tile is one of any function.
-    if (best.rows == 0 || countWords(problem, plan) <= mostWords)
-      consider(plan);
+    if (best.rows != 0 && countWords(problem, plan) > mostWords)
+      return;
+    consider(plan);
+    // More CTAs fill each other's gaps, of a function without units to wait
+    // for, as far as there are registers. A copy of one half takes more of
+    // them.
+    bool mayBeMore =
+        !isProduct && !isLong && !problem.units && problem.elementBytes <= 4;
+    PairwisePlan more = plan;
+    int64_t registers = countWords(problem, plan) +
+                        tiles.positions * (rows + columns) +
+                        tiles.addressRegisters;
+    while (mayBeMore && machine.getRegistersPerThread(
+                            threads, ++more.ctasPerSM) >= registers)
+      consider(more, /*mayMirror=*/false);
   };
   considerTile(tiles.least, tiles.least, 1);
   for (int64_t rows = tiles.most; rows >= tiles.least; rows /= 2)

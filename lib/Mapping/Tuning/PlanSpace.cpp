@@ -144,7 +144,6 @@ private:
 /// no matter of the arrays that are measured.
 static std::vector<std::vector<std::string>>
 getPairNeighbours(PairwisePlanAttr given, PairwisePlanAttr chosen) {
-  constexpr unsigned kFirst = 1, kEnd = 8;
   auto getValues = [](PairwisePlanAttr plan) {
     return std::array<int64_t, 10>{plan.getVectorBits(), plan.getRows(),
                                    plan.getVectors(),    plan.getRowBlock(),
@@ -160,12 +159,13 @@ getPairNeighbours(PairwisePlanAttr given, PairwisePlanAttr chosen) {
                                 [](Diagnostic &) { return success(); });
   auto emit = [&] { return emitError(UnknownLoc::get(context)); };
   std::vector<std::vector<std::string>> fields;
-  for (unsigned field = kFirst; field < kEnd; ++field) {
+  // All but the width of vectors and the positions of K.
+  for (unsigned field = 1; field + 2 < all.size(); ++field) {
     std::vector<std::string> plans;
     if (all[field] == 0)
       continue;
-    constexpr int64_t most = std::numeric_limits<int32_t>::max();
-    for (int64_t value : getOtherValues(1, most, all[field])) {
+    for (int64_t value :
+         getOtherValues(1, std::numeric_limits<int32_t>::max(), all[field])) {
       std::array<int64_t, 10> v = own;
       v[field] = value;
       if (Attribute plan = PairwisePlanAttr::getChecked(
