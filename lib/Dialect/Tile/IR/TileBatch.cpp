@@ -166,10 +166,6 @@ static bool isStored(Value sums) {
   return sums.hasOneUse() && isa<StoreOp>(*sums.user_begin());
 }
 
-void ContractBatchOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getSums(), "sums");
-}
-
 LogicalResult ContractBatchOp::verify() {
   BatchBlocks blocks = getBatch().getBlocks();
   // contract_batch_c1
@@ -216,10 +212,6 @@ LogicalResult ContractBatchOp::verify() {
   if (!isStored(getSums()))
     return emitOpError("expects one tile.store of its sums, and no other use");
   return success();
-}
-
-void AddPiecesOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getTotals(), "totals");
 }
 
 LogicalResult AddPiecesOp::verify() {

@@ -87,16 +87,6 @@ int64_t PrepareOp::getWarpResults() {
 // Loops
 //===----------------------------------------------------------------------===//
 
-void ForBlocksOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn name) {
-  name(getBoxes(), "block");
-}
-
-void ForPiecesOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn name) {
-  name(getBoxes(), "block");
-  if (getBody()->getNumArguments() > 1)
-    name(getSlot(), "piece");
-}
-
 /// Whether blocks of `block` positions are those of a tile of `sizes`.
 static bool areBlocks(ArrayRef<int64_t> sizes, ArrayRef<int64_t> block) {
   return !sizes.empty() && sizes.size() == block.size() &&

@@ -44,11 +44,6 @@ int64_t ColumnLayout::getColumnsPerGroup() const {
 // The loop
 //===----------------------------------------------------------------------===//
 
-void ForColumnsOp::getAsmBlockArgumentNames(Region &,
-                                            OpAsmSetValueNameFn name) {
-  name(getColumns(), "columns");
-}
-
 LogicalResult ForColumnsOp::verify() {
   // for_columns_c1
   if (!isa<gpu::GPUFuncOp>((*this)->getParentOp()))
@@ -117,10 +112,6 @@ void ForColumnsOp::print(OpAsmPrinter &printer) {
 //===----------------------------------------------------------------------===//
 // Loads and stores
 //===----------------------------------------------------------------------===//
-
-void LoadColumnsOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getFragment(), "values");
-}
 
 ForColumnsOp tile::getColumnsLoop(Value columns) {
   auto loop = dyn_cast_or_null<ForColumnsOp>(
@@ -250,10 +241,6 @@ LogicalResult tile::verifyStoredColumns(StoreOp op) {
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
-
-void DotOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getSums(), "sums");
-}
 
 Type tile::getSumType(Type element) {
   return element.isF16() || element.isBF16()

@@ -26,10 +26,6 @@ ForFibresOp tile::getFibres(Value boxes) {
 // Loops
 //===----------------------------------------------------------------------===//
 
-void ForFibresOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn name) {
-  name(getBoxes(), "block");
-}
-
 ParseResult ForFibresOp::parse(OpAsmParser &parser, OperationState &result) {
   OpAsmParser::Argument block;
   if (parser.parseArgument(block) || parser.parseKeyword("of"))
@@ -99,10 +95,6 @@ LogicalResult IfAlignedOp::verify() {
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
-
-void ContractFibresOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getSums(), "sums");
-}
 
 bool tile::isOfWarpgroup(AtomKind atom) {
   return atom == AtomKind::WgmmaTF32 || atom == AtomKind::WgmmaHalf;

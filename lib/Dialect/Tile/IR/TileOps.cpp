@@ -54,6 +54,13 @@ static void printNextTurn(OpAsmPrinter &printer, Operation *op, Value tile,
   printTurn(printer, op, tile, ahead);
 }
 
+/// Gives `values` these names in printed text, those that there are of both.
+static void setNames(ValueRange values, ArrayRef<StringRef> names,
+                     OpAsmSetValueNameFn setName) {
+  for (auto [value, name] : llvm::zip(values, names))
+    setName(value, name);
+}
+
 #define GET_OP_CLASSES
 #include "kron/Dialect/Tile/IR/TileOps.cpp.inc"
 
@@ -61,44 +68,8 @@ static void printNextTurn(OpAsmPrinter &printer, Operation *op, Value tile,
 // Names
 //===----------------------------------------------------------------------===//
 
-void ViewOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getView(), "view");
-}
-
 void AllocOp::getAsmResultNames(OpAsmSetValueNameFn name) {
   name(getMemory(), isa<RingType>(getMemory().getType()) ? "ring" : "buffer");
-}
-
-void ResizeOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getBuffer(), "resized");
-}
-
-void AcquireOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getSlot(), "free");
-}
-
-void WaitOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getSlot(), "slot");
-}
-
-void PrepareOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getOperand(), "factor");
-}
-
-void LoadOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getFragment(), "values");
-}
-
-void ContractOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getSums(), "sums");
-}
-
-void ForOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn name) {
-  name(getTile(), "tile");
-}
-
-void ForBoxesOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn name) {
-  name(getBoxes(), "boxes");
 }
 
 //===----------------------------------------------------------------------===//

@@ -17,10 +17,6 @@ using namespace mlir::kron::tile;
 // Places
 //===----------------------------------------------------------------------===//
 
-void PlaceOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getPlace(), "place");
-}
-
 LogicalResult PlaceOp::verify() {
   // place_c1
   if (!isTile(getTile()))
@@ -59,10 +55,6 @@ PlaceOp tile::getPlaceOp(Operation *op, Value place) {
   if (!found)
     op->emitOpError("expects a place from tile.place");
   return found;
-}
-
-void LoadScalarOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getValue(), "param");
 }
 
 LogicalResult LoadScalarOp::verify() {
@@ -153,10 +145,6 @@ LogicalResult tile::verifySizes(Operation *op, PlaceOp place, int64_t rows,
 //===----------------------------------------------------------------------===//
 // Pairs
 //===----------------------------------------------------------------------===//
-
-void PairsOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getFragment(), "pairs");
-}
 
 /// Whether buffers of `ring` have elements of `view`, as `tile.pairs` wants
 /// them; else an error.
@@ -270,10 +258,6 @@ LogicalResult PairsOp::verify() {
   return verifyFunction(*this, getInner(), 3, getParams().getTypes(), sum);
 }
 
-void KeepRowsOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getRows(), "rows");
-}
-
 /// Whether `view` is of rows x K behind a batch that the view of `place` has;
 /// else an error.
 static LogicalResult verifyRowsView(Operation *op, ViewType view,
@@ -306,10 +290,6 @@ LogicalResult KeepRowsOp::verify() {
   int64_t lanes = getLanes();
   return verifySizes(*this, place,
                      fragment.getShape()[1] * (getThreads(*this) / lanes), 0);
-}
-
-void PairsOfRowsOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getFragment(), "pairs");
 }
 
 /// Whether the ring of `op` has blocks of columns with all of K; else an error.
@@ -374,11 +354,6 @@ LogicalResult PairsOfRowsOp::verify() {
            << rows.getShape()[1] << " rows and of " << columns
            << " columns for all lanes, but got " << fragment;
   return verifyFunction(*this, getInner(), 3, getParams().getTypes(), sum);
-}
-
-void MultiplyRowsOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getProducts(), "products");
-  name(getHeld(), "held");
 }
 
 /// Whether `views` are of rows and `axes` axes behind these, no more in front
@@ -483,10 +458,6 @@ LogicalResult MultiplyRowsOp::verify() {
   return verifySizes(*this, place, rows, getBlock() ? 0 : columns);
 }
 
-void MapOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getMapped(), "mapped");
-}
-
 LogicalResult MapOp::verify() {
   // map_c1 is a trait.
   return verifyFunction(*this, getFunction(), 1, getParams().getTypes(),
@@ -557,10 +528,6 @@ LogicalResult StorePairsOp::verify() {
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
-
-void ForPairsOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn name) {
-  name(getBlockNumber(), "block");
-}
 
 /// Whether `op`, with a ring, is a product by matrix instructions of a matrix
 /// in `fragment`; else an error.

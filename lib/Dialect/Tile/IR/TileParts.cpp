@@ -59,10 +59,6 @@ LogicalResult tile::verifyParts(Operation *op, FragmentType fragment,
 // Products
 //===----------------------------------------------------------------------===//
 
-void MultiplyOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getSums(), "sums");
-}
-
 /// Whether a factor in global memory is as large as `op` says; else an error.
 static LogicalResult verifyView(MultiplyOp op, ViewType view, int64_t results) {
   ArrayRef<int64_t> tile = op.getSource().getType().getShape();
@@ -147,10 +143,6 @@ LogicalResult MultiplyOp::verify() {
 //===----------------------------------------------------------------------===//
 // Products of views
 //===----------------------------------------------------------------------===//
-
-void MultiplyViewsOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getSums(), "sums");
-}
 
 /// Whether a turn's fibres share what they load of the factor; else an error.
 static LogicalResult verifyAcross(MultiplyViewsOp op, ForBoxesOp loop) {

@@ -140,10 +140,6 @@ LogicalResult tile::verifyPackedFactor(PrepareOp op) {
   return success();
 }
 
-void ContractPiecesOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getSums(), "sums");
-}
-
 /// Whether the pieces of `op` are those of a warpgroup's tile; else an error.
 static LogicalResult verifyOwnPieces(ContractPiecesOp op) {
   PiecesAttr pieces = op.getPieces();
