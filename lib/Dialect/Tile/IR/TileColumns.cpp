@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Dialect/Tile/IR/TileColumns.h"
+#include "TileRules.h"
 #include "TileShared.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -215,9 +216,8 @@ LogicalResult tile::verifyStoredColumns(StoreOp op) {
   ViewType view = op.getView().getType();
   Type sum = getSumType(view.getElementType());
   // copy_c1
-  if (fragment.getElementType() != sum)
-    return op.emitOpError("expects elements of type ")
-           << sum << ", but got " << fragment;
+  if (failed(verifyElements(op, fragment, sum)))
+    return failure();
   if (failed(verifyColumns(op, view, fragment, loop, 4)))
     return failure();
   ColumnLayout layout(view, fragment.getShape()[2]);
@@ -284,8 +284,5 @@ LogicalResult DotOp::verify() {
       {fragment.getShape().front(), 1, fragment.getShape()[2]},
       getSumType(fragment.getElementType()));
   // dot_c3
-  if (getSums().getType() != expected)
-    return emitOpError("expects sums of type ")
-           << expected << ", but got " << getSums().getType();
-  return success();
+  return verifySums(*this, getSums().getType(), expected);
 }

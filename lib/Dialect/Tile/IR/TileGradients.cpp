@@ -31,8 +31,8 @@ LogicalResult ForGradientsOp::verify() {
   if (!yield || yield.getValues().getTypes() != TypeRange(type))
     return emitOpError("expects its body to yield ") << type;
   PlaceOp place = getPlaceOp(*this, getPlace());
-  if (!place ||
-      failed(verifyPassingBy(*this, place, getRhs().getType(), "a view")))
+  if (!place || failed(verifyBehindBatch(*this, place, getRhs().getType(),
+                                         "a view", /*parts=*/1)))
     return failure();
   // for_gradients_c4
   if (type.getShape().size() != 3 ||

@@ -36,9 +36,8 @@ LogicalResult tile::verifyParts(Operation *op, FragmentType fragment,
     return op->emitOpError("expects parts of ")
            << loop.getTogether() << " fibres, as the loop takes, but got "
            << fragment;
-  if (fragment.getElementType() != element)
-    return op->emitOpError("expects elements of type ")
-           << element << ", but got " << fragment;
+  if (failed(verifyElements(op, fragment, element)))
+    return failure();
   int64_t all = sizes[along.front()], part = fragment.getBoxElements();
   int64_t parts = loop.getParts();
   if (parts * part < all || (parts - 1) * part >= all ||
