@@ -13,10 +13,10 @@ include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-/// A list of strings in C++.
-class Tile_Strings<list<string> strings> {
-  string text = "{" # !interleave(!foreach(s, strings, "\"" # s # "\""), ", ")
-                    # "}";
+/// A list of names in C++.
+class Tile_NameList<list<string> names> {
+  string text = !if(!empty(names), "{}",
+                    "{\"" # !interleave(names, "\", \"") # "\"}");
 }
 
 /// An operation. Its results, and the arguments of its region, have the names
@@ -31,12 +31,12 @@ class Tile_Op<string mnemonic, list<Trait> traits = [],
   let extraClassDefinition = !if(!empty(resultNames # argumentNames), "", [{
     void $cppClass::getAsmResultNames(::mlir::OpAsmSetValueNameFn setName) {
       setNames(getOperation()->getResults(), }]
-          # Tile_Strings<resultNames>.text # [{, setName);
+          # Tile_NameList<resultNames>.text # [{, setName);
     }
     void $cppClass::getAsmBlockArgumentNames(
         ::mlir::Region &region, ::mlir::OpAsmSetValueNameFn setName) {
       setNames(region.getArguments(), }]
-          # Tile_Strings<argumentNames>.text # [{, setName);
+          # Tile_NameList<argumentNames>.text # [{, setName);
     }
   }]);
 }
