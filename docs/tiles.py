@@ -10,8 +10,11 @@ cuBLAS. Layers, planners and numbers are what check.py itself looks at.
 - No class has more than 40 methods, no plan more than 25 fields, and no class a friend.
 - The family that docs/tutorials/new-kernel-family.md adds has less than 150 lines.
 - How functions of pairs are mapped takes at most 1,200 lines of code.
+
+`tiles.py` alone prints lines by folder. There is no check of their total: docs/notes/0213-the-same-kernels-from-fewer-lines.md.
 """
 
+import pathlib
 import re
 import subprocess
 
@@ -57,6 +60,8 @@ NO_CODE = {"ReleaseOp", "YieldOp"}
 INSTRUCTIONS = re.compile(r"\b(?:NVVM|LLVM|ROCDL)::|\binlinePTX\b|\bKernelBuilder\b")
 METHOD = re.compile(r"^  (?!(?:return|if|for|while|switch|else)\b)[\w:<>&*,~ \[\]]*?\b~?\w+\([^;{}]*\)[^;{}()]*[;{]", re.M)
 FOLDERS = ("include/kron/Dialect/Tile", "lib/Dialect/Tile", "lib/Conversion/KronToTile", "lib/Conversion/TileToNVVM")
+#: Where else code of GPU kernels is.
+BUILDERS = ("include/kron/CodeGen/GPU", "lib/CodeGen/GPU")
 PLANS = ("include/kron/Plan/GPU", "lib/Plan/GPU", "lib/Mapping/GPU")
 
 
@@ -134,10 +139,15 @@ def check_tutorial(checker, root):
     checker.expect(0 < lines <= MOST_LINES, f"test/lib/MaxPlus.cpp: a family of {lines} lines")
 
 
+def count_code(paths):
+    """Lines that are neither empty nor a comment."""
+    return sum(1 for path in paths for line in path.read_text().splitlines()
+               if line.strip() and not line.lstrip().startswith("//"))
+
+
 def check_pairs(checker, root):
     paths = [*(root / "lib/Mapping/GPU").glob("Pairwise*.cpp"), *(root / "include/kron/Mapping/GPU").glob("Pairwise*.h")]
-    lines = sum(1 for path in paths for line in path.read_text().splitlines()
-                if line.strip() and not line.lstrip().startswith("//"))
+    lines = count_code(paths)
     checker.expect(0 < lines <= MOST_PAIR_LINES, f"{lines} lines of code map functions of pairs to a GPU")
 
 
@@ -148,3 +158,14 @@ def check(checker, root, build):
     check_operations(checker, root)
     check_single(checker, root)
     check_classes(checker, root)
+
+
+def print_lines(root):
+    for folder in (*FOLDERS, *BUILDERS):
+        paths = [path for path in (root / folder).rglob("*") if path.suffix in (".h", ".cpp", ".td")]
+        lines = sum(path.read_text().count("\n") for path in paths)
+        print(f"{folder}: {lines} lines, {count_code(paths)} of them code")
+
+
+if __name__ == "__main__":
+    print_lines(pathlib.Path(__file__).resolve().parent.parent)

@@ -222,6 +222,14 @@ Int SparseCopies::getPlace(Int row, int64_t known, Int chunk, bool isFactor) {
   return k.add(k.mul(laneChunk, plan.getKChunks()), chunkIndexK);
 }
 
+/// Where a chunk of row `row` is in the packed operand at byte `to`.
+Value SparseCopies::getChunk(Int to, Int row, Int chunk, bool isFactor) {
+  Int place = getPlace(row, /*known=*/0, chunk, isFactor);
+  Int offset = k.add(k.mul(row, plan.getPackedRowBytes(isFactor)),
+                     k.mul(place, plan.getChunkBytes(isFactor)));
+  return k.shared(k.add(to, offset));
+}
+
 Value kron::isBelow(KernelBuilder &k, Int lhs, Int rhs) {
   return rhs.isConstant() ? nullptr : k.less(lhs, rhs);
 }
@@ -292,10 +300,32 @@ bool SparseCopies::canCopySegments(const SparseArray &array) const {
   });
 }
 
+/// Shares chunks of K out among the threads that copy: what `load` has read of
+/// `unrolled` ones, `store` writes.
+void SparseCopies::moveChunks(
+    const SparseCopy &copy, int64_t unrolled,
+    function_ref<SmallVector<Value>(Int row, Int chunk, Value exists)> load,
+    function_ref<void(Int row, Int chunk, ArrayRef<Value>)> store) {
+  int64_t perRow = plan.getKChunks();
+  forItems(
+      k, copy.byAll ? plan.getThreads() : plan.getWarpGroupThreads(),
+      copy.byAll ? k.threadId() : thread.warpGroupThread, copy.rows * perRow,
+      unrolled, [&](ArrayRef<Int> numbers, ArrayRef<Value> exist) {
+        SmallVector<SmallVector<Value>> loaded;
+        for (auto [number, exists] : llvm::zip(numbers, exist))
+          loaded.push_back(
+              load(k.floorDiv(number, perRow), k.rem(number, perRow), exists));
+        for (auto [number, exists, words] : llvm::zip(numbers, exist, loaded))
+          k.ifThen(exists, [&, number = number, &words = words] {
+            store(k.floorDiv(number, perRow), k.rem(number, perRow), words);
+          });
+      });
+  k.syncWarp();
+}
+
 /// As copyPackedOperand, through registers, where elements change places.
 void SparseCopies::copySegments(const SparseCopy &copy) {
   constexpr int64_t kUnrolledSegments = 2;
-  int64_t perRow = plan.getKChunks();
   int64_t chunkBytes = plan.getChunkBytes(copy.isFactor);
   bool isOf8 = chunkBytes < kSparseChunkBytes;
   auto vector = VectorType::get({chunkBytes / 4}, k.builder.getI32Type());
@@ -339,26 +369,11 @@ void SparseCopies::copySegments(const SparseCopy &copy) {
                             : words[first]);
       }
       Int chunkNumber = k.add(k.mul(segment, plan.laneChunks), laneChunk);
-      Int place = getPlace(row, /*known=*/0, chunkNumber, copy.isFactor);
-      Int offset = k.add(k.mul(row, plan.getPackedRowBytes(copy.isFactor)),
-                         k.mul(place, chunkBytes));
-      k.store(k.makeVector(chunk), k.shared(k.add(copy.to, offset)));
+      k.store(k.makeVector(chunk),
+              getChunk(copy.to, row, chunkNumber, copy.isFactor));
     }
   };
-  forItems(
-      k, copy.byAll ? plan.getThreads() : plan.getWarpGroupThreads(),
-      copy.byAll ? k.threadId() : thread.warpGroupThread, copy.rows * perRow,
-      kUnrolledSegments, [&](ArrayRef<Int> numbers, ArrayRef<Value> exist) {
-        SmallVector<SmallVector<Value>> loaded;
-        for (auto [number, exists] : llvm::zip(numbers, exist))
-          loaded.push_back(
-              load(k.floorDiv(number, perRow), k.rem(number, perRow), exists));
-        for (auto [number, exists, pieces] : llvm::zip(numbers, exist, loaded))
-          k.ifThen(exists, [&, number = number, &pieces = pieces] {
-            store(k.floorDiv(number, perRow), k.rem(number, perRow), pieces);
-          });
-      });
-  k.syncWarp();
+  moveChunks(copy, kUnrolledSegments, load, store);
 }
 
 /// Builds the copies of rows x K x lanes into rows of chunks.
@@ -432,28 +447,16 @@ void SparseCopies::copyRows(const SparseCopy &copy) {
   });
 }
 
-void SparseCopies::copyData(SparseCopy copy, bool isAligned) {
-  if (plan.copiesWhole(/*isFactor=*/false))
+void SparseCopies::start(SparseCopy copy, ArrayRef<Int> groups,
+                         bool isAligned) {
+  if (plan.copiesWhole(copy.isFactor))
     return isAligned ? copyWhole(copy) : copyElements(copy);
   const SparseArray &array = *copy.array;
-  copy.piece = isAligned ? getPiece(array, plan.alongRows) : 1;
-  if (plan.alongRows)
+  bool areRowsInner = copy.isFactor ? plan.swapsOperands : plan.alongRows;
+  copy.piece = isAligned ? getPiece(array, areRowsInner) : 1;
+  if (areRowsInner)
     copyRows(copy);
-  else if (isAligned && canCopySegments(array))
-    copySegments(copy);
-  else
-    copyPackedOperand(copy);
-}
-
-void SparseCopies::copyFactor(SparseCopy copy, ArrayRef<Int> groups,
-                              bool isAligned) {
-  if (plan.copiesWhole(/*isFactor=*/true))
-    return isAligned ? copyWhole(copy) : copyElements(copy);
-  const SparseArray &array = *copy.array;
-  copy.piece = isAligned ? getPiece(array, plan.swapsOperands) : 1;
-  if (plan.swapsOperands)
-    copyRows(copy);
-  else if (isAligned && getPickedAxis(array) >= 0)
+  else if (isAligned && copy.isFactor && getPickedAxis(array) >= 0)
     copyPicked(copy, groups);
   else if (isAligned && canCopySegments(array))
     copySegments(copy);
@@ -475,9 +478,7 @@ void SparseCopies::pairFactor(int64_t keptOffset) {
     Int chunkIndexK = k.add(k.mul(k.floorDiv(rest, 4), 4 * together),
                             k.add(k.rem(rest, 4), 4 * number));
     Int chunk = k.add(k.mul(chunkIndexK, plan.laneChunks), laneChunk);
-    Int place = getPlace(row, /*known=*/0, chunk, /*isFactor=*/true);
-    Int offset = k.add(k.mul(row, rowBytes), k.mul(place, kSparseChunkBytes));
-    return k.shared(k.add(offset, keptOffset));
+    return getChunk(keptOffset, row, chunk, /*isFactor=*/true);
   };
   auto pair = [&](ArrayRef<Value> words) {
     SmallVector<Value> pairs;

@@ -32,10 +32,7 @@ Value SparseStores::finishElement(Value sum, const SparseTile &tile, Int row,
                    .re);
 }
 
-void SparseStores::storeElements(ArrayRef<MmaC> all, const SparseTile &tile) {
-  SmallVector<MmaC> copy(all);
-  MutableArrayRef<MmaC> sums(copy);
-  Int firstResult = k.mul(thread.resultWarp, plan.getResultsPerWarp());
+void SparseStores::storeElements(ArrayRef<MmaC> sums, const SparseTile &tile) {
   Value base = getBase(targets.output, tile);
   int64_t laneChunks = plan.alongRows ? 1 : plan.laneChunks;
   auto storeOne = [&](Value sum, Int row, Int result, Int lane) {
@@ -45,13 +42,11 @@ void SparseStores::storeElements(ArrayRef<MmaC> all, const SparseTile &tile) {
   for (int64_t rowTile = 0; rowTile < plan.rowTiles; ++rowTile)
     for (int64_t half : {0, 1})
       for (int64_t index = 0; index < 2 * plan.resultTiles; ++index) {
-        auto [own, known] = multiplier.getResultOf(
-            k.add(k.mul(thread.quad, 2), index % 2), index / 2);
-        Int result = k.add(k.add(firstResult, own), known);
+        Int result = multiplier.getResult(thread.quad, index % 2, index / 2);
         for (int64_t laneChunk = 0; laneChunk < laneChunks; ++laneChunk)
           for (int64_t part = 0; part < plan.getParts(); ++part) {
-            Value sum = multiplier.getSum(sums, laneChunk, part, rowTile,
-                                          index / 2)[2 * half + index % 2];
+            Value sum = sums[multiplier.getSumNumber(
+                laneChunk, part, rowTile, index / 2)][2 * half + index % 2];
             Int row = getRowOf(rowTile, half, part);
             Int lane =
                 plan.alongRows ? 0 : laneChunk * plan.lanesPerChunk + part;

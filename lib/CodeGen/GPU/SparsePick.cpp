@@ -44,7 +44,6 @@ int64_t SparseCopies::getPickedAxis(const SparseArray &array) const {
 
 void SparseCopies::copyPicked(const SparseCopy &copy, ArrayRef<Int> groups) {
   const SparseArray &array = *copy.array;
-  int64_t perRow = plan.getKChunks();
   Type i32 = k.builder.getI32Type();
   auto vector = VectorType::get({4}, i32);
   Int product = groups[getPickedAxis(array)];
@@ -52,7 +51,8 @@ void SparseCopies::copyPicked(const SparseCopy &copy, ArrayRef<Int> groups) {
   // Of each of two words, the half that is the tile's.
   Value select = k.select(k.equal(product, 0), k.materialize(0x5410, 32),
                           k.materialize(0x7632, 32));
-  auto load = [&](Int row, Int positionK, Value exists) {
+  auto load = [&](Int row, Int number, Value exists) {
+    Int positionK = k.mul(number, plan.getChunk());
     exists = k.both(exists, isBelow(k, row, copy.rowLimit));
     exists = k.both(exists, isBelow(k, positionK, copy.limitK));
     Value from = k.offsetElements(both, array.element,
@@ -76,24 +76,8 @@ void SparseCopies::copyPicked(const SparseCopy &copy, ArrayRef<Int> groups) {
                                     /*hasSideEffects=*/false)
                             .front());
     }
-    Int place = getPlace(row, /*known=*/0, number, /*isFactor=*/true);
-    Int offset = k.add(k.mul(row, plan.getPackedRowBytes(/*isFactor=*/true)),
-                       k.mul(place, kSparseChunkBytes));
-    k.store(k.makeVector(pairs), k.shared(k.add(copy.to, offset)));
+    k.store(k.makeVector(pairs),
+            getChunk(copy.to, row, number, /*isFactor=*/true));
   };
-  forItems(
-      k, copy.byAll ? plan.getThreads() : plan.getWarpGroupThreads(),
-      copy.byAll ? k.threadId() : thread.warpGroupThread, copy.rows * perRow,
-      kUnrolledPicks, [&](ArrayRef<Int> numbers, ArrayRef<Value> exist) {
-        SmallVector<SmallVector<Value>> loaded;
-        for (auto [number, exists] : llvm::zip(numbers, exist))
-          loaded.push_back(load(k.floorDiv(number, perRow),
-                                k.mul(k.rem(number, perRow), plan.getChunk()),
-                                exists));
-        for (auto [number, exists, halves] : llvm::zip(numbers, exist, loaded))
-          k.ifThen(exists, [&, number = number, &halves = halves] {
-            store(k.floorDiv(number, perRow), k.rem(number, perRow), halves);
-          });
-      });
-  k.syncWarp();
+  moveChunks(copy, kUnrolledPicks, load, store);
 }

@@ -23,10 +23,8 @@ using namespace mlir::kron;
 
 /// Leaves this thread's sums of half `half` of tile `rowTile`, and of `tiles`
 /// tiles of results from `firstTile` on, in the warp's region.
-void SparseStores::leaveRows(ArrayRef<MmaC> all, Value region, int64_t rowTile,
+void SparseStores::leaveRows(ArrayRef<MmaC> sums, Value region, int64_t rowTile,
                              int64_t half, int64_t firstTile, int64_t tiles) {
-  SmallVector<MmaC> copy(all);
-  MutableArrayRef<MmaC> sums(copy);
   int64_t lanes = plan.getLanes();
   Int row = k.mul(thread.group, plan.getStoredPitch());
   for (int64_t number = 0; number < tiles; ++number)
@@ -35,9 +33,9 @@ void SparseStores::leaveRows(ArrayRef<MmaC> all, Value region, int64_t rowTile,
           multiplier.getResultOf(k.add(k.mul(thread.quad, 2), column), number);
       Int first = k.add(row, k.mul(own, lanes));
       for (int64_t lane = 0; lane < lanes; ++lane) {
-        Value sum = multiplier.getSum(sums, lane / plan.lanesPerChunk,
-                                      lane % plan.lanesPerChunk, rowTile,
-                                      firstTile + number)[2 * half + column];
+        Value sum = sums[multiplier.getSumNumber(
+            lane / plan.lanesPerChunk, lane % plan.lanesPerChunk, rowTile,
+            firstTile + number)][2 * half + column];
         k.store(sum, k.offsetElements(region, accumulator,
                                       k.add(first, known * lanes + lane)));
       }
@@ -46,10 +44,8 @@ void SparseStores::leaveRows(ArrayRef<MmaC> all, Value region, int64_t rowTile,
 
 /// Leaves this thread's sums of tile `rowTile` of rows and `resultTile` of
 /// results: chunks of neighbouring rows of two results.
-void SparseStores::leaveResults(ArrayRef<MmaC> all, Value region,
+void SparseStores::leaveResults(ArrayRef<MmaC> sums, Value region,
                                 int64_t rowTile, int64_t resultTile) {
-  SmallVector<MmaC> copy(all);
-  MutableArrayRef<MmaC> sums(copy);
   int64_t chunk = plan.getChunk();
   int64_t width = kSparseChunkBytes / plan.getSumBytes();
   for (int64_t column : {0, 1})
@@ -59,8 +55,8 @@ void SparseStores::leaveResults(ArrayRef<MmaC> all, Value region,
       Int first = k.add(k.mul(result, plan.getStoredPitch()), row);
       SmallVector<Value> values;
       for (int64_t part = 0; part < chunk; ++part)
-        values.push_back(multiplier.getSum(sums, /*laneChunk=*/0, part, rowTile,
-                                           resultTile)[2 * half + column]);
+        values.push_back(sums[multiplier.getSumNumber(
+            /*laneChunk=*/0, part, rowTile, resultTile)][2 * half + column]);
       for (int64_t part = 0; part < chunk; part += width)
         k.store(k.makeVector(ArrayRef(values).slice(part, width)),
                 k.offsetElements(region, accumulator, k.add(first, part)));

@@ -54,6 +54,12 @@ Int SparseProducts::getResultOf(Int column, Int tile) {
                              k.mul(k.rem(tile, tiles), 2)));
 }
 
+Int SparseProducts::getResult(Int quad, int64_t column, int64_t tile) {
+  Int first = k.mul(thread.resultWarp, plan.getResultsPerWarp());
+  auto [part, known] = getResultOf(k.add(k.mul(quad, 2), column), tile);
+  return k.add(k.add(first, part), known);
+}
+
 /// Where this thread finds chunk number 4 `number` + quad on K, lane chunk
 /// `laneChunk`, in a row of parity `parity` (null: chunks are in their order):
 /// bytes, the known ones apart.
@@ -83,11 +89,10 @@ std::pair<Int, int64_t> SparseProducts::getChunkOffset(Value parity,
   return {k.mul(place, bytes), known * bytes};
 }
 
-MmaC &SparseProducts::getSum(MutableArrayRef<MmaC> sums, int64_t laneChunk,
-                             int64_t part, int64_t row, int64_t result) const {
-  int64_t index = laneChunk * plan.getParts() + part;
-  index = (index * plan.rowTiles + row) * plan.resultTiles + result;
-  return sums[index];
+int64_t SparseProducts::getSumNumber(int64_t laneChunk, int64_t part,
+                                     int64_t row, int64_t result) const {
+  int64_t number = laneChunk * plan.getParts() + part;
+  return (number * plan.rowTiles + row) * plan.resultTiles + result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -208,8 +213,8 @@ void SparseProducts::multiplyMacro(MutableArrayRef<MmaC> sums, Value data,
         a[row] = math.getOperandA(dataChunks[2 * row], dataChunks[2 * row + 1],
                                   dataStep, part);
         for (int64_t tile = 0; tile < plan.resultTiles; ++tile)
-          terms.push_back(
-              {&getSum(sums, laneChunk, part, row, tile), &a[row], &b[tile]});
+          terms.push_back({&sums[getSumNumber(laneChunk, part, row, tile)],
+                           &a[row], &b[tile]});
       }
       math.multiply(terms);
     }

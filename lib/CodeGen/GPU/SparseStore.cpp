@@ -241,11 +241,8 @@ SmallVector<Value> SparseStores::loadBiases(const SparseTile &tile,
                   : plan.turnsRows ? plan.getLanes()
                                    : plan.laneChunks;
   int64_t lanePitch = plan.turnsRows ? 1 : plan.lanesPerChunk;
-  Int firstResult = k.mul(thread.resultWarp, plan.getResultsPerWarp());
   for (int64_t first = 0; first < 2 * plan.resultTiles; first += width) {
-    auto [part, known] = multiplier.getResultOf(
-        k.add(k.mul(thread.quad, 2), first % 2), first / 2);
-    Int result = k.add(k.add(firstResult, part), known);
+    Int result = multiplier.getResult(thread.quad, first % 2, first / 2);
     for (int64_t number = 0; number < lanes; ++number) {
       Int lane = number * lanePitch;
       biases.push_back(loadChunk(targets.bias, tile, 0, result, lane,
@@ -314,15 +311,7 @@ static int64_t getChunkWidth(const SparsePlan &plan) {
              : 1;
 }
 
-SmallVector<SparseResults> SparseStores::collectChunks(ArrayRef<MmaC> all) {
-  SmallVector<MmaC> copy(all);
-  MutableArrayRef<MmaC> sums(copy);
-  Int firstResult = k.mul(thread.resultWarp, plan.getResultsPerWarp());
-  auto getResult = [&](int64_t column, int64_t number) {
-    auto [part, known] =
-        multiplier.getResultOf(k.add(k.mul(thread.quad, 2), column), number);
-    return k.add(k.add(firstResult, part), known);
-  };
+SmallVector<SparseResults> SparseStores::collectChunks(ArrayRef<MmaC> sums) {
   int64_t width = getChunkWidth(plan);
   int64_t laneChunks = plan.alongRows ? 1 : plan.laneChunks;
   SmallVector<SparseResults> chunks;
@@ -333,10 +322,11 @@ SmallVector<SparseResults> SparseStores::collectChunks(ArrayRef<MmaC> all) {
           SparseResults &chunk = chunks.emplace_back();
           for (int64_t index = first; index < first + width; ++index)
             for (int64_t part = 0; part < plan.getParts(); ++part)
-              chunk.values.push_back(multiplier.getSum(
-                  sums, laneChunk, part, row, index / 2)[2 * half + index % 2]);
+              chunk.values.push_back(sums[multiplier.getSumNumber(
+                  laneChunk, part, row, index / 2)][2 * half + index % 2]);
           chunk.row = getRowOf(row, half, 0);
-          chunk.result = getResult(first % 2, first / 2);
+          chunk.result =
+              multiplier.getResult(thread.quad, first % 2, first / 2);
           chunk.lane = laneChunk * plan.lanesPerChunk;
           chunk.column = first / width * laneChunks + laneChunk;
         }
@@ -344,24 +334,20 @@ SmallVector<SparseResults> SparseStores::collectChunks(ArrayRef<MmaC> all) {
 }
 
 /// Chunks of a thread's neighbouring rows.
-SmallVector<SparseResults> SparseStores::collectTurned(ArrayRef<MmaC> all) {
-  SmallVector<MmaC> copy(all);
-  MutableArrayRef<MmaC> sums(copy);
-  Int firstResult = k.mul(thread.resultWarp, plan.getResultsPerWarp());
+SmallVector<SparseResults> SparseStores::collectTurned(ArrayRef<MmaC> sums) {
   SmallVector<SparseResults> chunks;
   for (int64_t index = 0; index < 2 * plan.resultTiles; ++index) {
-    auto [own, known] = multiplier.getResultOf(
-        k.add(k.mul(thread.quad, 2), index % 2), index / 2);
+    Int result = multiplier.getResult(thread.quad, index % 2, index / 2);
     for (int64_t lane = 0; lane < plan.getLanes(); ++lane)
       for (int64_t first = 0; first < plan.getThreadRows();
            first += plan.getChunk()) {
         SparseResults &chunk = chunks.emplace_back();
         for (int64_t row = first; row < first + plan.getChunk(); ++row)
-          chunk.values.push_back(multiplier.getSum(
-              sums, lane / plan.lanesPerChunk, lane % plan.lanesPerChunk,
-              row / 2, index / 2)[2 * (row % 2) + index % 2]);
+          chunk.values.push_back(sums[multiplier.getSumNumber(
+              lane / plan.lanesPerChunk, lane % plan.lanesPerChunk, row / 2,
+              index / 2)][2 * (row % 2) + index % 2]);
         chunk.row = getRowOf(first / 2, 0, 0);
-        chunk.result = k.add(k.add(firstResult, own), known);
+        chunk.result = result;
         chunk.lane = lane;
         chunk.column = index * plan.getLanes() + lane;
       }
@@ -381,11 +367,8 @@ void SparseStores::storeChunks(ArrayRef<MmaC> sums, const SparseTile &tile) {
 
 /// A result is 32 or 64 bytes; a thread has both halves of each 32. Threads 2 i
 /// and 2 i + 1 give each other one, so that they store 32 bytes together.
-void SparseStores::storePairs(ArrayRef<MmaC> all, const SparseTile &tile) {
-  SmallVector<MmaC> copy(all);
-  MutableArrayRef<MmaC> sums(copy);
+void SparseStores::storePairs(ArrayRef<MmaC> sums, const SparseTile &tile) {
   Value isOdd = k.equal(k.bitAnd(thread.quad, 1), 1);
-  Int firstResult = k.mul(thread.resultWarp, plan.getResultsPerWarp());
   Value base = getBase(targets.output, tile);
   SmallVector<Value> biases = loadBiases(tile, /*width=*/1);
   auto store = [&](ArrayRef<Value> words, Int row, int64_t owner,
@@ -394,9 +377,7 @@ void SparseStores::storePairs(ArrayRef<MmaC> all, const SparseTile &tile) {
         k.mul(k.add(k.bitAnd(thread.quad, 1), firstChunk), plan.lanesPerChunk);
     // The thread of the pair that computed it.
     Int from = k.add(k.bitAnd(thread.quad, 2), owner);
-    auto [part, known] =
-        multiplier.getResultOf(k.add(k.mul(from, 2), column), number);
-    Int result = k.add(k.add(firstResult, part), known);
+    Int result = multiplier.getResult(from, column, number);
     k.ifThen(isInside(tile, row, result, lane), [&] {
       storeWords(words, k.offsetElements(
                             base, plan.element,
@@ -412,8 +393,8 @@ void SparseStores::storePairs(ArrayRef<MmaC> all, const SparseTile &tile) {
       if (targets.epilogue.hasBias)
         own = unpackChunk(biases[plan.laneChunks * index + chunk]);
       for (int64_t part = 0; part < plan.getParts(); ++part) {
-        Scalar sum{multiplier.getSum(sums, chunk, part, rowTile,
-                                     index / 2)[2 * half + index % 2],
+        Scalar sum{sums[multiplier.getSumNumber(
+                       chunk, part, rowTile, index / 2)][2 * half + index % 2],
                    nullptr};
         sum = targets.epilogue.apply(
             ops.scaledSum(targets.alpha, targets.beta, sum, nullptr),

@@ -126,7 +126,7 @@ void SparseProducts::multiplyGroups(MutableArrayRef<MmaC> sums, Int slot,
         for (int64_t part = 0; part < plan.lanesPerChunk; ++part) {
           int64_t chunk = first + index;
           SparseA a = math.getOperandA(row[0], row[1], /*step=*/0, part);
-          MutableArrayRef<MmaC> own(&getSum(sums, chunk, part, 0, 0),
+          MutableArrayRef<MmaC> own(&sums[getSumNumber(chunk, part, 0, 0)],
                                     plan.resultTiles);
           multiplyPackedOperand(k, packed, own, a, descriptor,
                                 (chunk * plan.lanesPerChunk + part) *

@@ -223,13 +223,9 @@ void SparseCopies::makeChunks(const SparseCopy &copy, Int to, bool isAligned) {
                words.push_back(load(item));
              for (auto [item, exists, chunk] : llvm::zip(items, exist, words))
                k.ifThen(exists, [&, item = item, chunk = chunk] {
-                 Int row = k.floorDiv(item, perRow);
-                 Int place = getPlace(row, /*known=*/0, k.rem(item, perRow),
-                                      copy.isFactor);
-                 Int offset =
-                     k.add(k.mul(row, plan.getPackedRowBytes(copy.isFactor)),
-                           k.mul(place, kSparseChunkBytes));
-                 k.store(k.makeVector(chunk), k.shared(k.add(to, offset)));
+                 k.store(k.makeVector(chunk),
+                         getChunk(to, k.floorDiv(item, perRow),
+                                  k.rem(item, perRow), copy.isFactor));
                });
            });
   k.syncWarp();

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/GPU/WgmmaInstruction.h"
+#include "kron/CodeGen/GPU/WgmmaSums.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -112,8 +113,9 @@ public:
             std::to_string(fields + (offset >> 4)) + ";\n";
     text += "wgmma.mma_async.sync.aligned.m64n" +
             std::to_string(operand.paddedResults) + "k" + std::to_string(step) +
-            ".f32." + (type + "." + type).str() + " " + list(0, numSums) + "," +
-            list(rows, 4) + ",d," + (continues ? "1" : "0") +
+            ".f32." + (type + "." + type).str() + " " +
+            listOperands(0, numSums) + "," + listOperands(rows, 4) + ",d," +
+            (continues ? "1" : "0") +
             // Only 16-bit types can have their factor transposed.
             (step == 16 ? ",1,1,0;\n" : ",1,1;\n");
     continues = true;
@@ -122,13 +124,6 @@ public:
   std::string text = "{\n.reg .b64 d;\nwgmma.fence.sync.aligned;\n";
 
 private:
-  static std::string list(int64_t first, int64_t count) {
-    SmallVector<std::string> names;
-    for (int64_t index = first; index < first + count; ++index)
-      names.push_back("$" + std::to_string(index));
-    return "{" + llvm::join(names, ",") + "}";
-  }
-
   const WgmmaOperand &operand;
   const WgmmaFactor &factor;
   int64_t coreStride, numSums;

@@ -8,6 +8,7 @@
 #include "PairKernel.h"
 #include "kron/Dialect/Kron/Utils/PairScalars.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -133,6 +134,25 @@ void PairKernel::emitLoop(ArrayRef<Value> inputs, Value output,
                             });
 }
 
+void PairKernel::emitPartLoop(
+    ArrayRef<Value> inputs, Value output, bool overParts,
+    function_ref<Value(OpBuilder &, ValueRange)> body) {
+  int64_t rank = cast<MemRefType>(output.getType()).getRank();
+  int64_t loops = rank + (overParts ? 1 : 0);
+  AffineMap all = b.getMultiDimIdentityMap(loops);
+  AffineMap own = overParts ? all.dropResult(0) : all;
+  SmallVector<AffineMap> maps;
+  for (Value input : inputs)
+    maps.push_back(cast<MemRefType>(input.getType()).getRank() == loops ? all
+                                                                        : own);
+  maps.push_back(own);
+  SmallVector<utils::IteratorType> iterators(loops,
+                                             utils::IteratorType::parallel);
+  if (overParts)
+    iterators.front() = utils::IteratorType::reduction;
+  emitLoop(inputs, output, maps, iterators, body);
+}
+
 void PairKernel::freeWorkspace() {
   for (Value array : workspace)
     memref::DeallocOp::create(host.builder, loc, array);
@@ -141,6 +161,23 @@ void PairKernel::freeWorkspace() {
 //===----------------------------------------------------------------------===//
 // The kernel
 //===----------------------------------------------------------------------===//
+
+const PairArray &PairKernel::getInit() const {
+  return *llvm::find_if(arrays,
+                        [](const PairArray &array) { return array.isInit; });
+}
+
+void PairKernel::begin(int64_t threads, int64_t ctasPerSM) {
+  tileCount = kernel.enter(host.materialize(tiles, 64));
+  kernel.begin(source.gpuModule,
+               op->getParentOfType<func::FuncOp>().getSymName(),
+               tile::KernelAttr::get(b.getContext(), threads, ctasPerSM));
+}
+
+void PairKernel::finish(function_ref<void(Value)> buildTile) {
+  kernel.forTiles(kernel.getArgument(tileCount), buildTile);
+  kernel.launch(tiles);
+}
 
 bool kron::liesAlongRows(Value view, Transpose transpose) {
   auto type = cast<tile::ViewType>(view.getType());

@@ -49,7 +49,18 @@ protected:
   void emitLoop(ArrayRef<Value> inputs, Value output, ArrayRef<AffineMap> maps,
                 ArrayRef<utils::IteratorType> iterators,
                 function_ref<Value(OpBuilder &, ValueRange)> body);
+  /// A loop over `output`, and all parts of those `inputs` that have such,
+  /// which `body` computes an element of the output in.
+  void emitPartLoop(ArrayRef<Value> inputs, Value output, bool overParts,
+                    function_ref<Value(OpBuilder &, ValueRange)> body);
   void freeWorkspace();
+
+  /// The array that the operation writes.
+  const PairArray &getInit() const;
+  /// Starts a kernel with CTAs of `threads` threads.
+  void begin(int64_t threads, int64_t ctasPerSM);
+  /// Ends it: `buildTile` is what it does of each tile.
+  void finish(function_ref<void(Value tile)> buildTile);
 
   Value allocateRing(int64_t stages, int64_t rows, int64_t columns,
                      int64_t pitch, Type type);

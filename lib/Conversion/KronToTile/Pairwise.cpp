@@ -20,7 +20,6 @@
 #include "kron/Dialect/Kron/Utils/PairScalars.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "kron/Plan/GPU/PairwisePlan.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -52,8 +51,6 @@ private:
   void countTriangle();
   bool turnsStores();
   void reduceParts();
-  void emitPartLoop(ArrayRef<Value> inputs, Value output, bool overParts,
-                    function_ref<Value(OpBuilder &, ValueRange)> body);
   tile::FragmentType getFragment(int64_t columns) const {
     auto atom = tile::AtomKind::Fma;
     if (plan.products)
@@ -103,9 +100,7 @@ void PairTiles::enterResults() {
   else
     countTiles();
   if (!apply) {
-    const PairArray &init = *llvm::find_if(
-        arrays, [](const PairArray &array) { return array.isInit; });
-    results.push_back(enterArray(init));
+    results.push_back(enterArray(getInit()));
     return;
   }
   // As many parts as there are CTAs for, and blocks of columns.
@@ -160,7 +155,6 @@ void PairTiles::enterOperands() {
                             : arrays[2]);
   enterParams();
   enterResults();
-  tileCount = kernel.enter(host.materialize(tiles, 64));
 }
 
 //===----------------------------------------------------------------------===//
@@ -312,27 +306,6 @@ void PairTiles::buildTile(Value tile) {
 // Parts
 //===----------------------------------------------------------------------===//
 
-/// A loop over `output`, and all parts of those `inputs` that have such, which
-/// `body` computes an element of the output in.
-void PairTiles::emitPartLoop(
-    ArrayRef<Value> inputs, Value output, bool overParts,
-    function_ref<Value(OpBuilder &, ValueRange)> body) {
-  int64_t rank = cast<MemRefType>(output.getType()).getRank();
-  int64_t loops = rank + (overParts ? 1 : 0);
-  AffineMap all = b.getMultiDimIdentityMap(loops);
-  AffineMap own = overParts ? all.dropResult(0) : all;
-  SmallVector<AffineMap> maps;
-  for (Value input : inputs)
-    maps.push_back(cast<MemRefType>(input.getType()).getRank() == loops ? all
-                                                                        : own);
-  maps.push_back(own);
-  SmallVector<utils::IteratorType> iterators(loops,
-                                             utils::IteratorType::parallel);
-  if (overParts)
-    iterators.front() = utils::IteratorType::reduction;
-  emitLoop(inputs, output, maps, iterators, body);
-}
-
 /// Reduces what all parts have to the result.
 void PairTiles::reduceParts() {
   // Of the accumulation type, the result itself holds what is reduced.
@@ -378,9 +351,7 @@ void PairTiles::reduceParts() {
 
 void PairTiles::build() {
   enterOperands();
-  kernel.begin(
-      source.gpuModule, op->getParentOfType<func::FuncOp>().getSymName(),
-      tile::KernelAttr::get(b.getContext(), plan.threads, plan.ctasPerSM));
+  begin(plan.threads, plan.ctasPerSM);
   if (plan.products) {
     leftProducts = allocateProductRing(plan.getTileRows());
     rightProducts = allocateProductRing(plan.getTileColumns());
@@ -390,9 +361,7 @@ void PairTiles::build() {
   right = allocateFunctionRing(plan.getTileColumns());
   if (plan.valueProducts)
     valueRing = allocateValueRing();
-  kernel.forTiles(kernel.getArgument(tileCount),
-                  [&](Value tile) { buildTile(tile); });
-  kernel.launch(tiles);
+  finish([&](Value tile) { buildTile(tile); });
   for (Value array : packed)
     memref::DeallocOp::create(host.builder, loc, array);
   if (apply)

@@ -17,7 +17,6 @@
 #include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "kron/Plan/GPU/PairwiseGradPlan.h"
 #include "kron/Plan/GPU/PairwisePlan.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -141,7 +140,6 @@ void PairGradTiles::enterOperands() {
   countTiles();
   divideColumns(getSize(PairAxis::N), plan.getTileColumns(), plan.splitCTAs);
   results = addWorkspace();
-  tileCount = kernel.enter(host.materialize(tiles, 64));
 }
 
 //===----------------------------------------------------------------------===//
@@ -250,8 +248,7 @@ void PairGradTiles::buildTile(Value tile) {
 /// Adds up what all parts, and positions of the batch that the result lacks,
 /// have.
 void PairGradTiles::reduceParts() {
-  const PairArray &init = *llvm::find_if(
-      arrays, [](const PairArray &array) { return array.isInit; });
+  const PairArray &init = getInit();
   auto rank = static_cast<int64_t>(sizes.size());
   // Loops are parts, the batch, M and K.
   AffineMap all = b.getMultiDimIdentityMap(rank + 1);
@@ -280,24 +277,17 @@ void PairGradTiles::reduceParts() {
            [&](OpBuilder &inside, ValueRange args) -> Value {
              return arith::AddFOp::create(inside, loc, args[1], args[0]);
            });
-  if (total != init.value) {
-    int64_t loops = cast<MemRefType>(init.value.getType()).getRank();
-    AffineMap same = b.getMultiDimIdentityMap(loops);
-    SmallVector<utils::IteratorType> parallel(loops,
-                                              utils::IteratorType::parallel);
-    emitLoop(total, init.value, {same, same}, parallel,
-             [&](OpBuilder &inside, ValueRange args) {
-               return emitConversion(inside, loc, args[0], element);
-             });
-  }
+  if (total != init.value)
+    emitPartLoop(total, init.value, /*overParts=*/false,
+                 [&](OpBuilder &inside, ValueRange args) {
+                   return emitConversion(inside, loc, args[0], element);
+                 });
   freeWorkspace();
 }
 
 void PairGradTiles::build() {
   enterOperands();
-  kernel.begin(
-      source.gpuModule, op->getParentOfType<func::FuncOp>().getSymName(),
-      tile::KernelAttr::get(b.getContext(), plan.threads, plan.ctasPerSM));
+  begin(plan.threads, plan.ctasPerSM);
   int64_t rows = plan.getTileRows(), by = plan.getTileColumns();
   if (plan.stages) {
     left =
@@ -308,9 +298,7 @@ void PairGradTiles::build() {
   weightRing = allocateRing(1, by, rows, plan.getWeightPitch(), sum);
   if (plan.outputs > 1)
     outputRing = allocateRing(1, by, plan.outputs, plan.outputs, sum);
-  kernel.forTiles(kernel.getArgument(tileCount),
-                  [&](Value tile) { buildTile(tile); });
-  kernel.launch(tiles);
+  finish([&](Value tile) { buildTile(tile); });
   reduceParts();
 }
 

@@ -48,8 +48,7 @@ SparseCopy ChunkProduct::getFactorCopy(const SparseTile &tile, Int startK,
 
 void ChunkProduct::copyFactor(const SparseTile &tile, Int startK, Int to,
                               bool aligned) {
-  copies.copyFactor(getFactorCopy(tile, startK, to, aligned), tile.groups,
-                    aligned);
+  copies.start(getFactorCopy(tile, startK, to, aligned), tile.groups, aligned);
 }
 
 void ChunkProduct::meet() {

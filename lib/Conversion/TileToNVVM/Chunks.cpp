@@ -148,7 +148,8 @@ void ChunkPieces::copy(Int first, Int number, Int slot) {
   ifPiece(first, number, [&](const SparseTile &tile, Int startK) {
     bool isWithData = !plan.keepsFactor && isOneTest;
     k.choose(factor.isAligned, [&](bool aligned) {
-      copies.copyData(getDataCopy(tile, startK, locateData(slot)), aligned);
+      copies.start(getDataCopy(tile, startK, locateData(slot)), /*groups=*/{},
+                   aligned);
       if (isWithData)
         copyFactor(tile, startK, beside, aligned);
     });

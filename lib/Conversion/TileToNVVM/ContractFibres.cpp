@@ -110,22 +110,8 @@ bool FibresProduct::repeatsFibres() {
 /// last one of K are 0: there may be anything, and 0 times anything need not be
 /// 0.
 SmallVector<Value> FibresProduct::loadValues() {
-  const LaneNumbers &lanes = lowering.getLanes();
-  if (!shape.innermost) {
-    Int offset =
-        source.getOffset(fibres.positions[0], k.mul(lanes.slot, 2 * stride));
-    return loadWgmmaPairs(k, lanes.slot, source.getAddress(offset, 0),
-                          stride * source.layout.elementBytes, shape.paddedK,
-                          shape.sizeK);
-  }
-  WgmmaQuadBases bases;
-  for (unsigned fibre = 0; fibre < 2; ++fibre)
-    for (int64_t half = 0; half < 2; ++half)
-      bases[fibre][half] = source.getAddress(
-          source.getOffset(fibres.positions[fibre],
-                           k.add(k.mul(lanes.slot, 4), 16 * half)),
-          0);
-  return loadWgmmaQuads(k, lanes.slot, bases, shape.paddedK, shape.sizeK);
+  return fibres.load(k, lowering.getLanes().slot, source, shape.innermost,
+                     shape.paddedK, shape.sizeK);
 }
 
 /// Along the innermost dimension, 16-bit values: 8 x 8 matrices as they lie.

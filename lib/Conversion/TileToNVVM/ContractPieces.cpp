@@ -37,7 +37,6 @@ private:
   ContractPiecesOp op;
   PieceCopy pieces;
   LoweredRing &ring;
-  TileLayout layout;
   std::shared_ptr<PackedFactor> factor;
   LaneFibres fibres;
   /// A tile, and whether it exists; null: it does.
@@ -55,10 +54,10 @@ PiecesProduct::PiecesProduct(Lowering &lowering, ContractPiecesOp op)
     : lowering(lowering), k(lowering.k), op(op),
       pieces(lowering, op.getView(), op.getRing().getType(), op.getPieces()),
       ring(lowering.rings[op.getRing()]),
-      layout(op.getRing().getType().getBuffer().getTileLayout()),
       factor(lowering.packed.at(op.getOperand())),
       fibres(lowering, op.getPieces().getSizes(), op.getAlong(),
-             !factor->shape.innermost || !layout.swizzles.empty()) {
+             !factor->shape.innermost ||
+                 !pieces.buffer.getTileLayout().swizzles.empty()) {
   locate(0);
 }
 
@@ -100,28 +99,12 @@ void PiecesProduct::meet() {
 
 /// The lane's values of piece `number`, in the order of the instructions.
 SmallVector<Value> PiecesProduct::load(int64_t number) {
-  const LaneNumbers &lanes = lowering.getLanes();
-  unsigned along = fibres.along;
-  SharedTile slot(k, pieces.buffer, getSlot(number));
-  int64_t positions =
-      std::min(pieces.blocks.block[along],
-               factor->shape.paddedK - number * pieces.blocks.block[along]);
+  int64_t block = pieces.blocks.block[fibres.along];
+  int64_t positions = std::min(block, factor->shape.paddedK - number * block);
   // Copies have filled up what does not exist with zeros.
-  if (!factor->shape.innermost) {
-    int64_t stride = layout.strides[along];
-    Int offset =
-        slot.getOffset(fibres.positions[0], k.mul(lanes.slot, 2 * stride));
-    return loadWgmmaPairs(k, lanes.slot, slot.getAddress(offset, 0),
-                          stride * layout.elementBytes, positions, positions);
-  }
-  WgmmaQuadBases bases;
-  for (unsigned fibre = 0; fibre < 2; ++fibre)
-    for (int64_t half = 0; half < 2; ++half)
-      bases[fibre][half] = slot.getAddress(
-          slot.getOffset(fibres.positions[fibre],
-                         k.add(k.mul(lanes.slot, 4), 16 * half)),
-          0);
-  return loadWgmmaQuads(k, lanes.slot, bases, positions, positions);
+  return fibres.load(k, lowering.getLanes().slot,
+                     SharedTile(k, pieces.buffer, getSlot(number)),
+                     factor->shape.innermost, positions, positions);
 }
 
 /// The sums, from the view if they are not finite: pieces are gone.

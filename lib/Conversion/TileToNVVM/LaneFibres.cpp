@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Warpgroups.h"
+#include "kron/CodeGen/GPU/WgmmaRows.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -97,4 +98,23 @@ Value LaneFibres::getAddress(KernelBuilder &k, const GlobalTile &tile,
        llvm::zip_equal(positions[number], tile.strides))
     offset = k.add(offset, tile.scale(k, position, stride));
   return k.offsetBytes(tile.base, k.mul(offset, getBytesOf(tile.type)));
+}
+
+SmallVector<Value> LaneFibres::load(KernelBuilder &k, Int slot,
+                                    const SharedTile &tile, bool innermost,
+                                    int64_t positions, int64_t sizeK) const {
+  if (!innermost) {
+    int64_t stride = tile.layout.strides[along];
+    Int offset = tile.getOffset(this->positions[0], k.mul(slot, 2 * stride));
+    return loadWgmmaPairs(k, slot, tile.getAddress(offset, 0),
+                          stride * tile.layout.elementBytes, positions, sizeK);
+  }
+  WgmmaQuadBases bases;
+  for (unsigned fibre = 0; fibre < 2; ++fibre)
+    for (int64_t half = 0; half < 2; ++half)
+      bases[fibre][half] =
+          tile.getAddress(tile.getOffset(this->positions[fibre],
+                                         k.add(k.mul(slot, 4), 16 * half)),
+                          0);
+  return loadWgmmaQuads(k, slot, bases, positions, sizeK);
 }

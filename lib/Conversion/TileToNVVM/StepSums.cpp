@@ -25,17 +25,15 @@ void ChainStep::exchangeAlong(ChainStep &reader) {
   int64_t segment = next.lanes > 1 ? next.lanes : next.sizeK;
   bool arePairs = plan.is16BitFloat() && plan.lanes == 1 &&
                   plan.sizeN % 2 == 0 && segment % 2 == 0;
-  Int firstResult = k.mul(thread.resultWarp, plan.getResultsPerWarp());
   for (int64_t index = 0; index < plan.resultTiles; ++index) {
-    auto [own, known] = multiplier.getResultOf(k.mul(thread.quad, 2), index);
-    Int result = k.add(k.add(firstResult, own), known);
+    Int result = multiplier.getResult(thread.quad, /*column=*/0, index);
     SmallVector<Value> inside;
     for (int64_t column : {0, 1})
       inside.push_back(stores.isColumnInside(tile, k.add(result, column), 0));
     for (int64_t row = 0; row < plan.rowTiles; ++row)
       for (int64_t half : {0, 1})
         for (int64_t part = 0; part < plan.getParts(); ++part) {
-          MmaC &sum = multiplier.getSum(sums, 0, part, row, index);
+          MmaC &sum = sums[multiplier.getSumNumber(0, part, row, index)];
           ArrayRef<Value> values = ArrayRef<Value>(sum).slice(2 * half, 2);
           Int slot = rows.getSlotOfRow(stores.getRowOf(row, half, part));
           auto locate = [&](int64_t column) {
@@ -64,7 +62,6 @@ void ChainStep::exchangeAcross(ChainStep &reader) {
   bool areChunks = width * plan.getParts() == plan.getChunk() &&
                    areNeighbours && plan.sizeN % width == 0 &&
                    reader.rows.keepsChunks();
-  Int firstResult = k.mul(thread.resultWarp, plan.getResultsPerWarp());
   for (int64_t row = 0; row < plan.rowTiles; ++row)
     for (int64_t half : {0, 1})
       for (int64_t first = 0; first < 2 * plan.resultTiles; first += width)
@@ -72,12 +69,12 @@ void ChainStep::exchangeAcross(ChainStep &reader) {
           SmallVector<Value> values;
           SmallVector<Int> results, lanes;
           for (int64_t index = first; index < first + width; ++index) {
-            auto [own, known] = multiplier.getResultOf(
-                k.add(k.mul(thread.quad, 2), index % 2), index / 2);
+            Int result =
+                multiplier.getResult(thread.quad, index % 2, index / 2);
             for (int64_t part = 0; part < plan.getParts(); ++part) {
-              values.push_back(multiplier.getSum(
-                  sums, laneChunk, part, row, index / 2)[2 * half + index % 2]);
-              results.push_back(k.add(k.add(firstResult, own), known));
+              values.push_back(sums[multiplier.getSumNumber(
+                  laneChunk, part, row, index / 2)][2 * half + index % 2]);
+              results.push_back(result);
               lanes.push_back(laneChunk * plan.lanesPerChunk + part);
             }
           }

@@ -122,7 +122,8 @@ void ChainStep::copyData(Int number, Int startK, Int slot, bool isAligned) {
   int64_t slotBytes = plan.tileWarps * plan.getDataBytes();
   Int to = k.add(k.mul(slot, slotBytes), lowering.buffers.at(op.getRing()));
   auto copyOne = [&](Int number, Int to) {
-    copies.copyData(getDataCopy(locate(number), startK, to), isAligned);
+    copies.start(getDataCopy(locate(number), startK, to), /*groups=*/{},
+                 isAligned);
   };
   if (plan.tileWarps == 1)
     return copyOne(number, to);

@@ -49,6 +49,13 @@ struct LaneFibres {
   Value getAddress(KernelBuilder &k, const GlobalTile &tile, unsigned number,
                    Int p) const;
 
+  /// The f32 values that the lane has of its fibres of `tile`, in the order of
+  /// the instructions: of `positions`, those from `sizeK` on are 0.
+  /// `innermost`: fibres are along the innermost dimension.
+  SmallVector<Value> load(KernelBuilder &k, Int slot, const SharedTile &tile,
+                          bool innermost, int64_t positions,
+                          int64_t sizeK) const;
+
   SmallVector<int64_t> sizes;
   unsigned along;
   /// Per dimension, 0 along the contracted one; of fibres that there are not,

@@ -101,10 +101,9 @@ public:
   SparseCopy getCopy(const SparseArray &array, const SparseTile &tile,
                      Int startK, Int to, bool isFactor, Int rows);
   /// Starts the copies of `copy`, by pieces if its array `isAligned` to 16
-  /// bytes, else by elements.
-  void copyData(SparseCopy copy, bool isAligned);
-  /// The same of a factor, at positions `groups` of the plan's group axes.
-  void copyFactor(SparseCopy copy, ArrayRef<Int> groups, bool isAligned);
+  /// bytes, else by elements; of a factor at positions `groups` of the plan's
+  /// group axes.
+  void start(SparseCopy copy, ArrayRef<Int> groups, bool isAligned);
   /// Puts the 16-bit values of the chunks that a thread reads at a time, of the
   /// factor that is kept at byte `keptOffset`, in order: of each product the
   /// two pairs along K that its operand consists of.
@@ -117,6 +116,10 @@ private:
   // SparseCopies.cpp
   int64_t getPiece(const SparseArray &array, bool alongRows) const;
   bool canCopySegments(const SparseArray &array) const;
+  void moveChunks(
+      const SparseCopy &copy, int64_t unrolled,
+      function_ref<SmallVector<Value>(Int row, Int chunk, Value exists)> load,
+      function_ref<void(Int row, Int chunk, ArrayRef<Value>)> store);
   void copySegments(const SparseCopy &copy);
   void copyPackedOperand(const SparseCopy &copy);
   void copyRows(const SparseCopy &copy);
@@ -126,6 +129,7 @@ private:
                          int64_t known);
   Int getSwizzle(Int row, int64_t known, Int chunkIndexK, bool isFactor);
   Int getPlace(Int row, int64_t known, Int chunk, bool isFactor);
+  Value getChunk(Int to, Int row, Int chunk, bool isFactor);
 
   // SparseWholeCopies.cpp
   Int getSegment(const SparseCopy &copy, Int row, Int segment);

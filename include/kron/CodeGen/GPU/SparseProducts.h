@@ -36,10 +36,14 @@ public:
   // SparseSteps.cpp
   /// sums += data times factor of a K step.
   void multiplyStep(MutableArrayRef<MmaC> sums, const SparseStepPlace &from);
-  MmaC &getSum(MutableArrayRef<MmaC> sums, int64_t laneChunk, int64_t part,
-               int64_t row, int64_t result) const;
+  /// Where the sums of a thread are that it has of these.
+  int64_t getSumNumber(int64_t laneChunk, int64_t part, int64_t row,
+                       int64_t result) const;
   std::pair<Int, int64_t> getResultOf(Int column, int64_t tile);
   Int getResultOf(Int column, Int tile);
+  /// The result in the CTA's tile of sum number `column` (0 or 1) of a row that
+  /// thread `quad` of four has of tile number `tile` of its warp's.
+  Int getResult(Int quad, int64_t column, int64_t tile);
 
   // SparseWgmma.cpp
   void prepareMacro(Int from, Int to, int64_t macro);

@@ -166,10 +166,6 @@ static bool isStored(Value sums) {
   return sums.hasOneUse() && isa<StoreOp>(*sums.user_begin());
 }
 
-void ContractBatchOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getSums(), "sums");
-}
-
 LogicalResult ContractBatchOp::verify() {
   BatchBlocks blocks = getBatch().getBlocks();
   // contract_batch_c1
@@ -209,17 +205,12 @@ LogicalResult ContractBatchOp::verify() {
                          blocks.getRows(blocks.right), blocks.getLanes()},
                         getSumType(blocks.element));
   // contract_batch_c5
-  if (getSums().getType() != expected)
-    return emitOpError("expects sums of type ")
-           << expected << ", but got " << getSums().getType();
+  if (failed(verifySums(*this, getSums().getType(), expected)))
+    return failure();
   // contract_batch_c6
   if (!isStored(getSums()))
     return emitOpError("expects one tile.store of its sums, and no other use");
   return success();
-}
-
-void AddPiecesOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getTotals(), "totals");
 }
 
 LogicalResult AddPiecesOp::verify() {
@@ -302,8 +293,7 @@ LogicalResult tile::verifyStoredBatch(StoreOp op) {
   // store_c13
   if (source->getBlock() != op->getBlock() || tile != op.getTile() ||
       op.getBoxes() || op.getAlong() || op.getBox() || op.getOrder() ||
-      op.getRows() || op.getAxes() || op.getBias() || op.getResidual() ||
-      op.getScaleAttr() || op.getActivation() != Activation::Identity)
+      op.getRows() || op.getAxes() || hasEpilogue(op))
     return op.emitOpError("expects sums of its tile, in the same turn, without "
                           "boxes, rows, an order, axes and an epilogue");
   if (product && arePieces(product, op))

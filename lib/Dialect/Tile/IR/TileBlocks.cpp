@@ -87,16 +87,6 @@ int64_t PrepareOp::getWarpResults() {
 // Loops
 //===----------------------------------------------------------------------===//
 
-void ForBlocksOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn name) {
-  name(getBoxes(), "block");
-}
-
-void ForPiecesOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn name) {
-  name(getBoxes(), "block");
-  if (getBody()->getNumArguments() > 1)
-    name(getSlot(), "piece");
-}
-
 /// Whether blocks of `block` positions are those of a tile of `sizes`.
 static bool areBlocks(ArrayRef<int64_t> sizes, ArrayRef<int64_t> block) {
   return !sizes.empty() && sizes.size() == block.size() &&
@@ -508,9 +498,8 @@ LogicalResult tile::verifyLoadedBlock(LoadOp op) {
            << sizes << " elements, or the loop's piece, but got "
            << op.getSource().getType();
   // load_c6
-  if (fragment.getElementType() != buffer.getElementType())
-    return op.emitOpError("expects elements of type ")
-           << buffer.getElementType() << ", but got " << fragment;
+  if (failed(verifyElements(op, fragment, buffer.getElementType())))
+    return failure();
   int64_t together = op.getTogether(), fold = op.getFold();
   // load_c22
   if (!llvm::isPowerOf2_64(together) || together > kMostTogether ||
@@ -580,9 +569,8 @@ LogicalResult tile::verifyExchangedBlock(ExchangeOp op) {
   if (failed(verifyNeighbours(op, buffer, blocks, std::min(width, vector))))
     return failure();
   // load_c6
-  if (fragment.getElementType() != buffer.getElementType())
-    return op.emitOpError("expects elements of type ")
-           << buffer.getElementType() << ", but got " << fragment;
+  if (failed(verifyElements(op, fragment, buffer.getElementType())))
+    return failure();
   return success();
 }
 
@@ -632,10 +620,8 @@ LogicalResult tile::verifyAxesAndBytes(StoreOp op, ArrayRef<int64_t> box,
 LogicalResult tile::verifyStoredBlock(StoreOp op) {
   Blocks blocks = *getBlocks(op.getBoxes());
   auto fragment = cast<FragmentType>(op.getSource().getType());
-  // store_c10
-  if (op.getBias() || op.getResidual() || op.getScaleAttr() ||
-      op.getActivation() != Activation::Identity)
-    return op.emitOpError("expects no epilogue of blocks");
+  if (failed(verifyNoEpilogue(op, "blocks")))
+    return failure();
   if (failed(verifyBlock(op, fragment, blocks, *op.getAlong(), false)) ||
       !getTilesTogether(op, op.getSource(), blocks))
     return failure();
@@ -688,9 +674,8 @@ LogicalResult tile::verifyFilled(CopyOp op) {
     return verifySegments(op, view, buffer, *op.getAxes(), *box);
   }
   // copy_c1
-  if (view.getElementType() != buffer.getElementType())
-    return op.emitOpError("expects elements of type ")
-           << buffer.getElementType() << ", but got " << view;
+  if (failed(verifyElements(op, view, buffer.getElementType())))
+    return failure();
   ArrayRef<int64_t> shape = buffer.getShape();
   if (failed(verifyAxes(op, view, *op.getAxes(), shape)) ||
       failed(verifyBytes(op, view, *op.getAxes(), shape, op.getBytes(),

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Dialect/Tile/IR/TileColumns.h"
+#include "TileRules.h"
 #include "TileShared.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -43,11 +44,6 @@ int64_t ColumnLayout::getColumnsPerGroup() const {
 //===----------------------------------------------------------------------===//
 // The loop
 //===----------------------------------------------------------------------===//
-
-void ForColumnsOp::getAsmBlockArgumentNames(Region &,
-                                            OpAsmSetValueNameFn name) {
-  name(getColumns(), "columns");
-}
 
 LogicalResult ForColumnsOp::verify() {
   // for_columns_c1
@@ -117,10 +113,6 @@ void ForColumnsOp::print(OpAsmPrinter &printer) {
 //===----------------------------------------------------------------------===//
 // Loads and stores
 //===----------------------------------------------------------------------===//
-
-void LoadColumnsOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getFragment(), "values");
-}
 
 ForColumnsOp tile::getColumnsLoop(Value columns) {
   auto loop = dyn_cast_or_null<ForColumnsOp>(
@@ -224,9 +216,8 @@ LogicalResult tile::verifyStoredColumns(StoreOp op) {
   ViewType view = op.getView().getType();
   Type sum = getSumType(view.getElementType());
   // copy_c1
-  if (fragment.getElementType() != sum)
-    return op.emitOpError("expects elements of type ")
-           << sum << ", but got " << fragment;
+  if (failed(verifyElements(op, fragment, sum)))
+    return failure();
   if (failed(verifyColumns(op, view, fragment, loop, 4)))
     return failure();
   ColumnLayout layout(view, fragment.getShape()[2]);
@@ -250,10 +241,6 @@ LogicalResult tile::verifyStoredColumns(StoreOp op) {
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
-
-void DotOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getSums(), "sums");
-}
 
 Type tile::getSumType(Type element) {
   return element.isF16() || element.isBF16()
@@ -297,8 +284,5 @@ LogicalResult DotOp::verify() {
       {fragment.getShape().front(), 1, fragment.getShape()[2]},
       getSumType(fragment.getElementType()));
   // dot_c3
-  if (getSums().getType() != expected)
-    return emitOpError("expects sums of type ")
-           << expected << ", but got " << getSums().getType();
-  return success();
+  return verifySums(*this, getSums().getType(), expected);
 }

@@ -26,10 +26,6 @@ ForFibresOp tile::getFibres(Value boxes) {
 // Loops
 //===----------------------------------------------------------------------===//
 
-void ForFibresOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn name) {
-  name(getBoxes(), "block");
-}
-
 ParseResult ForFibresOp::parse(OpAsmParser &parser, OperationState &result) {
   OpAsmParser::Argument block;
   if (parser.parseArgument(block) || parser.parseKeyword("of"))
@@ -99,10 +95,6 @@ LogicalResult IfAlignedOp::verify() {
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
-
-void ContractFibresOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getSums(), "sums");
-}
 
 bool tile::isOfWarpgroup(AtomKind atom) {
   return atom == AtomKind::WgmmaTF32 || atom == AtomKind::WgmmaHalf;
@@ -181,10 +173,7 @@ LogicalResult ContractFibresOp::verify() {
       FragmentType::get({1, kWarpgroupFibres, operand.getSizeN()},
                         Float32Type::get(getContext()), operand.getAtom());
   // contract_fibres_c4
-  if (getSums().getType() != sums)
-    return emitOpError("expects sums of type ")
-           << sums << ", but got " << getSums().getType();
-  return success();
+  return verifySums(*this, getSums().getType(), sums);
 }
 
 /// The product that `source` is of, in the loop that has `boxes`; nothing, with
@@ -222,10 +211,8 @@ LogicalResult tile::verifyExchangedFibres(ExchangeOp op) {
 }
 
 LogicalResult tile::verifyStoredFibres(StoreOp op) {
-  // store_c10
-  if (op.getBias() || op.getResidual() || op.getScaleAttr() ||
-      op.getActivation() != Activation::Identity)
-    return op.emitOpError("expects no epilogue of fibres");
+  if (failed(verifyNoEpilogue(op, "fibres")))
+    return failure();
   ContractFibresOp product =
       getProduct(op, op.getSource(), op.getBoxes(), *op.getAlong());
   if (!product)
@@ -245,10 +232,8 @@ LogicalResult tile::verifyStoredFibres(StoreOp op) {
 LogicalResult tile::verifyStoredSums(StoreOp op) {
   auto buffer = cast<BufferType>(op.getSource().getType());
   ArrayRef<int64_t> sizes = buffer.getShape();
-  // store_c10
-  if (op.getBias() || op.getResidual() || op.getScaleAttr() ||
-      op.getActivation() != Activation::Identity)
-    return op.emitOpError("expects no epilogue of a buffer with axes");
+  if (failed(verifyNoEpilogue(op, "a buffer with axes")))
+    return failure();
   // store_c11
   if (op->getParentOfType<ForFibresOp>())
     return op.emitOpError("expects a buffer with axes to be stored by all "

@@ -16,18 +16,6 @@ using namespace mlir::kron::tile;
 // Blocks
 //===----------------------------------------------------------------------===//
 
-void ForGradientsOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getSums(), "sums");
-}
-
-void ForGradientsOp::getAsmBlockArgumentNames(Region &region,
-                                              OpAsmSetValueNameFn name) {
-  if (region.getNumArguments() != 2)
-    return;
-  name(getBlockNumber(), "block");
-  name(getCarried(), "sums");
-}
-
 LogicalResult ForGradientsOp::verify() {
   // for_gradients_c1
   if (!isa<ForOp>((*this)->getParentOp()))
@@ -43,8 +31,8 @@ LogicalResult ForGradientsOp::verify() {
   if (!yield || yield.getValues().getTypes() != TypeRange(type))
     return emitOpError("expects its body to yield ") << type;
   PlaceOp place = getPlaceOp(*this, getPlace());
-  if (!place ||
-      failed(verifyPassingBy(*this, place, getRhs().getType(), "a view")))
+  if (!place || failed(verifyBehindBatch(*this, place, getRhs().getType(),
+                                         "a view", /*parts=*/1)))
     return failure();
   // for_gradients_c4
   if (type.getShape().size() != 3 ||
@@ -102,10 +90,6 @@ static LogicalResult verifyBlockOf(Operation *op, ForGradientsOp loop,
 // Weights
 //===----------------------------------------------------------------------===//
 
-void WeighPairsOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getWeighed(), "weights");
-}
-
 LogicalResult WeighPairsOp::verify() {
   PlaceOp place = getPlaceOp(*this, getPlace());
   ForGradientsOp loop = place ? getLoop(*this, getBlock()) : ForGradientsOp();
@@ -133,10 +117,6 @@ LogicalResult WeighPairsOp::verify() {
 //===----------------------------------------------------------------------===//
 // Derivatives
 //===----------------------------------------------------------------------===//
-
-void AddDerivativesOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getNext(), "next");
-}
 
 /// Whether `ring` is one buffer, of `rows` rows of `columns` elements of type
 /// `element`, that only `op` uses; else an error.

@@ -45,9 +45,8 @@ static LogicalResult verifyRows(Operation *op, ViewType view,
                                 ArrayRef<int64_t> row, Type element,
                                 int64_t rows, int64_t bytes) {
   // copy_c1
-  if (view.getElementType() != element)
-    return op->emitOpError("expects elements of type ")
-           << element << ", but got " << view;
+  if (failed(verifyElements(op, view, element)))
+    return failure();
   // copy_c2
   if (view.getShape().size() <= row.size() ||
       view.getShape().take_back(row.size()) != row)
@@ -275,27 +274,17 @@ LogicalResult CopyOp::verify() {
 // Boxes of threads
 //===----------------------------------------------------------------------===//
 
-/// Whether `boxes` are those of a loop, of which a turn fills `fragment`; else
-/// an error.
-static LogicalResult verifyTurn(Operation *op, FragmentType fragment,
-                                Value boxes) {
-  auto loop =
-      dyn_cast_or_null<ForBoxesOp>(boxes.getParentBlock()->getParentOp());
-  // load_c1
-  if (!loop || boxes != loop.getBoxes())
-    return op->emitOpError("expects boxes of a tile.for_boxes");
-  // load_c15
-  if (loop.getWarps() || fragment.getAtom() != AtomKind::Fma)
-    return op->emitOpError("expects boxes of threads, but got those of warps");
+/// The loop that has `boxes`, whole ones of threads, of which a turn fills
+/// `fragment`; null, with an error, if there is none.
+static ForBoxesOp getWholeTurnOf(Operation *op, FragmentType fragment,
+                                 Value boxes) {
+  ForBoxesOp loop = getTurnOf(op, fragment, boxes);
   // load_c20
-  if (loop.getParts())
-    return op->emitOpError("expects whole boxes, but got parts of fibres");
-  // load_c2
-  if (fragment.getShape().front() != static_cast<int64_t>(loop.getTogether()))
-    return op->emitOpError("expects a fragment of ")
-           << loop.getTogether() << " boxes, as the loop takes, but got "
-           << fragment;
-  return success();
+  if (loop && loop.getParts()) {
+    op->emitOpError("expects whole boxes, but got parts of fibres");
+    return {};
+  }
+  return loop;
 }
 
 /// Whether the boxes of `fragment`, whole along the axes `along`, are those of
@@ -304,7 +293,8 @@ static LogicalResult verifyWholeAxes(Operation *op, FragmentType fragment,
                                      ArrayRef<int64_t> sizes, Value boxes,
                                      ArrayRef<int64_t> along,
                                      bool allowsFewer) {
-  if (failed(verifyTurn(op, fragment, boxes)))
+  ForBoxesOp loop = getWholeTurnOf(op, fragment, boxes);
+  if (!loop)
     return failure();
   int64_t rank = sizes.size();
   SmallVector<int64_t> box;
@@ -322,7 +312,6 @@ static LogicalResult verifyWholeAxes(Operation *op, FragmentType fragment,
   if (fragment.getBox() != ArrayRef(box))
     return op->emitOpError("expects boxes that are all of a tile of ")
            << sizes << " elements along " << along << ", but got " << fragment;
-  auto loop = cast<ForBoxesOp>(boxes.getParentBlock()->getParentOp());
   // load_c8
   if (loop.getExcess())
     return op->emitOpError("expects no boxes in excess of a box's tile");
@@ -342,9 +331,9 @@ static LogicalResult verifyWholeAxes(Operation *op, FragmentType fragment,
 static LogicalResult verifyBoxes(Operation *op, FragmentType fragment,
                                  ArrayRef<int64_t> row, Value boxes,
                                  ArrayRef<int64_t> along) {
-  if (failed(verifyTurn(op, fragment, boxes)))
+  ForBoxesOp loop = getWholeTurnOf(op, fragment, boxes);
+  if (!loop)
     return failure();
-  auto loop = cast<ForBoxesOp>(boxes.getParentBlock()->getParentOp());
   // load_c14
   if (loop.getOrder() || loop.getRepeat())
     return op->emitOpError("expects boxes of rows in the tile's order, none of "
@@ -377,9 +366,8 @@ static LogicalResult verifyBoxes(Operation *op, FragmentType fragment,
                                  BufferType buffer, Value boxes,
                                  ArrayRef<int64_t> along) {
   // load_c6
-  if (fragment.getElementType() != buffer.getElementType())
-    return op->emitOpError("expects elements of type ")
-           << buffer.getElementType() << ", but got " << fragment;
+  if (failed(verifyElements(op, fragment, buffer.getElementType())))
+    return failure();
   if (failed(verifyBoxes(op, fragment, buffer.getShape().drop_front(), boxes,
                          along)))
     return failure();
@@ -435,9 +423,8 @@ LogicalResult LoadOp::verify() {
   if (!getRing(getSource()))
     return verifyBoxes(*this, fragment, buffer, getBoxes(), getAlong());
   // load_c6
-  if (fragment.getElementType() != buffer.getElementType())
-    return emitOpError("expects elements of type ")
-           << buffer.getElementType() << ", but got " << fragment;
+  if (failed(verifyElements(*this, fragment, buffer.getElementType())))
+    return failure();
   return verifyWholeAxes(*this, fragment, buffer.getShape(), getBoxes(),
                          getAlong(), true);
 }
@@ -458,10 +445,9 @@ LogicalResult ExchangeOp::verify() {
                            getBoxes(), getAlong(), /*halves=*/false);
   if (getRing(getBuffer())) {
     // load_c6
-    if (getFragment().getType().getElementType() != buffer.getElementType())
-      return emitOpError("expects elements of type ")
-             << buffer.getElementType() << ", but got "
-             << getFragment().getType();
+    if (failed(verifyElements(*this, getFragment().getType(),
+                              buffer.getElementType())))
+      return failure();
     return verifyWholeAxes(*this, getFragment().getType(), buffer.getShape(),
                            getBoxes(), getAlong(), false);
   }
@@ -552,43 +538,6 @@ static LogicalResult verifyStoredBox(StoreOp op) {
                        *op.getAlong());
   return verifyWholeAxes(op, fragment, sizes, op.getBoxes(), *op.getAlong(),
                          false);
-}
-
-/// Whether an epilogue, if `op` has one, is of elements that are stored one by
-/// one; else an error.
-static LogicalResult verifyEpilogue(StoreOp op) {
-  Type element = op.getView().getType().getElementType();
-  bool hasFunction =
-      op.getActivation() != Activation::Identity || op.getScale();
-  if (!hasFunction && !op.getBias() && !op.getResidual())
-    return success();
-  for (Value array : {op.getBias(), op.getResidual()})
-    if (array && cast<ViewType>(array.getType()).getElementType() != element)
-      // store_c10
-      return op.emitOpError("expects an epilogue's arrays of ")
-             << element << ", as are stored, but got " << array.getType();
-  Activation activation = op.getActivation();
-  bool isReal = element.isIntOrFloat();
-  bool isSmooth =
-      activation == Activation::Gelu || activation == Activation::Silu;
-  if ((activation != Activation::Identity && !isReal) ||
-      (isSmooth && !isa<FloatType>(element)))
-    return op.emitOpError("expects real elements for an activation, and floats "
-                          "for gelu and silu, but got ")
-           << element;
-  if (op.getScaleAttr() && op.getScaleAttr().getType() != getSumType(element))
-    return op.emitOpError("expects a scale of type ")
-           << getSumType(element) << ", but got " << op.getScaleAttr();
-  auto fragment = dyn_cast<FragmentType>(op.getSource().getType());
-  if (op.getRows() || (fragment && hasWarpBoxes(fragment)))
-    return op.emitOpError("expects an epilogue of a box that is stored element "
-                          "by element");
-  for (Value array : {op.getBias(), op.getResidual()})
-    if (array && cast<ViewType>(array.getType()).getShape() !=
-                     op.getView().getType().getShape())
-      return op.emitOpError("expects an epilogue's arrays of the sizes of ")
-             << op.getView().getType() << ", but got " << array.getType();
-  return success();
 }
 
 LogicalResult StoreOp::verify() {

@@ -54,6 +54,13 @@ static void printNextTurn(OpAsmPrinter &printer, Operation *op, Value tile,
   printTurn(printer, op, tile, ahead);
 }
 
+/// Gives `values` these names in printed text, those that there are of both.
+static void setNames(ValueRange values, ArrayRef<StringRef> names,
+                     OpAsmSetValueNameFn setName) {
+  for (auto [value, name] : llvm::zip(values, names))
+    setName(value, name);
+}
+
 #define GET_OP_CLASSES
 #include "kron/Dialect/Tile/IR/TileOps.cpp.inc"
 
@@ -61,44 +68,8 @@ static void printNextTurn(OpAsmPrinter &printer, Operation *op, Value tile,
 // Names
 //===----------------------------------------------------------------------===//
 
-void ViewOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getView(), "view");
-}
-
 void AllocOp::getAsmResultNames(OpAsmSetValueNameFn name) {
   name(getMemory(), isa<RingType>(getMemory().getType()) ? "ring" : "buffer");
-}
-
-void ResizeOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getBuffer(), "resized");
-}
-
-void AcquireOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getSlot(), "free");
-}
-
-void WaitOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getSlot(), "slot");
-}
-
-void PrepareOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getOperand(), "factor");
-}
-
-void LoadOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getFragment(), "values");
-}
-
-void ContractOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getSums(), "sums");
-}
-
-void ForOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn name) {
-  name(getTile(), "tile");
-}
-
-void ForBoxesOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn name) {
-  name(getBoxes(), "boxes");
 }
 
 //===----------------------------------------------------------------------===//
@@ -157,15 +128,6 @@ LogicalResult AllocOp::verify() {
   return success();
 }
 
-/// Whether the slot that `op` gives is one of its ring; else an error.
-static LogicalResult verifySlot(Operation *op, RingType ring, BufferType slot) {
-  if (ring.getBuffer() == slot)
-    return success();
-  // acquire_c1, wait_c1
-  return op->emitOpError("expects a slot of type ")
-         << ring.getBuffer() << ", but got " << slot;
-}
-
 KernelAttr tile::getKernel(Operation *op) {
   auto kernel = op->getParentOfType<gpu::GPUFuncOp>();
   return kernel ? kernel->getAttrOfType<KernelAttr>(kKernelAttrName)
@@ -197,6 +159,18 @@ static LogicalResult verifyAllCome(Operation *op, bool allowsOnce = false) {
     return op->emitOpError("expects to be in no tile.for_boxes but one that "
                            "all threads go through once");
   return success();
+}
+
+/// Whether all threads come to `op`, and the slot that it gives is one of its
+/// ring; else an error.
+static LogicalResult verifySlot(Operation *op, RingType ring, BufferType slot) {
+  if (failed(verifyAllCome(op)))
+    return failure();
+  if (ring.getBuffer() == slot)
+    return success();
+  // acquire_c1, wait_c1
+  return op->emitOpError("expects a slot of type ")
+         << ring.getBuffer() << ", but got " << slot;
 }
 
 /// `type` with its `joined` outermost dimensions and the next one counted as
@@ -238,14 +212,10 @@ LogicalResult ResizeOp::verify() {
 }
 
 LogicalResult AcquireOp::verify() {
-  if (failed(verifyAllCome(*this)))
-    return failure();
   return verifySlot(*this, getRing().getType(), getSlot().getType());
 }
 
 LogicalResult WaitOp::verify() {
-  if (failed(verifyAllCome(*this)))
-    return failure();
   return verifySlot(*this, getRing().getType(), getSlot().getType());
 }
 
@@ -528,6 +498,14 @@ void ForBoxesOp::print(OpAsmPrinter &printer) {
 // Registers
 //===----------------------------------------------------------------------===//
 
+LogicalResult tile::verifySums(Operation *op, FragmentType own,
+                               FragmentType expected) {
+  if (own == expected)
+    return success();
+  return op->emitOpError("expects sums of type ")
+         << expected << ", but got " << own;
+}
+
 LogicalResult ContractOp::verify() {
   FragmentType from = getFragment().getType(), to = getSums().getType();
   OperandType operand = getOperand().getType();
@@ -552,9 +530,8 @@ LogicalResult ContractOp::verify() {
   shape[along] = operand.getSizeN();
   auto expected = FragmentType::get(shape, computed, from.getAtom());
   // contract_c4
-  if (to != expected)
-    return emitOpError("expects sums of type ")
-           << expected << ", but got " << to;
+  if (failed(verifySums(*this, to, expected)))
+    return failure();
   // contract_c5
   if (getBlock().size() != 2 || getBlock()[0] < 1 || getBlock()[1] < 1)
     return emitOpError("expects a block of fibres and of results");

@@ -28,11 +28,10 @@ LogicalResult verifyBox(Operation *op, FragmentType fragment);
 /// an error.
 LogicalResult verifyLanes(Operation *op, int64_t lanes, FragmentType fragment);
 
-/// Whether `view`, which `what` is, of columns that pass by, has two axes
-/// behind a batch that the view of `place`, in front of which are parts, has;
-/// else an error.
-LogicalResult verifyPassingBy(Operation *op, PlaceOp place, ViewType view,
-                              StringRef what);
+/// Whether `view`, which `what` is, has two axes behind a batch that the view
+/// of `place`, but for `parts` axes in front, has; else an error.
+LogicalResult verifyBehindBatch(Operation *op, PlaceOp place, ViewType view,
+                                StringRef what, int64_t parts);
 
 /// Positions in front of the rows that a tile at `place` has.
 int64_t getOutputs(PlaceOp place);

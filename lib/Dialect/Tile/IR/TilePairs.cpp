@@ -17,10 +17,6 @@ using namespace mlir::kron::tile;
 // Places
 //===----------------------------------------------------------------------===//
 
-void PlaceOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getPlace(), "place");
-}
-
 LogicalResult PlaceOp::verify() {
   // place_c1
   if (!isTile(getTile()))
@@ -59,10 +55,6 @@ PlaceOp tile::getPlaceOp(Operation *op, Value place) {
   if (!found)
     op->emitOpError("expects a place from tile.place");
   return found;
-}
-
-void LoadScalarOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getValue(), "param");
 }
 
 LogicalResult LoadScalarOp::verify() {
@@ -154,29 +146,31 @@ LogicalResult tile::verifySizes(Operation *op, PlaceOp place, int64_t rows,
 // Pairs
 //===----------------------------------------------------------------------===//
 
-void PairsOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getFragment(), "pairs");
+/// Whether rows of `buffer` lie where lanes read 16 bytes of each at a time
+/// from different banks; else an error.
+static LogicalResult verifyPitch(Operation *op, BufferType buffer) {
+  TileLayout layout = buffer.getTileLayout();
+  int64_t bytes = buffer.getElementBytes(), pitch = layout.strides[0] * bytes;
+  // pairs_c3, pairs_of_rows_c3
+  if (!layout.swizzles.empty() || layout.strides[1] != 1 || pitch % 32 != 16 ||
+      buffer.getShape()[1] * bytes % 16 != 0)
+    return op->emitOpError("expects rows of multiples of 16 bytes that lie an "
+                           "odd number of 16 bytes apart, but got ")
+           << buffer;
+  return success();
 }
 
 /// Whether buffers of `ring` have elements of `view`, as `tile.pairs` wants
 /// them; else an error.
 static LogicalResult verifyRing(PairsOp op, RingType ring, ViewType view) {
   BufferType buffer = ring.getBuffer();
-  TileLayout layout = buffer.getTileLayout();
-  int64_t bytes = buffer.getElementBytes();
   // pairs_c3
   if (ring.getAlong() || buffer.getShape().size() != 2 ||
       buffer.getElementType() != view.getElementType())
     return op.emitOpError("expects rings of rows x K elements of the views, "
                           "but got ")
            << ring;
-  int64_t pitch = layout.strides[0] * bytes;
-  if (!layout.swizzles.empty() || layout.strides[1] != 1 || pitch % 32 != 16 ||
-      buffer.getShape()[1] * bytes % 16 != 0)
-    return op.emitOpError("expects rows of multiples of 16 bytes that lie an "
-                          "odd number of 16 bytes apart, but got ")
-           << buffer;
-  return success();
+  return verifyPitch(op, buffer);
 }
 
 /// Whether `block` is that of the loop that `op` is in, and `place` of one
@@ -270,25 +264,21 @@ LogicalResult PairsOp::verify() {
   return verifyFunction(*this, getInner(), 3, getParams().getTypes(), sum);
 }
 
-void KeepRowsOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getRows(), "rows");
-}
-
-/// Whether `view` is of rows x K behind a batch that the view of `place` has;
-/// else an error.
-static LogicalResult verifyRowsView(Operation *op, ViewType view,
-                                    PlaceOp place) {
-  int64_t most = place.getView().getType().getRank();
-  // keep_rows_c2, pairs_of_rows_c2
+LogicalResult tile::verifyBehindBatch(Operation *op, PlaceOp place,
+                                      ViewType view, StringRef what,
+                                      int64_t parts) {
+  int64_t most = place.getView().getType().getRank() - parts;
+  // keep_rows_c2, pairs_of_rows_c2, for_pairs_c3, for_gradients_c3
   if (view.getRank() < 2 || view.getRank() > most)
-    return op->emitOpError("expects a view of 2 to ")
-           << most << " axes, but got " << view;
+    return op->emitOpError("expects ")
+           << what << " of 2 to " << most << " axes, but got " << view;
   return success();
 }
 
 LogicalResult KeepRowsOp::verify() {
   PlaceOp place = getPlaceOp(*this, getPlace());
-  if (!place || failed(verifyRowsView(*this, getView().getType(), place)))
+  if (!place || failed(verifyBehindBatch(*this, place, getView().getType(),
+                                         "a view", /*parts=*/0)))
     return failure();
   FragmentType fragment = getRows().getType();
   if (failed(verifyBox(*this, fragment)) ||
@@ -308,28 +298,18 @@ LogicalResult KeepRowsOp::verify() {
                      fragment.getShape()[1] * (getThreads(*this) / lanes), 0);
 }
 
-void PairsOfRowsOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getFragment(), "pairs");
-}
-
 /// Whether the ring of `op` has blocks of columns with all of K; else an error.
 static LogicalResult verifyRingOfColumns(PairsOfRowsOp op, int64_t sizeK) {
   RingType ring = op.getRight().getType();
   BufferType buffer = ring.getBuffer();
-  TileLayout layout = buffer.getTileLayout();
-  int64_t bytes = buffer.getElementBytes();
   // pairs_of_rows_c3
   if (ring.getAlong() || ring.getStages() < 2 ||
       buffer.getShape().size() != 2 || buffer.getShape()[1] < sizeK ||
       buffer.getElementType() != op.getRhs().getType().getElementType())
     return op.emitOpError("expects a ring of two slots or more, of columns x ")
            << sizeK << " elements of the view or more, but got " << ring;
-  if (!layout.swizzles.empty() || layout.strides[1] != 1 ||
-      layout.strides[0] * bytes % 32 != 16 ||
-      buffer.getShape()[1] * bytes % 16 != 0)
-    return op.emitOpError("expects rows of multiples of 16 bytes that lie an "
-                          "odd number of 16 bytes apart, but got ")
-           << buffer;
+  if (failed(verifyPitch(op, buffer)))
+    return failure();
   if (!op.getRight().getDefiningOp<AllocOp>() || !op.getRight().hasOneUse())
     return op.emitOpError("expects a ring of its own from tile.alloc");
   return success();
@@ -353,7 +333,7 @@ LogicalResult PairsOfRowsOp::verify() {
   FragmentType rows = getRows().getType(), fragment = getFragment().getType();
   ViewType rhs = getRhs().getType();
   Type sum = getSumType(rhs.getElementType());
-  if (failed(verifyRowsView(*this, rhs, place)))
+  if (failed(verifyBehindBatch(*this, place, rhs, "a view", /*parts=*/0)))
     return failure();
   int64_t sizeK = rhs.getShape().back();
   // pairs_of_rows_c2
@@ -374,11 +354,6 @@ LogicalResult PairsOfRowsOp::verify() {
            << rows.getShape()[1] << " rows and of " << columns
            << " columns for all lanes, but got " << fragment;
   return verifyFunction(*this, getInner(), 3, getParams().getTypes(), sum);
-}
-
-void MultiplyRowsOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getProducts(), "products");
-  name(getHeld(), "held");
 }
 
 /// Whether `views` are of rows and `axes` axes behind these, no more in front
@@ -483,10 +458,6 @@ LogicalResult MultiplyRowsOp::verify() {
   return verifySizes(*this, place, rows, getBlock() ? 0 : columns);
 }
 
-void MapOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getMapped(), "mapped");
-}
-
 LogicalResult MapOp::verify() {
   // map_c1 is a trait.
   return verifyFunction(*this, getFunction(), 1, getParams().getTypes(),
@@ -558,10 +529,6 @@ LogicalResult StorePairsOp::verify() {
 // Products
 //===----------------------------------------------------------------------===//
 
-void ForPairsOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn name) {
-  name(getBlockNumber(), "block");
-}
-
 /// Whether `op`, with a ring, is a product by matrix instructions of a matrix
 /// in `fragment`; else an error.
 static LogicalResult verifyPackedValues(ForPairsOp op, FragmentType fragment) {
@@ -597,16 +564,6 @@ static LogicalResult verifyPackedValues(ForPairsOp op, FragmentType fragment) {
   return success();
 }
 
-LogicalResult tile::verifyPassingBy(Operation *op, PlaceOp place, ViewType view,
-                                    StringRef what) {
-  int64_t most = place.getView().getType().getRank() - 1;
-  // for_pairs_c3, for_gradients_c3
-  if (view.getRank() < 2 || view.getRank() > most)
-    return op->emitOpError("expects ")
-           << what << " of 2 to " << most << " axes, but got " << view;
-  return success();
-}
-
 LogicalResult ForPairsOp::verify() {
   // for_pairs_c1
   if (!isa<ForOp>((*this)->getParentOp()))
@@ -615,8 +572,8 @@ LogicalResult ForPairsOp::verify() {
   if (body.getNumArguments() != 1 || !body.getArgument(0).getType().isIndex())
     return emitOpError("expects a body that takes the number of a block");
   PlaceOp place = getPlaceOp(*this, getPlace());
-  if (!place ||
-      failed(verifyPassingBy(*this, place, getValues().getType(), "values")))
+  if (!place || failed(verifyBehindBatch(*this, place, getValues().getType(),
+                                         "values", /*parts=*/1)))
     return failure();
   auto yield = cast<tile::YieldOp>(body.getTerminator());
   FragmentType fragment;

@@ -36,9 +36,8 @@ LogicalResult tile::verifyParts(Operation *op, FragmentType fragment,
     return op->emitOpError("expects parts of ")
            << loop.getTogether() << " fibres, as the loop takes, but got "
            << fragment;
-  if (fragment.getElementType() != element)
-    return op->emitOpError("expects elements of type ")
-           << element << ", but got " << fragment;
+  if (failed(verifyElements(op, fragment, element)))
+    return failure();
   int64_t all = sizes[along.front()], part = fragment.getBoxElements();
   int64_t parts = loop.getParts();
   if (parts * part < all || (parts - 1) * part >= all ||
@@ -58,10 +57,6 @@ LogicalResult tile::verifyParts(Operation *op, FragmentType fragment,
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
-
-void MultiplyOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getSums(), "sums");
-}
 
 /// Whether a factor in global memory is as large as `op` says; else an error.
 static LogicalResult verifyView(MultiplyOp op, ViewType view, int64_t results) {
@@ -147,10 +142,6 @@ LogicalResult MultiplyOp::verify() {
 //===----------------------------------------------------------------------===//
 // Products of views
 //===----------------------------------------------------------------------===//
-
-void MultiplyViewsOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getSums(), "sums");
-}
 
 /// Whether a turn's fibres share what they load of the factor; else an error.
 static LogicalResult verifyAcross(MultiplyViewsOp op, ForBoxesOp loop) {

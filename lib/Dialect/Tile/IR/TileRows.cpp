@@ -32,10 +32,6 @@ bool SharedRows::areWhole(ViewType view) const {
 // Loads
 //===----------------------------------------------------------------------===//
 
-void LoadRowsOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getFragment(), "rows");
-}
-
 /// Whether `op` may load rows of `buffer`; else an error.
 static LogicalResult verifyRowsOf(LoadRowsOp op, BufferType buffer) {
   auto rows = SharedRows::get(op);
@@ -99,10 +95,6 @@ LogicalResult LoadRowsOp::verify() {
 //===----------------------------------------------------------------------===//
 // What is done to rows
 //===----------------------------------------------------------------------===//
-
-void ReduceRowsOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getLargest(), "largest");
-}
 
 LogicalResult ReduceRowsOp::verify() {
   auto load = getFragment().getDefiningOp<LoadRowsOp>();

@@ -38,6 +38,33 @@ SmallVector<int64_t> getStrides(ViewType view);
 /// Whether `boxes` are parts of fibres.
 bool hasParts(Value boxes);
 
+/// Whether a value of type `own` has elements `element`; else an error.
+template <typename TileType>
+LogicalResult verifyElements(Operation *op, TileType own, Type element) {
+  if (own.getElementType() == element)
+    return success();
+  return op->emitOpError("expects elements of type ")
+         << element << ", but got " << own;
+}
+
+/// Whether the sums of `op`, of type `own`, are of type `expected`; else an
+/// error.
+LogicalResult verifySums(Operation *op, FragmentType own,
+                         FragmentType expected);
+
+/// Whether `op` does more to what it stores than to scale and add; and whether
+/// it does not, as what it stores, `what`, needs: else an error.
+bool hasEpilogue(StoreOp op);
+LogicalResult verifyNoEpilogue(StoreOp op, StringRef what);
+
+/// Whether an epilogue, if `op` has one, is of elements that are stored one by
+/// one; else an error.
+LogicalResult verifyEpilogue(StoreOp op);
+
+/// The loop that has `boxes`, of which a turn fills `fragment`; null, with an
+/// error, if there is none.
+ForBoxesOp getTurnOf(Operation *op, FragmentType fragment, Value boxes);
+
 /// Whether `order`, if there is one, has each of `rank` axes once; else an
 /// error.
 LogicalResult verifyOrder(Operation *op, std::optional<ArrayRef<int64_t>> order,

@@ -19,12 +19,6 @@ using namespace mlir;
 using namespace mlir::kron;
 using namespace mlir::kron::tile;
 
-void ForSegmentsOp::getAsmBlockArgumentNames(Region &,
-                                             OpAsmSetValueNameFn name) {
-  name(getSegment(), "segment");
-  name(getTiles(), "tiles");
-}
-
 LogicalResult ForSegmentsOp::verify() {
   // for_segments_c1
   if (!isa<gpu::GPUFuncOp>((*this)->getParentOp()))

@@ -31,9 +31,8 @@ LogicalResult tile::verifySegments(Operation *op, ViewType view,
   if (failed(verifyAxes(op, view, axes, sizes)))
     return failure();
   // copy_c1, spread_c2
-  if (view.getElementType() != slot.getElementType())
-    return op->emitOpError("expects elements of type ")
-           << slot.getElementType() << ", but got " << view;
+  if (failed(verifyElements(op, view, slot.getElementType())))
+    return failure();
   std::optional<BoxSegments> segments = getBoxSegments(view, axes, sizes);
   // copy_c20, spread_c3
   if (!segments)
@@ -57,9 +56,9 @@ LogicalResult SpreadOp::verify() {
   if (!isTile(getTile()))
     return emitOpError("expects a tile of a tile.for");
   // spread_c2
-  if (getView().getType().getElementType() != buffer.getElementType())
-    return emitOpError("expects elements of type ")
-           << buffer.getElementType() << ", but got " << getView().getType();
+  if (failed(
+          verifyElements(*this, getView().getType(), buffer.getElementType())))
+    return failure();
   return verifySegments(*this, getView().getType(), getSlot().getType(),
                         getAxes(), buffer.getShape());
 }

@@ -92,10 +92,6 @@ StepParts::StepParts(ContractStepOp op) {
 // Loops
 //===----------------------------------------------------------------------===//
 
-void ForStepOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn name) {
-  name(getPart(), "part");
-}
-
 ParseResult ForStepOp::parse(OpAsmParser &parser, OperationState &result) {
   OpAsmParser::Argument part;
   if (parser.parseArgument(part) || parser.parseKeyword("of") ||
@@ -153,10 +149,6 @@ LogicalResult CopyStepOp::verify() {
   return success();
 }
 
-void KeepStepOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getKept(), "kept");
-}
-
 LogicalResult KeepStepOp::verify() {
   // keep_step_c1
   if (!isa<gpu::GPUFuncOp>((*this)->getParentOp()))
@@ -191,10 +183,6 @@ LogicalResult ClearOp::verify() {
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
-
-void ContractStepOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getSums(), "sums");
-}
 
 /// Whether the pieces of `op` are those of its step; else an error.
 static LogicalResult verifyStepPieces(ContractStepOp op) {

@@ -140,10 +140,6 @@ LogicalResult tile::verifyPackedFactor(PrepareOp op) {
   return success();
 }
 
-void ContractPiecesOp::getAsmResultNames(OpAsmSetValueNameFn name) {
-  name(getSums(), "sums");
-}
-
 /// Whether the pieces of `op` are those of a warpgroup's tile; else an error.
 static LogicalResult verifyOwnPieces(ContractPiecesOp op) {
   PiecesAttr pieces = op.getPieces();
@@ -235,10 +231,7 @@ LogicalResult ContractPiecesOp::verify() {
   auto sums =
       FragmentType::get(shape, operand.getElementType(), operand.getAtom());
   // contract_pieces_c5
-  if (getSums().getType() != sums)
-    return emitOpError("expects sums of type ")
-           << sums << ", but got " << getSums().getType();
-  return success();
+  return verifySums(*this, getSums().getType(), sums);
 }
 
 LogicalResult tile::verifyStoredPieces(StoreOp op) {
@@ -246,10 +239,8 @@ LogicalResult tile::verifyStoredPieces(StoreOp op) {
   auto fragment = cast<FragmentType>(op.getSource().getType());
   int64_t along = product.getAlong();
   bool hasChunks(product.getPieces().getChunks());
-  // store_c10
-  if (!hasChunks && (op.getBias() || op.getResidual() || op.getScaleAttr() ||
-                     op.getActivation() != Activation::Identity))
-    return op.emitOpError("expects no epilogue of a tile in pieces");
+  if (!hasChunks && failed(verifyNoEpilogue(op, "a tile in pieces")))
+    return failure();
   // store_c2
   if (op.getTile() != product.getTile() ||
       op->getParentOp() != product->getParentOp())

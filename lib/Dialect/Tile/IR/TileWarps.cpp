@@ -37,25 +37,42 @@ static bool isIndexed(BufferType buffer) {
              TileLayout::getDenseStrides(buffer.getShape());
 }
 
+ForBoxesOp tile::getTurnOf(Operation *op, FragmentType fragment, Value boxes) {
+  auto loop =
+      dyn_cast_or_null<ForBoxesOp>(boxes.getParentBlock()->getParentOp());
+  // load_c1
+  if (!loop || boxes != loop.getBoxes()) {
+    op->emitOpError("expects boxes of a tile.for_boxes");
+    return {};
+  }
+  bool isOfWarps = hasWarpBoxes(fragment);
+  // load_c15
+  if (isOfWarps ? !loop.getWarps()
+                : loop.getWarps() || fragment.getAtom() != AtomKind::Fma) {
+    op->emitOpError("expects boxes of ")
+        << (isOfWarps ? "warps, but got those of threads"
+                      : "threads, but got those of warps");
+    return {};
+  }
+  // load_c2
+  if (fragment.getShape().front() != static_cast<int64_t>(loop.getTogether())) {
+    op->emitOpError("expects a fragment of ")
+        << loop.getTogether() << " boxes, as the loop takes, but got "
+        << fragment;
+    return {};
+  }
+  return loop;
+}
+
 /// Whether boxes of `fragment`, of 16 fibres along one axis, are all of a tile
 /// of `sizes`, which has `positions` of the fibres' along that axis; else an
 /// error.
 static LogicalResult verifyFibres(Operation *op, FragmentType fragment,
                                   ArrayRef<int64_t> sizes, Value boxes,
                                   ArrayRef<int64_t> along, int64_t positions) {
-  auto loop =
-      dyn_cast_or_null<ForBoxesOp>(boxes.getParentBlock()->getParentOp());
-  // load_c1
-  if (!loop || boxes != loop.getBoxes())
-    return op->emitOpError("expects boxes of a tile.for_boxes");
-  // load_c15
-  if (!loop.getWarps())
-    return op->emitOpError("expects boxes of warps, but got those of threads");
-  // load_c2
-  if (fragment.getShape().front() != static_cast<int64_t>(loop.getTogether()))
-    return op->emitOpError("expects a fragment of ")
-           << loop.getTogether() << " boxes, as the loop takes, but got "
-           << fragment;
+  ForBoxesOp loop = getTurnOf(op, fragment, boxes);
+  if (!loop)
+    return failure();
   int64_t rank = sizes.size();
   int64_t axis = along.size() == 1 ? along.front() : -1;
   // load_c16
@@ -96,9 +113,8 @@ LogicalResult tile::verifyWarpBoxes(Operation *op, FragmentType fragment,
   auto type = cast<BufferType>(buffer.getType());
   RingType ring = getRing(buffer);
   // load_c6
-  if (fragment.getElementType() != type.getElementType())
-    return op->emitOpError("expects elements of type ")
-           << type.getElementType() << ", but got " << fragment;
+  if (failed(verifyElements(op, fragment, type.getElementType())))
+    return failure();
   // load_c16
   if (!isIndexed(type))
     return op->emitOpError("expects a buffer of sizes that are powers of two, "

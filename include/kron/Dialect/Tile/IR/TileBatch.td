@@ -15,7 +15,7 @@
 
 include "kron/Dialect/Tile/IR/TileOp.td"
 
-def Tile_ContractBatchOp : Tile_Op<"contract_batch", [Tile_NamesResult]> {
+def Tile_ContractBatchOp : Tile_Op<"contract_batch", resultNames = ["sums"]> {
   let summary = "multiplies two arrays and sums up over a piece of their batch";
   let description = [{
     The sums of tile `tile` of `#tile.batch` over positions of the batch: a piece has
@@ -64,7 +64,7 @@ def Tile_ContractBatchOp : Tile_Op<"contract_batch", [Tile_NamesResult]> {
   let hasVerifier = 1;
 }
 
-def Tile_AddPiecesOp : Tile_Op<"add_pieces", [Tile_NamesResult]> {
+def Tile_AddPiecesOp : Tile_Op<"add_pieces", resultNames = ["totals"]> {
   let summary = "adds up the sums of all pieces";
   let description = [{
     The view has axes pieces, groups, weights and lanes: a weight's total is the sum over

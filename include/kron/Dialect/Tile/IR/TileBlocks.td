@@ -18,7 +18,8 @@ include "kron/Dialect/Tile/IR/TileOp.td"
 
 def Tile_ForBlocksOp
     : Tile_Op<"for_blocks",
-              [SingleBlockImplicitTerminator<"YieldOp">, Tile_NamesArgument]> {
+              [SingleBlockImplicitTerminator<"YieldOp">],
+              argumentNames = ["block"]> {
   let summary = "shares the blocks of a tile among groups of warps";
   let description = [{
     A tile of `sizes` is cut into blocks of `block` positions, of which the last ones
@@ -87,7 +88,8 @@ def Tile_CopyPiecesOp : Tile_Op<"copy_pieces", [AttrSizedOperandSegments]> {
 
 def Tile_ForPiecesOp
     : Tile_Op<"for_pieces",
-              [SingleBlockImplicitTerminator<"YieldOp">, Tile_NamesArgument]> {
+              [SingleBlockImplicitTerminator<"YieldOp">],
+              argumentNames = ["block", "piece"]> {
   let summary = "takes a tile piece by piece, as it arrives";
   let description = [{
     Each group of warps waits for its next piece, which is a slot of its ring, and meets.
@@ -116,7 +118,7 @@ def Tile_ForPiecesOp
 }
 
 def Tile_ContractPiecesOp
-    : Tile_Op<"contract_pieces", [AttrSizedOperandSegments, Tile_NamesResult]> {
+    : Tile_Op<"contract_pieces", [AttrSizedOperandSegments], resultNames = ["sums"]> {
   let summary = "multiplies a tile by a factor, piece by piece as it arrives";
   let description = [{
     A warpgroup takes a tile of up to 64 fibres, which is cut into pieces along the

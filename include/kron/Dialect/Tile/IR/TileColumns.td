@@ -16,7 +16,8 @@ include "kron/Dialect/Tile/IR/TileOp.td"
 
 def Tile_ForColumnsOp
     : Tile_Op<"for_columns",
-              [SingleBlockImplicitTerminator<"YieldOp">, Tile_NamesArgument]> {
+              [SingleBlockImplicitTerminator<"YieldOp">],
+              argumentNames = ["columns"]> {
   let summary = "shares the columns of rows among CTAs, and threads or warps";
   let description = [{
     The results of a row are `count` columns of as many neighbours each. A CTA
@@ -57,7 +58,7 @@ def Tile_ForColumnsOp
   }];
 }
 
-def Tile_LoadColumnsOp : Tile_Op<"load_columns", [Tile_NamesResult]> {
+def Tile_LoadColumnsOp : Tile_Op<"load_columns", resultNames = ["values"]> {
   let summary = "loads what a column needs of a view into registers";
   let description = [{
     The last three axes of the view are K, groups, and the results of a group: a
@@ -114,7 +115,7 @@ def Tile_LoadColumnsOp : Tile_Op<"load_columns", [Tile_NamesResult]> {
   let hasVerifier = 1;
 }
 
-def Tile_DotOp : Tile_Op<"dot", [Pure, Tile_NamesResult]> {
+def Tile_DotOp : Tile_Op<"dot", [Pure], resultNames = ["sums"]> {
   let summary = "multiplies fibres by weights of their own, and adds";
   let description = [{
     Sums along K, the first dimension of a box, the products of a fragment and of

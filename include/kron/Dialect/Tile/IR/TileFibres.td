@@ -18,7 +18,8 @@ include "kron/Dialect/Tile/IR/TileOp.td"
 
 def Tile_ForFibresOp
     : Tile_Op<"for_fibres",
-              [SingleBlockImplicitTerminator<"YieldOp">, Tile_NamesArgument]> {
+              [SingleBlockImplicitTerminator<"YieldOp">],
+              argumentNames = ["block"]> {
   let summary = "shares the fibres of a tile among warpgroups";
   let description = [{
     A tile of `sizes` has fibres `along` one of its dimensions, which are counted in the
@@ -46,7 +47,7 @@ def Tile_ForFibresOp
   }];
 }
 
-def Tile_ContractFibresOp : Tile_Op<"contract_fibres", [Tile_NamesResult]> {
+def Tile_ContractFibresOp : Tile_Op<"contract_fibres", resultNames = ["sums"]> {
   let summary = "multiplies a block of fibres by a factor";
   let description = [{
     A warpgroup loads the fibres of its block from a buffer and multiplies them. A warp

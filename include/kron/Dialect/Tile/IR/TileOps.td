@@ -29,7 +29,8 @@ include "mlir/IR/BuiltinAttributeInterfaces.td"
 
 def Tile_ViewOp
     : Tile_Op<"view", [Pure, AttrSizedOperandSegments,
-                       Kron_SingleOperand<0, "the base">, Tile_NamesResult]> {
+                       Kron_SingleOperand<0, "the base">],
+              resultNames = ["view"]> {
   let summary = "describes an array to a kernel";
   let description = [{
     `sizes` and `strides` are those that the type says `?` of, outermost first,
@@ -85,7 +86,9 @@ def Tile_LaunchOp
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-def Tile_AllocOp : Tile_Op<"alloc", [Tile_NamesResult]> {
+def Tile_AllocOp
+    : Tile_Op<"alloc", [DeclareOpInterfaceMethods<OpAsmOpInterface,
+                                                  ["getAsmResultNames"]>]> {
   let summary = "sets shared memory of the CTA aside";
   let description = [{
     A buffer may stand where another one does, `reuses`, whose elements are then
@@ -116,7 +119,7 @@ def Tile_AllocOp : Tile_Op<"alloc", [Tile_NamesResult]> {
   let hasVerifier = 1;
 }
 
-def Tile_ResizeOp : Tile_Op<"resize", [Pure, Tile_NamesResult]> {
+def Tile_ResizeOp : Tile_Op<"resize", [Pure], resultNames = ["resized"]> {
   let summary = "takes other positions of a tile where it lies";
   let description = [{
     The same memory with other sizes: a factor that is applied in place leaves N
@@ -145,7 +148,7 @@ def Tile_ResizeOp : Tile_Op<"resize", [Pure, Tile_NamesResult]> {
   let hasVerifier = 1;
 }
 
-def Tile_AcquireOp : Tile_Op<"acquire", [Tile_NamesResult]> {
+def Tile_AcquireOp : Tile_Op<"acquire", resultNames = ["free"]> {
   let summary = "takes the next free slot of a ring, to fill it";
   let description = [{
     Nothing waits here: that the slot is free is what a `tile.release` and a
@@ -169,7 +172,7 @@ def Tile_AcquireOp : Tile_Op<"acquire", [Tile_NamesResult]> {
   let hasVerifier = 1;
 }
 
-def Tile_WaitOp : Tile_Op<"wait", [Tile_NamesResult]> {
+def Tile_WaitOp : Tile_Op<"wait", resultNames = ["slot"]> {
   let summary = "waits for the next slot of a ring that was filled";
   let description = [{
     Each thread waits until its own copies to the slot are done, and at most
@@ -372,7 +375,7 @@ def Tile_CopyOp : Tile_Op<"copy"> {
   let hasVerifier = 1;
 }
 
-def Tile_PrepareOp : Tile_Op<"prepare", [Tile_NamesResult]> {
+def Tile_PrepareOp : Tile_Op<"prepare", resultNames = ["factor"]> {
   let summary = "makes an operand of a factor";
   let description = [{
     All threads copy the factor to shared memory, as rows of its K positions. A
@@ -423,7 +426,7 @@ def Tile_PrepareOp : Tile_Op<"prepare", [Tile_NamesResult]> {
 //===----------------------------------------------------------------------===//
 
 def Tile_ForOp
-    : Tile_Op<"for", [SingleBlockImplicitTerminator<"YieldOp">, Tile_NamesArgument]> {
+    : Tile_Op<"for", [SingleBlockImplicitTerminator<"YieldOp">], argumentNames = ["tile"]> {
   let summary = "takes the tiles of this CTA, one after the other";
   let description = [{
     Tiles `i`, `i + CTAs`, ... below `tiles`, where i is the number of the CTA, or
@@ -474,7 +477,8 @@ def Tile_ForOp
 
 def Tile_ForBoxesOp
     : Tile_Op<"for_boxes",
-              [SingleBlockImplicitTerminator<"YieldOp">, Tile_NamesArgument]> {
+              [SingleBlockImplicitTerminator<"YieldOp">],
+              argumentNames = ["boxes"]> {
   let summary = "shares the boxes of a tile among the threads";
   let description = [{
     In a turn each thread takes up to `together` boxes, which are as many apart
@@ -556,7 +560,7 @@ def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator]> {
 // Registers
 //===----------------------------------------------------------------------===//
 
-def Tile_LoadOp : Tile_Op<"load", [Tile_NamesResult]> {
+def Tile_LoadOp : Tile_Op<"load", resultNames = ["values"]> {
   let summary = "loads boxes of a tile into registers";
   let description = [{
     Boxes that have all positions of the axes `along`, which follow each other;
@@ -641,7 +645,7 @@ def Tile_LoadOp : Tile_Op<"load", [Tile_NamesResult]> {
   let hasVerifier = 1;
 }
 
-def Tile_ContractOp : Tile_Op<"contract", [Pure, Tile_NamesResult]> {
+def Tile_ContractOp : Tile_Op<"contract", [Pure], resultNames = ["sums"]> {
   let summary = "multiplies a fragment by a factor";
   let description = [{
     Replaces the K positions of dimension `along` of every box by N sums.

@@ -23,7 +23,7 @@ def Tile_Lanes : ConfinedAttr<I64Attr, [IntPositive]>;
 def Tile_Sixteenths
     : ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<16>]>;
 
-def Tile_PlaceOp : Tile_Op<"place", [Pure, Tile_NamesResult]> {
+def Tile_PlaceOp : Tile_Op<"place", [Pure], resultNames = ["place"]> {
   let summary = "finds out where a tile is in a view";
   let description = [{
     Tile `tile` of the view, a box of the sizes `box`; boxes are counted along the
@@ -55,7 +55,7 @@ def Tile_PlaceOp : Tile_Op<"place", [Pure, Tile_NamesResult]> {
   let hasVerifier = 1;
 }
 
-def Tile_LoadScalarOp : Tile_Op<"load_scalar", [Tile_NamesResult]> {
+def Tile_LoadScalarOp : Tile_Op<"load_scalar", resultNames = ["param"]> {
   let summary = "loads the hyper-parameter of a tile";
   let description = [{
     The element of the view at the batch of a tile, which is the same for all of
@@ -79,10 +79,11 @@ def Tile_LoadScalarOp : Tile_Op<"load_scalar", [Tile_NamesResult]> {
 }
 
 def Tile_MultiplyRowsOp
-    : Tile_Op<"multiply_rows", [AttrSizedOperandSegments, Tile_NamesResult,
+    : Tile_Op<"multiply_rows", [AttrSizedOperandSegments,
                                 Kron_SingleOperand<2, "the place">,
                                 Kron_SingleOperand<4, "the left ring">,
-                                Kron_SingleOperand<5, "the right ring">]> {
+                                Kron_SingleOperand<5, "the right ring">],
+              resultNames = ["products", "held"]> {
   let summary = "multiplies the rows of two tiles by matrix instructions";
   let description = [{
     Of all pairs of rows of the tile at `place`, as `tile.pairs` takes them, the sums
@@ -170,12 +171,12 @@ def Tile_MultiplyRowsOp
 
 def Tile_PairsOp
     : Tile_Op<"pairs", [IsolatedFromAbove, SingleBlock, AttrSizedOperandSegments,
-                        Tile_NamesResult,
                         Kron_SingleOperand<0, "the left operand">,
                         Kron_SingleOperand<1, "the right operand">,
                         Kron_SingleOperand<2, "the place">,
                         Kron_SingleOperand<4, "the left ring">,
-                        Kron_SingleOperand<5, "the right ring">]> {
+                        Kron_SingleOperand<5, "the right ring">],
+              resultNames = ["pairs"]> {
   let summary = "reduces a function of all pairs of rows of two tiles";
   let description = [{
     Of the rows of `lhs` and `rhs`, views of rows x K behind the batch, those of
@@ -264,7 +265,7 @@ def Tile_PairsOp
   let hasVerifier = 1;
 }
 
-def Tile_KeepRowsOp : Tile_Op<"keep_rows", [Tile_NamesResult]> {
+def Tile_KeepRowsOp : Tile_Op<"keep_rows", resultNames = ["rows"]> {
   let summary = "loads the rows that threads have of a tile";
   let description = [{
     Of the rows of the tile at `place`, in a view of rows x K behind the batch, each
@@ -293,7 +294,7 @@ def Tile_KeepRowsOp : Tile_Op<"keep_rows", [Tile_NamesResult]> {
 }
 
 def Tile_PairsOfRowsOp
-    : Tile_Op<"pairs_of_rows", [IsolatedFromAbove, SingleBlock, Tile_NamesResult]> {
+    : Tile_Op<"pairs_of_rows", [IsolatedFromAbove, SingleBlock], resultNames = ["pairs"]> {
   let summary = "reduces a function of all pairs of rows in registers and columns";
   let description = [{
     What `tile.pairs` does to a block of a `tile.for_pairs`, where the rows of the
@@ -350,8 +351,9 @@ def Tile_PairsOfRowsOp
 }
 
 def Tile_MapOp
-    : Tile_Op<"map", [IsolatedFromAbove, SingleBlock, Tile_NamesResult,
-                      AllTypesMatch<["fragment", "mapped"]>]> {
+    : Tile_Op<"map", [IsolatedFromAbove, SingleBlock,
+                      AllTypesMatch<["fragment", "mapped"]>],
+              resultNames = ["mapped"]> {
   let summary = "applies a function to each value of a fragment";
   let description = [{
     The region takes a value and the hyper-parameters `params`, and yields what
@@ -385,7 +387,8 @@ def Tile_MapOp
 
 def Tile_ForPairsOp
     : Tile_Op<"for_pairs",
-              [SingleBlockImplicitTerminator<"YieldOp">, Tile_NamesArgument]> {
+              [SingleBlockImplicitTerminator<"YieldOp">],
+              argumentNames = ["block"]> {
   let summary = "multiplies a matrix of functions of pairs by values, block by block";
   let description = [{
     The columns of the matrix are taken by `by` at a time: `blocks` blocks of them,
@@ -451,8 +454,8 @@ def Tile_ForPairsOp
 }
 
 def Tile_ForGradientsOp
-    : Tile_Op<"for_gradients", [SingleBlock, Tile_NamesResult,
-                                Tile_NamesArgument]> {
+    : Tile_Op<"for_gradients", [SingleBlock],
+              resultNames = ["sums"], argumentNames = ["block", "sums"]> {
   let summary = "adds up gradients of functions of pairs, block by block";
   let description = [{
     The columns of a matrix of functions of pairs, which are the rows of `rhs`, are
@@ -499,9 +502,10 @@ def Tile_ForGradientsOp
 }
 
 def Tile_WeighPairsOp
-    : Tile_Op<"weigh_pairs", [AttrSizedOperandSegments, Tile_NamesResult,
+    : Tile_Op<"weigh_pairs", [AttrSizedOperandSegments,
                               Kron_SingleOperand<1, "the place">,
-                              Kron_SingleOperand<2, "the block">]> {
+                              Kron_SingleOperand<2, "the block">],
+              resultNames = ["weights"]> {
   let summary = "multiplies the values of pairs by the gradient of their matrix";
   let description = [{
     What a thread has of a block of the matrix, as `tile.pairs` shares it: the product
@@ -545,14 +549,15 @@ def Tile_WeighPairsOp
 def Tile_AddDerivativesOp
     : Tile_Op<"add_derivatives", [
         IsolatedFromAbove, SingleBlock, AttrSizedOperandSegments,
-        Tile_NamesResult, Kron_SingleOperand<0, "the weights">,
+        Kron_SingleOperand<0, "the weights">,
         Kron_SingleOperand<1, "the sums">,
         Kron_SingleOperand<2, "the left operand">,
         Kron_SingleOperand<3, "the right operand">,
         Kron_SingleOperand<4, "the place">, Kron_SingleOperand<5, "the block">,
         Kron_SingleOperand<6, "the ring of columns">,
         Kron_SingleOperand<7, "the ring of weights">,
-        AllTypesMatch<["sums", "next"]>]> {
+        AllTypesMatch<["sums", "next"]>],
+        resultNames = ["next"]> {
   let summary = "adds weighted derivatives of a function of pairs to a gradient";
   let description = [{
     The rows and positions of K of the tile at `place`, of `lhs`, a view of rows x K

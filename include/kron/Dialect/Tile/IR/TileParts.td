@@ -10,8 +10,7 @@
 
 include "kron/Dialect/Tile/IR/TileOp.td"
 
-def Tile_MultiplyOp
-    : Tile_Op<"multiply", [Pure, Tile_NamesResult]> {
+def Tile_MultiplyOp : Tile_Op<"multiply", [Pure], resultNames = ["sums"]> {
   let summary = "multiplies fibres in shared memory by a part of a factor";
   let description = [{
     Sums of the K positions of fibres `along` an axis of a buffer, times some
@@ -74,8 +73,7 @@ def Tile_MultiplyOp
   let hasVerifier = 1;
 }
 
-def Tile_MultiplyViewsOp
-    : Tile_Op<"multiply_views", [Pure, Tile_NamesResult]> {
+def Tile_MultiplyViewsOp : Tile_Op<"multiply_views", [Pure], resultNames = ["sums"]> {
   let summary = "multiplies fibres in global memory by a part of a factor";
   let description = [{
     Sums of the products of data and factor over K, as of `tile.multiply`, of which

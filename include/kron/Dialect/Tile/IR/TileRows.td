@@ -15,7 +15,7 @@
 
 include "kron/Dialect/Tile/IR/TileOp.td"
 
-def Tile_LoadRowsOp : Tile_Op<"load_rows", [Tile_NamesResult]> {
+def Tile_LoadRowsOp : Tile_Op<"load_rows", resultNames = ["rows"]> {
   let summary = "loads rows that neighbouring threads share";
   let description = [{
     A row is all positions of the last axis of the view; the others count rows, of
@@ -66,7 +66,7 @@ def Tile_LoadRowsOp : Tile_Op<"load_rows", [Tile_NamesResult]> {
   let hasVerifier = 1;
 }
 
-def Tile_ReduceRowsOp : Tile_Op<"reduce_rows", [Tile_NamesResult]> {
+def Tile_ReduceRowsOp : Tile_Op<"reduce_rows", resultNames = ["largest"]> {
   let summary = "finds the largest magnitude of each row";
   let description = [{
     That of all values of a row, which the threads that share it agree on. Infinities

@@ -12,7 +12,8 @@ include "kron/Dialect/Tile/IR/TileOp.td"
 
 def Tile_ForSegmentsOp
     : Tile_Op<"for_segments",
-              [SingleBlockImplicitTerminator<"YieldOp">, Tile_NamesArgument]> {
+              [SingleBlockImplicitTerminator<"YieldOp">],
+              argumentNames = ["segment", "tiles"]> {
   let summary = "takes the segments of this CTA: tiles that need one part of a factor";
   let description = [{
     A factor has `parts`, and a tile is one of the `blocks` of rows times one of these: the

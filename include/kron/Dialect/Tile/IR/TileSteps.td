@@ -20,7 +20,8 @@ include "mlir/IR/BuiltinAttributeInterfaces.td"
 
 def Tile_ForStepOp
     : Tile_Op<"for_step",
-              [SingleBlockImplicitTerminator<"YieldOp">, Tile_NamesArgument]> {
+              [SingleBlockImplicitTerminator<"YieldOp">],
+              argumentNames = ["part"]> {
   let summary = "takes the parts of a chain step, one after the other";
   let description = [{
     A part is some results of some lanes of a group, of all rows of the tile. The group of
@@ -72,7 +73,7 @@ def Tile_CopyStepOp : Tile_Op<"copy_step", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def Tile_KeepStepOp : Tile_Op<"keep_step", [Tile_NamesResult]> {
+def Tile_KeepStepOp : Tile_Op<"keep_step", resultNames = ["kept"]> {
   let summary = "keeps a factor of a chain step in shared memory";
   let description = [{
     All threads of the CTA copy all pieces of all parts, one behind the other, for all of its
@@ -110,8 +111,7 @@ def Tile_ClearOp : Tile_Op<"clear"> {
   let hasVerifier = 1;
 }
 
-def Tile_ContractStepOp
-    : Tile_Op<"contract_step", [Tile_NamesResult]> {
+def Tile_ContractStepOp : Tile_Op<"contract_step", resultNames = ["sums"]> {
   let summary = "multiplies a part of a chain step by its factor";
   let description = [{
     As `tile.contract_pieces` of chunks does: the sums of all pieces of a part, whose data
