@@ -69,8 +69,9 @@ FailureOr<JITModule> JITModule::compile(ModuleOp module,
   auto context = std::make_unique<llvm::LLVMContext>();
   CodegenOptions jitOptions = options;
   jitOptions.emitCFunctions = false;
-  // The driver assembles what runs at once, and keeps it for the next time.
+  // The driver assembles what a launch takes.
   jitOptions.assembleGPUCode = false;
+  jitOptions.runsAtOnce = true;
   ArrayRef<Processor> processors = processor;
   if (!options.gpuChips.empty())
     processors = {};

@@ -279,8 +279,19 @@ protected:
     return kronLaunch(built, &array, 1, &options);
   }
 
+  /// All modules are PTX of this process, not loaded yet.
+  void makeNew() {
+    for (int i = 0; i < 3; ++i) {
+      newImages[i] = separateImages[i];
+      newImages[i].kind = KRON_CUDA_NEW_PTX;
+      kronRtCudaUnload(&separateModules[i]);
+      separateModules[i].images = &newImages[i];
+    }
+  }
+
   const KronKernel *built;
   int32_t numThreads = kronGetNumThreads();
+  KronCudaImage newImages[3];
 };
 
 TEST_F(CudaLoadsTest, SideBySide) {
@@ -302,6 +313,58 @@ TEST_F(CudaLoadsTest, SideBySide) {
   EXPECT_EQ(fakeCuda().launches.size(), 3u);
   EXPECT_SUCCESS(launch());
   EXPECT_EQ(numBegun, 3);
+}
+
+TEST_F(CudaLoadsTest, NewOnesAreLinked) {
+  makeNew();
+  kronSetNumThreads(3);
+  EXPECT_SUCCESS(launch());
+  EXPECT_EQ(fakeCuda().count("cuLinkComplete"), 3);
+  EXPECT_EQ(fakeCuda().count("cuLinkDestroy"), 3);
+  EXPECT_EQ(fakeCuda().loads.size(), 3u);
+  EXPECT_EQ(fakeCuda().launches.size(), 3u);
+}
+
+TEST_F(CudaLoadsTest, NewOnesAreLoadedAlone) {
+  makeNew();
+  kronSetNumThreads(1);
+  EXPECT_SUCCESS(launch());
+  EXPECT_EQ(fakeCuda().count("cuLinkCreate"), 0);
+  EXPECT_EQ(fakeCuda().loads.size(), 3u);
+}
+
+TEST_F(CudaLoadsTest, WhatIsNotLinkedIsLoaded) {
+  for (const char *function :
+       {"cuLinkCreate", "cuLinkAddData", "cuLinkComplete"}) {
+    makeNew();
+    fakeCuda().calls.clear();
+    fakeCuda().loads.clear();
+    fakeCuda().failures = {{function, 1}};
+    kronSetNumThreads(3);
+    EXPECT_SUCCESS(launch());
+    EXPECT_EQ(fakeCuda().count(function), 3);
+    EXPECT_EQ(fakeCuda().loads.size(), 3u);
+  }
+  // The error is that of loading PTX.
+  makeNew();
+  fakeCuda().failures.clear();
+  fakeCuda().badImages = {{newImages[1].data, 2}};
+  EXPECT_FAILURE(launch(), KRON_OUT_OF_MEMORY,
+                 "cuModuleLoadDataEx of PTX for sm_90a on GPU 0 (sm_90): "
+                 "CUDA_ERROR_OUT_OF_MEMORY (as the test wants)");
+}
+
+TEST_F(CudaLoadsTest, OthersAreNotLinked) {
+  kronSetNumThreads(3);
+  EXPECT_SUCCESS(launch());
+  EXPECT_EQ(fakeCuda().count("cuLinkCreate"), 0);
+  // A new kernel that is alone is kept by the driver.
+  KronCudaImage image = separateImages[0];
+  image.kind = KRON_CUDA_NEW_PTX;
+  kronRtCudaUnload(&separateModules[0]);
+  separateModules[0].images = &image;
+  EXPECT_SUCCESS(launch());
+  EXPECT_EQ(fakeCuda().count("cuLinkCreate"), 0);
 }
 
 TEST_F(CudaLoadsTest, OneThread) {
