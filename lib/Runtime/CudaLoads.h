@@ -16,7 +16,7 @@
 namespace kron::detail {
 
 /// Kernels of one launch that are not loaded yet. Several threads load them,
-/// and have the driver assemble what is new.
+/// and have the driver assemble what is PTX.
 class CudaLoads {
 public:
   bool isEmpty() const { return loads.empty(); }

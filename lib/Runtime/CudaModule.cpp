@@ -51,15 +51,15 @@ int32_t kron::detail::rateImage(const KronCudaImage &image,
   // Code for exactly this GPU wins over general code for it, and machine code
   // over PTX, which the driver compiles first.
   int32_t rate = 2 * image.capability + image.exact;
-  if (image.kind != KRON_CUDA_CUBIN)
+  if (image.kind == KRON_CUDA_PTX)
     return rate;
   return image.capability / 10 == capability / 10 ? 10000 + rate : -1;
 }
 
 /// Loads PTX that this call assembles apart, into the current context; false if
 /// that does not work. A driver that loads PTX assembles one module after the
-/// other, whatever threads ask it to, and then keeps what comes of it for the
-/// next process; what it links is assembled on the thread that asks.
+/// other, whatever threads ask it to; what it links is assembled on the thread
+/// that asks. It keeps both for the next process.
 static bool loadLinked(const CudaDriver &driver, const KronCudaImage &image,
                        CUmodule *module) {
   CudaRelaxedCaptureScope relaxed(driver);
@@ -93,7 +93,7 @@ static KronStatus loadImage(const CudaDevice &device,
   return setCudaError(*device.driver, result,
                       "cuModuleLoadDataEx of %s for sm_%d%s on GPU %d "
                       "(sm_%d)%s%s",
-                      image.kind == KRON_CUDA_CUBIN ? "a cubin" : "PTX",
+                      image.kind == KRON_CUDA_PTX ? "PTX" : "a cubin",
                       image.capability, image.exact ? "a" : "", device.number,
                       device.capability, log[0] ? ", " : "", log);
 }
@@ -119,7 +119,7 @@ static KronStatus loadBestImage(const CudaDevice &device,
     }
     if (!best)
       return status;
-    if (besideOthers && best->kind == KRON_CUDA_NEW_PTX &&
+    if (besideOthers && best->kind == KRON_CUDA_PTX &&
         loadLinked(*device.driver, *best, loaded))
       return KRON_SUCCESS;
     status = loadImage(device, *best, loaded);

@@ -106,8 +106,7 @@ static llvm::Constant *addBytes(llvm::Module &module, StringRef bytes) {
 
 /// A constant table with all forms of `code`.
 static llvm::GlobalVariable *addImages(llvm::Module &module,
-                                       const GPUCode &code,
-                                       KronCudaImageKind kindOfPTX) {
+                                       const GPUCode &code) {
   auto *i32 = llvm::Type::getInt32Ty(module.getContext());
   auto *i64 = llvm::Type::getInt64Ty(module.getContext());
   auto *pointer = llvm::PointerType::get(module.getContext(), 0);
@@ -124,7 +123,7 @@ static llvm::GlobalVariable *addImages(llvm::Module &module,
   if (!code.cubin.empty())
     addImage(KRON_CUDA_CUBIN, code.cubin);
   // With the zero byte at its end.
-  addImage(kindOfPTX, StringRef(code.ptx.c_str(), code.ptx.size() + 1));
+  addImage(KRON_CUDA_PTX, StringRef(code.ptx.c_str(), code.ptx.size() + 1));
   auto *tableType = llvm::ArrayType::get(type, images.size());
   return new llvm::GlobalVariable(
       module, tableType, /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage,
@@ -160,15 +159,14 @@ static void replaceCudaModules(llvm::Module &module, ArrayRef<GPUCode> codes,
 
 llvm::GlobalVariable *kron::addCudaModules(llvm::Module &module,
                                            ArrayRef<GPUCode> codes,
-                                           StringRef name,
-                                           KronCudaImageKind kindOfPTX) {
+                                           StringRef name) {
   auto *i32 = llvm::Type::getInt32Ty(module.getContext());
   auto *pointer = llvm::PointerType::get(module.getContext(), 0);
   auto *null = llvm::ConstantPointerNull::get(pointer);
   auto *type = llvm::StructType::get(i32, pointer, pointer);
   SmallVector<llvm::Constant *> rows;
   for (const GPUCode &code : codes) {
-    llvm::GlobalVariable *images = addImages(module, code, kindOfPTX);
+    llvm::GlobalVariable *images = addImages(module, code);
     auto *count = llvm::ConstantInt::get(
         i32, images->getValueType()->getArrayNumElements());
     rows.push_back(llvm::ConstantStruct::get(type, {count, images, null}));

@@ -69,9 +69,8 @@ FailureOr<JITModule> JITModule::compile(ModuleOp module,
   auto context = std::make_unique<llvm::LLVMContext>();
   CodegenOptions jitOptions = options;
   jitOptions.emitCFunctions = false;
-  // The driver assembles what a launch takes.
+  // The driver assembles what runs at once, and keeps it for the next time.
   jitOptions.assembleGPUCode = false;
-  jitOptions.runsAtOnce = true;
   ArrayRef<Processor> processors = processor;
   if (!options.gpuChips.empty())
     processors = {};

@@ -396,8 +396,7 @@ LogicalResult ModuleCompiler::addGPUVersion(const GPUChip &chip) {
     return failure();
   llvm::Module &module = **translated;
   std::string name = "kron.cuda_module." + std::to_string(numVersions);
-  addCudaModules(module, *codes, name,
-                 options.runsAtOnce ? KRON_CUDA_NEW_PTX : KRON_CUDA_PTX);
+  addCudaModules(module, *codes, name);
   versions.resize(manifests->size());
   addEntries(module, processor, *manifests, name);
   {

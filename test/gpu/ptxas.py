@@ -35,8 +35,7 @@ from bench_cases import Case
 from kronlib import Kron, KronError
 
 CHIPS = ("sm_80", "sm_90a")
-# Kinds of images that are PTX.
-PTX = (1, 2)
+PTX = 1
 REGISTER_FILE = 65536
 SPILLED = 96
 # Sums of pairs leave no registers for more: what spilled would do so in their loops. Of logarithms of sums, linalg
@@ -153,7 +152,7 @@ def ptx_of(kron, text, chip):
     for version in versions[: kernel.num_versions]:
         for image in version.cuda.contents.images[: version.cuda.contents.num_images] \
                 if version.cuda else []:
-            if image.kind in PTX:
+            if image.kind == PTX:
                 return ctypes.string_at(image.data).decode()
     raise KronError("compile", "the program carries no PTX")
 

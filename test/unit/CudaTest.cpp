@@ -279,19 +279,8 @@ protected:
     return kronLaunch(built, &array, 1, &options);
   }
 
-  /// All modules are PTX of this process, not loaded yet.
-  void makeNew() {
-    for (int i = 0; i < 3; ++i) {
-      newImages[i] = separateImages[i];
-      newImages[i].kind = KRON_CUDA_NEW_PTX;
-      kronRtCudaUnload(&separateModules[i]);
-      separateModules[i].images = &newImages[i];
-    }
-  }
-
   const KronKernel *built;
   int32_t numThreads = kronGetNumThreads();
-  KronCudaImage newImages[3];
 };
 
 TEST_F(CudaLoadsTest, SideBySide) {
@@ -315,56 +304,46 @@ TEST_F(CudaLoadsTest, SideBySide) {
   EXPECT_EQ(numBegun, 3);
 }
 
-TEST_F(CudaLoadsTest, NewOnesAreLinked) {
-  makeNew();
+TEST_F(CudaLoadsTest, SeveralAreLinked) {
   kronSetNumThreads(3);
   EXPECT_SUCCESS(launch());
   EXPECT_EQ(fakeCuda().count("cuLinkComplete"), 3);
   EXPECT_EQ(fakeCuda().count("cuLinkDestroy"), 3);
   EXPECT_EQ(fakeCuda().loads.size(), 3u);
   EXPECT_EQ(fakeCuda().launches.size(), 3u);
+  // One that is missing is loaded.
+  kronRtCudaUnload(&separateModules[0]);
+  EXPECT_SUCCESS(launch());
+  EXPECT_EQ(fakeCuda().count("cuLinkCreate"), 3);
+  EXPECT_EQ(fakeCuda().loads.size(), 4u);
 }
 
-TEST_F(CudaLoadsTest, NewOnesAreLoadedAlone) {
-  makeNew();
-  kronSetNumThreads(1);
+TEST_F(CudaLoadsTest, CubinsAreNotLinked) {
+  KronCudaImage cubins[3];
+  for (int i = 0; i < 3; ++i) {
+    cubins[i] = separateImages[i];
+    cubins[i].kind = KRON_CUDA_CUBIN;
+    separateModules[i].images = &cubins[i];
+  }
+  kronSetNumThreads(3);
   EXPECT_SUCCESS(launch());
   EXPECT_EQ(fakeCuda().count("cuLinkCreate"), 0);
   EXPECT_EQ(fakeCuda().loads.size(), 3u);
 }
 
 TEST_F(CudaLoadsTest, WhatIsNotLinkedIsLoaded) {
+  kronSetNumThreads(3);
   for (const char *function :
        {"cuLinkCreate", "cuLinkAddData", "cuLinkComplete"}) {
-    makeNew();
+    for (KronCudaModule &module : separateModules)
+      kronRtCudaUnload(&module);
     fakeCuda().calls.clear();
     fakeCuda().loads.clear();
     fakeCuda().failures = {{function, 1}};
-    kronSetNumThreads(3);
     EXPECT_SUCCESS(launch());
     EXPECT_EQ(fakeCuda().count(function), 3);
     EXPECT_EQ(fakeCuda().loads.size(), 3u);
   }
-  // The error is that of loading PTX.
-  makeNew();
-  fakeCuda().failures.clear();
-  fakeCuda().badImages = {{newImages[1].data, 2}};
-  EXPECT_FAILURE(launch(), KRON_OUT_OF_MEMORY,
-                 "cuModuleLoadDataEx of PTX for sm_90a on GPU 0 (sm_90): "
-                 "CUDA_ERROR_OUT_OF_MEMORY (as the test wants)");
-}
-
-TEST_F(CudaLoadsTest, OthersAreNotLinked) {
-  kronSetNumThreads(3);
-  EXPECT_SUCCESS(launch());
-  EXPECT_EQ(fakeCuda().count("cuLinkCreate"), 0);
-  // A new kernel that is alone is kept by the driver.
-  KronCudaImage image = separateImages[0];
-  image.kind = KRON_CUDA_NEW_PTX;
-  kronRtCudaUnload(&separateModules[0]);
-  separateModules[0].images = &image;
-  EXPECT_SUCCESS(launch());
-  EXPECT_EQ(fakeCuda().count("cuLinkCreate"), 0);
 }
 
 TEST_F(CudaLoadsTest, OneThread) {
@@ -375,6 +354,7 @@ TEST_F(CudaLoadsTest, OneThread) {
   };
   kronSetNumThreads(1);
   EXPECT_SUCCESS(launch());
+  EXPECT_EQ(fakeCuda().count("cuLinkCreate"), 0);
   std::thread::id own = std::this_thread::get_id();
   EXPECT_EQ(loads, (std::vector<std::pair<std::thread::id, std::string>>{
                        {own, "first"}, {own, "second"}, {own, "third"}}));

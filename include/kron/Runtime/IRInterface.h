@@ -64,11 +64,8 @@ KRON_EXPORT void kronRtFree(void *array);
 
 typedef KRON_ENUM(KronCudaImageKind){
     KRON_CUDA_CUBIN = 0,
-    /** Text that ends in a zero byte, which `bytes` counts */
-    KRON_CUDA_PTX = 1,
-    /** The same, made by this process: what the driver has assembled before
-        hardly has it. */
-    KRON_CUDA_NEW_PTX = 2
+    KRON_CUDA_PTX =
+        1 /**< Text that ends in a zero byte, which `bytes` counts */
 } KronCudaImageKind;
 
 /** One form of the code of a module. */

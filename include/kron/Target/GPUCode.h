@@ -14,7 +14,6 @@
 #ifndef KRON_TARGET_GPUCODE_H
 #define KRON_TARGET_GPUCODE_H
 
-#include "kron/Runtime/IRInterface.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/Support/Error.h"
 #include <string>
@@ -91,12 +90,10 @@ llvm::Expected<std::string> assemblePTX(StringRef path, StringRef ptx,
 
 /// Adds the variable `name`, an array with a KronCudaModule
 /// (kron/Runtime/IRInterface.h) for each of `codes`, which are for one chip,
-/// and one without images at its end; their PTX is of `kindOfPTX`. Host code
-/// finds them there, which says `kron_cuda_module.KERNEL`, without a kernel for
-/// variables.
+/// and one without images at its end. Host code finds them there, which says
+/// `kron_cuda_module.KERNEL`, without a kernel for variables.
 llvm::GlobalVariable *addCudaModules(llvm::Module &module,
-                                     ArrayRef<GPUCode> codes, StringRef name,
-                                     KronCudaImageKind kindOfPTX);
+                                     ArrayRef<GPUCode> codes, StringRef name);
 
 } // namespace mlir::kron
 

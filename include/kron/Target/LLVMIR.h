@@ -68,8 +68,6 @@ struct CodegenOptions {
   bool poisonsSharedMemory = false;
   /// Assemble GPU code, if ptxas is there; or else the driver does.
   bool assembleGPUCode = true;
-  /// GPU code is for this process alone, which loads it soon.
-  bool runsAtOnce = false;
   /// GPU code in a module for each kernel, and not in one for all.
   bool separatesKernels = true;
   /// Files of tuning records whose plans operations get where they were made
