@@ -24,6 +24,7 @@ using CUdeviceptr = uint64_t;
 using CUcontext = struct CUctx *;
 using CUmodule = struct CUmod *;
 using CUfunction = struct CUfunc *;
+using CUlinkState = struct CUlink *;
 using CUstream = struct CUstr *;
 using CUmemoryPool = struct CUmemPool *;
 
@@ -66,6 +67,7 @@ enum CUjit_option : int {
   CU_JIT_ERROR_LOG_BUFFER = 5,
   CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6
 };
+enum CUjitInputType : int { CU_JIT_INPUT_PTX = 1 };
 enum : int { CU_STREAM_CAPTURE_MODE_RELAXED = 2 };
 enum : int { CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4 };
 enum : int {
@@ -127,6 +129,13 @@ static_assert(sizeof(CUlaunchAttribute) == 72 && sizeof(CUlaunchConfig) == 56 &&
   X(moduleLoadDataEx, "cuModuleLoadDataEx",                                    \
     (CUmodule *, const void *, unsigned, CUjit_option *, void **))             \
   X(moduleUnload, "cuModuleUnload", (CUmodule))                                \
+  X(linkCreate, "cuLinkCreate_v2",                                             \
+    (unsigned, CUjit_option *, void **, CUlinkState *))                        \
+  X(linkAddData, "cuLinkAddData_v2",                                           \
+    (CUlinkState, CUjitInputType, const void *, size_t, const char *,          \
+     unsigned, CUjit_option *, void **))                                       \
+  X(linkComplete, "cuLinkComplete", (CUlinkState, void **, size_t *))          \
+  X(linkDestroy, "cuLinkDestroy", (CUlinkState))                               \
   X(moduleGetFunction, "cuModuleGetFunction",                                  \
     (CUfunction *, CUmodule, const char *))                                    \
   X(moduleGetGlobal, "cuModuleGetGlobal_v2",                                   \

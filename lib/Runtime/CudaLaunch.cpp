@@ -184,7 +184,7 @@ static KronStatus launchKernel(CudaLaunch &launch, KronCudaModule &module,
   KronStatus status = KRON_SUCCESS;
   if (!function)
     status = getCudaFunction(*launch.device, launch.contextId, module,
-                             wanted.kernel, &function);
+                             wanted.kernel, /*besideOthers=*/false, &function);
   if (status || wanted.grid <= 0)
     return status;
   if (launch.isMeasuring) {

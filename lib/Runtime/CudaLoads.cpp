@@ -24,12 +24,13 @@ void CudaLoads::add(KronCudaModule &module, const char *kernel) {
 }
 
 /// Takes one after the other until none is left.
-void CudaLoads::work(CudaDevice &device, uint64_t contextId) {
+void CudaLoads::work(CudaDevice &device, uint64_t contextId,
+                     bool besideOthers) {
   for (size_t i; (i = next++) < loads.size();) {
     Load &load = loads[i];
     CudaFunction *function;
     load.status = getCudaFunction(device, contextId, *load.module, load.kernel,
-                                  &function);
+                                  besideOthers, &function);
     if (load.status)
       load.message = kronGetLastError();
   }
@@ -46,14 +47,14 @@ KronStatus CudaLoads::run(CudaDevice &device, uint64_t contextId) {
       threads.emplace_back([&] {
         if (driver.ctxPushCurrent(context))
           return;
-        work(device, contextId);
+        work(device, contextId, /*besideOthers=*/true);
         CUcontext popped;
         driver.ctxPopCurrent(&popped);
       });
   } catch (const std::system_error &) {
     // As many as there are will do.
   }
-  work(device, contextId);
+  work(device, contextId, !threads.empty());
   for (std::thread &thread : threads)
     thread.join();
   for (const Load &load : loads)

@@ -15,8 +15,8 @@
 
 namespace kron::detail {
 
-/// Kernels of one launch that are not loaded yet. The driver assembles PTX when
-/// it is loaded, on the thread that asks: several threads do.
+/// Kernels of one launch that are not loaded yet. Several threads load them,
+/// and have the driver assemble what is PTX.
 class CudaLoads {
 public:
   bool isEmpty() const { return loads.empty(); }
@@ -35,7 +35,7 @@ private:
     std::string message;
   };
 
-  void work(CudaDevice &device, uint64_t contextId);
+  void work(CudaDevice &device, uint64_t contextId, bool besideOthers);
 
   std::vector<Load> loads;
   /// The first one that no thread has taken.

@@ -56,6 +56,27 @@ int32_t kron::detail::rateImage(const KronCudaImage &image,
   return image.capability / 10 == capability / 10 ? 10000 + rate : -1;
 }
 
+/// Loads PTX that this call assembles apart, into the current context; false if
+/// that does not work. A driver that loads PTX assembles one module after the
+/// other, whatever threads ask it to; what it links is assembled on the thread
+/// that asks. It keeps both for the next process.
+static bool loadLinked(const CudaDriver &driver, const KronCudaImage &image,
+                       CUmodule *module) {
+  CudaRelaxedCaptureScope relaxed(driver);
+  CUlinkState link;
+  if (driver.linkCreate(0, nullptr, nullptr, &link))
+    return false;
+  void *cubin;
+  size_t bytes;
+  bool isLoaded =
+      !driver.linkAddData(link, CU_JIT_INPUT_PTX, image.data,
+                          size_t(image.bytes), "kron", 0, nullptr, nullptr) &&
+      !driver.linkComplete(link, &cubin, &bytes) &&
+      !driver.moduleLoadDataEx(module, cubin, 0, nullptr, nullptr);
+  driver.linkDestroy(link);
+  return isLoaded;
+}
+
 /// Loads one form of a module's code into the current context.
 static KronStatus loadImage(const CudaDevice &device,
                             const KronCudaImage &image, CUmodule *module) {
@@ -79,7 +100,7 @@ static KronStatus loadImage(const CudaDevice &device,
 
 /// Loads the best form of the code that the driver takes.
 static KronStatus loadBestImage(const CudaDevice &device,
-                                const KronCudaModule &module,
+                                const KronCudaModule &module, bool besideOthers,
                                 CUmodule *loaded) {
   KronStatus status = setError(KRON_UNSUPPORTED,
                                "expects code that runs on sm_%d, but got none",
@@ -98,6 +119,9 @@ static KronStatus loadBestImage(const CudaDevice &device,
     }
     if (!best)
       return status;
+    if (besideOthers && best->kind == KRON_CUDA_PTX &&
+        loadLinked(*device.driver, *best, loaded))
+      return KRON_SUCCESS;
     status = loadImage(device, *best, loaded);
     if (status != KRON_UNSUPPORTED)
       return status;
@@ -143,13 +167,14 @@ static LoadedModule *findModule(const ModuleState &state, uint64_t contextId) {
 
 /// The state's mutex is held.
 static KronStatus addModule(const CudaDevice &device, uint64_t contextId,
-                            const KronCudaModule &module, ModuleState &state,
-                            LoadedModule **result) {
+                            const KronCudaModule &module, bool besideOthers,
+                            ModuleState &state, LoadedModule **result) {
   std::unique_ptr<LoadedModule> loaded(new (std::nothrow) LoadedModule);
   if (!loaded)
     return setError(KRON_OUT_OF_MEMORY, "no memory for a module");
   loaded->contextId = contextId;
-  if (KronStatus status = loadBestImage(device, module, &loaded->module))
+  if (KronStatus status =
+          loadBestImage(device, module, besideOthers, &loaded->module))
     return status;
   device.driver->ctxGetCurrent(&loaded->context);
   loaded->next = state.modules.load(std::memory_order_relaxed);
@@ -208,7 +233,7 @@ CudaFunction *kron::detail::findCudaFunction(const KronCudaModule &module,
 
 KronStatus kron::detail::getCudaFunction(CudaDevice &device, uint64_t contextId,
                                          KronCudaModule &module,
-                                         const char *name,
+                                         const char *name, bool besideOthers,
                                          CudaFunction **function) {
   if ((*function = findCudaFunction(module, contextId, name)))
     return KRON_SUCCESS;
@@ -220,7 +245,7 @@ KronStatus kron::detail::getCudaFunction(CudaDevice &device, uint64_t contextId,
   LoadedModule *loaded = findModule(*state, contextId);
   if (!loaded)
     if (KronStatus status =
-            addModule(device, contextId, module, *state, &loaded))
+            addModule(device, contextId, module, besideOthers, *state, &loaded))
       return status;
   if ((*function = findFunction(*loaded, name)))
     return KRON_SUCCESS;
@@ -236,8 +261,8 @@ KronStatus kron::detail::getCudaGlobal(CudaDevice &device, uint64_t contextId,
   std::lock_guard<std::mutex> lock(state->mutex);
   LoadedModule *loaded = findModule(*state, contextId);
   if (!loaded)
-    if (KronStatus status =
-            addModule(device, contextId, module, *state, &loaded))
+    if (KronStatus status = addModule(device, contextId, module,
+                                      /*besideOthers=*/false, *state, &loaded))
       return status;
   CUdeviceptr found = 0;
   size_t bytes = 0;

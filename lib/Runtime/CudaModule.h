@@ -38,10 +38,11 @@ CudaFunction *findCudaFunction(const KronCudaModule &module, uint64_t contextId,
                                const char *name);
 
 /// Kernel `name` of `module` in the current context, which is on `device` and
-/// has `contextId`, into `*function`. Loads the module when first asked.
+/// has `contextId`, into `*function`. Loads the module when first asked;
+/// `besideOthers`: while other threads load other ones.
 KronStatus getCudaFunction(CudaDevice &device, uint64_t contextId,
                            KronCudaModule &module, const char *name,
-                           CudaFunction **function);
+                           bool besideOthers, CudaFunction **function);
 
 /// Address of variable `name` of `module` into `*address`, likewise.
 KronStatus getCudaGlobal(CudaDevice &device, uint64_t contextId,

@@ -304,6 +304,48 @@ TEST_F(CudaLoadsTest, SideBySide) {
   EXPECT_EQ(numBegun, 3);
 }
 
+TEST_F(CudaLoadsTest, SeveralAreLinked) {
+  kronSetNumThreads(3);
+  EXPECT_SUCCESS(launch());
+  EXPECT_EQ(fakeCuda().count("cuLinkComplete"), 3);
+  EXPECT_EQ(fakeCuda().count("cuLinkDestroy"), 3);
+  EXPECT_EQ(fakeCuda().loads.size(), 3u);
+  EXPECT_EQ(fakeCuda().launches.size(), 3u);
+  // One that is missing is loaded.
+  kronRtCudaUnload(&separateModules[0]);
+  EXPECT_SUCCESS(launch());
+  EXPECT_EQ(fakeCuda().count("cuLinkCreate"), 3);
+  EXPECT_EQ(fakeCuda().loads.size(), 4u);
+}
+
+TEST_F(CudaLoadsTest, CubinsAreNotLinked) {
+  KronCudaImage cubins[3];
+  for (int i = 0; i < 3; ++i) {
+    cubins[i] = separateImages[i];
+    cubins[i].kind = KRON_CUDA_CUBIN;
+    separateModules[i].images = &cubins[i];
+  }
+  kronSetNumThreads(3);
+  EXPECT_SUCCESS(launch());
+  EXPECT_EQ(fakeCuda().count("cuLinkCreate"), 0);
+  EXPECT_EQ(fakeCuda().loads.size(), 3u);
+}
+
+TEST_F(CudaLoadsTest, WhatIsNotLinkedIsLoaded) {
+  kronSetNumThreads(3);
+  for (const char *function :
+       {"cuLinkCreate", "cuLinkAddData", "cuLinkComplete"}) {
+    for (KronCudaModule &module : separateModules)
+      kronRtCudaUnload(&module);
+    fakeCuda().calls.clear();
+    fakeCuda().loads.clear();
+    fakeCuda().failures = {{function, 1}};
+    EXPECT_SUCCESS(launch());
+    EXPECT_EQ(fakeCuda().count(function), 3);
+    EXPECT_EQ(fakeCuda().loads.size(), 3u);
+  }
+}
+
 TEST_F(CudaLoadsTest, OneThread) {
   std::vector<std::pair<std::thread::id, std::string>> loads;
   fakeCuda().load = [&](const void *image) {
@@ -312,6 +354,7 @@ TEST_F(CudaLoadsTest, OneThread) {
   };
   kronSetNumThreads(1);
   EXPECT_SUCCESS(launch());
+  EXPECT_EQ(fakeCuda().count("cuLinkCreate"), 0);
   std::thread::id own = std::this_thread::get_id();
   EXPECT_EQ(loads, (std::vector<std::pair<std::thread::id, std::string>>{
                        {own, "first"}, {own, "second"}, {own, "third"}}));

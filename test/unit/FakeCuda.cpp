@@ -18,6 +18,10 @@ namespace {
 struct FakeModule {
   const void *image;
 };
+struct FakeLink {
+  const void *data = nullptr;
+  size_t bytes = 0;
+};
 struct FakeFunction {
   FakeModule *module;
   std::string name;
@@ -242,6 +246,35 @@ int cuModuleLoadDataEx(FakeModule **module, const void *image, unsigned, int *,
   state.loads.push_back(image);
   *module = new FakeModule{image};
   return 0;
+}
+
+int cuLinkCreate_v2(unsigned, int *, void **, FakeLink **link) {
+  if (int error = enter("cuLinkCreate"))
+    return error;
+  *link = new FakeLink;
+  return 0;
+}
+
+int cuLinkAddData_v2(FakeLink *link, int type, const void *data, size_t bytes,
+                     const char *, unsigned, int *, void **) {
+  if (int error = enter("cuLinkAddData"))
+    return error;
+  *link = {data, bytes};
+  return type == 1 ? 0 : 1;
+}
+
+/// Modules keep the address of what is linked as their image.
+int cuLinkComplete(FakeLink *link, const void **cubin, size_t *bytes) {
+  if (int error = enter("cuLinkComplete"))
+    return error;
+  *cubin = link->data;
+  *bytes = link->bytes;
+  return 0;
+}
+
+int cuLinkDestroy(FakeLink *link) {
+  delete link;
+  return enter("cuLinkDestroy");
 }
 
 int cuModuleUnload(FakeModule *module) {

@@ -14,9 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SimtCost.h"
-#include "kron/Machine/GPURates.h"
 #include "kron/Machine/NominalSizes.h"
-#include "kron/Mapping/GPU/Resources.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -61,45 +59,22 @@ SimtArrays kron::describeSimtArrays(FusedOp fused, const SimtChain &chain,
 // Time
 //===----------------------------------------------------------------------===//
 
-namespace {
+/// Positions of a tile of `extents` in `array`.
+static SmallVector<AccessSpan> getSpans(ArrayRef<int64_t> extents,
+                                        const AccessArray &array) {
+  SmallVector<AccessSpan> spans;
+  for (auto [extent, stride] : llvm::zip_equal(extents, array.strides))
+    spans.push_back({double(extent), stride});
+  return spans;
+}
 
-class SimtCost {
-public:
-  SimtCost(const SimtArrays &arrays, SimtLaunch &launch, Type element,
-           int64_t threads, const GPUMachine &machine);
-
-  bool choose();
-  KernelTime getTime() const;
-
-private:
-  bool chooseStep(unsigned index, double &clocks);
-  double getStepClocks(unsigned index) const;
-  bool hasRegisters(const SimtStep &step) const;
-  double getLoadClocks() const;
-  double getStoreClocks() const;
-  double getPartClocks() const;
-  double getMemoryClocks() const;
-  double getExposed() const {
-    return rates.exposed + (1 - rates.exposed) / double(launch.ctasPerSM);
-  }
-  double countInputSectors() const;
-
-  const SimtArrays &arrays;
-  SimtLaunch &launch;
-  int64_t threads;
-  const GPUMachine &machine;
-  GPUResources resources;
-  const SimtRates &rates;
-  /// Real multiply-adds of a product, and how many an SM does per clock.
-  double products = 1, productsPerClock;
-};
-
-} // namespace
-
-SimtCost::SimtCost(const SimtArrays &arrays, SimtLaunch &launch, Type element,
-                   int64_t threads, const GPUMachine &machine)
-    : arrays(arrays), launch(launch), threads(threads), machine(machine),
-      resources(machine), rates(getGPURates(machine).simt) {
+SimtCost::SimtCost(const SimtArrays &arrays, const SimtLaunch &launch,
+                   Type element, const GPUMachine &machine)
+    : machine(machine), resources(machine), rates(getGPURates(machine).simt),
+      output(arrays.output), walk(getMemoryWalk(arrays.output)),
+      extents(llvm::to_vector_of<double>(launch.extents.back())),
+      loaded(double(getTileElements(launch.extents.front()))),
+      stored(double(getTileElements(launch.extents.back()))) {
   if (auto complex = dyn_cast<ComplexType>(element)) {
     element = complex.getElementType();
     products = 4;
@@ -107,21 +82,51 @@ SimtCost::SimtCost(const SimtArrays &arrays, SimtLaunch &launch, Type element,
   productsPerClock =
       rates.issueShare * resources.getMultiplyAddsPerClock(
                              getScalarMultiplication(element, machine));
+  for (unsigned index = 0; index < launch.steps.size(); ++index)
+    fibres.push_back(getFibres(launch, index));
+  inputSectors = countSegments(getSpans(launch.extents.front(), arrays.input),
+                               arrays.input.bytes, kSectorBytes);
+  edgeParts = countParts(getSpans(launch.extents.back(), output), output);
+  memoryClocks =
+      resources.getMemorySeconds(loaded * double(arrays.input.bytes) +
+                                 stored * double(output.bytes)) /
+      resources.getSMSeconds(1);
+  double positions = 1, inputs = 1, results = 1;
+  tiles = 1;
+  for (auto [axis, size] : llvm::enumerate(launch.after)) {
+    bool isKnown = !ShapedType::isDynamic(size);
+    int64_t extent = launch.extents.front()[axis];
+    double all = isKnown ? size : std::max<double>(kUnknownSize, extent);
+    if (launch.contracted[axis]) {
+      inputs *= extent;
+      results *= launch.extents.back()[axis];
+      continue;
+    }
+    positions *= all;
+    tiles *= std::ceil(all / extent);
+  }
+  bytes = positions * (inputs * double(arrays.input.bytes) +
+                       results * double(output.bytes));
 }
 
-/// Whether the registers of a thread hold what it multiplies: sums, and the
+double SimtCost::getExposed(const SimtLaunch &launch) const {
+  return rates.exposed + (1 - rates.exposed) / double(launch.ctasPerSM);
+}
+
+/// Registers that a thread needs to hold what it multiplies: sums, and the
 /// operands of this and the next step of k.
-bool SimtCost::hasRegisters(const SimtStep &step) const {
-  int64_t words = llvm::divideCeil(launch.elementBytes, 4);
+static int64_t countRegisters(const SimtStep &step, int64_t elementBytes,
+                              const SimtRates &rates) {
+  int64_t words = llvm::divideCeil(elementBytes, 4);
   int64_t values = step.fibres * step.block + 2 * (step.fibres + step.block);
   return values * words + step.fibres * rates.fibreRegisters +
-             rates.baseRegisters <=
-         machine.getRegistersPerThread(threads, launch.ctasPerSM);
+         rates.baseRegisters;
 }
 
-double SimtCost::getStepClocks(unsigned index) const {
+double SimtCost::getStepClocks(const SimtLaunch &launch, unsigned index,
+                               int64_t threads) const {
   const SimtStep &step = launch.steps[index];
-  int64_t groups = llvm::divideCeil(getFibres(launch, index), step.fibres);
+  int64_t groups = llvm::divideCeil(fibres[index], step.fibres);
   int64_t turns = llvm::divideCeil(groups * step.getParts(), threads);
   double pairs = double(step.fibres) * step.block;
   double factorLoads = step.block;
@@ -148,78 +153,65 @@ double SimtCost::getStepClocks(unsigned index) const {
          rates.stepClocks / launch.ctasPerSM;
 }
 
-/// Of parts of sectors that results of a tile fill: lanes have neighbouring
-/// elements of the tile, or fibres of a step that stores directly and then
-/// parts of their results.
-double SimtCost::getPartClocks() const {
-  const AccessArray &output = arrays.output;
-  SmallVector<unsigned> walk = getMemoryWalk(output);
-  ArrayRef<int64_t> tile = launch.extents.back();
+double SimtCost::workOutPartClocks(const SimtLaunch &launch) const {
+  SmallVector<unsigned> order = walk;
   const SimtStep &step = launch.steps.back();
-  double lanes = kLanes, stored = 1, left;
+  double lanes = kLanes, together = 1, left;
   if (launch.directStore) {
     // Lanes follow the groups of fibres of a part, then those of the next one.
-    llvm::erase(walk, step.axis);
-    double groups =
-        std::ceil(double(getFibres(launch, launch.steps.size() - 1)) /
-                  double(step.fibres));
+    llvm::erase(order, step.axis);
+    double groups = std::ceil(double(fibres.back()) / double(step.fibres));
     lanes = groups / std::ceil(groups / kLanes);
   }
   SmallVector<AccessSpan> spans =
-      getLaneSpans(walk, llvm::to_vector_of<double>(tile), output, lanes, left);
+      getLaneSpans(order, extents, output, lanes, left);
   if (launch.directStore)
     spans.push_back({std::min<double>(step.getParts(), kLanes / lanes),
                      step.block * output.strides[step.axis]});
   for (const AccessSpan &span : spans)
-    stored *= span.extent;
-  SmallVector<AccessSpan> all;
-  for (auto [extent, stride] : llvm::zip_equal(tile, output.strides))
-    all.push_back({double(extent), stride});
-  return kron::getPartClocks(double(getTileElements(tile)) / stored *
-                                 countParts(spans, output),
-                             countParts(all, output), machine);
+    together *= span.extent;
+  return kron::getPartClocks(stored / together * countParts(spans, output),
+                             edgeParts, machine);
 }
 
-/// Of an SM's share of the memory's rate, of a tile.
-double SimtCost::getMemoryClocks() const {
-  double bytes = double(getTileElements(launch.extents.front())) *
-                     double(arrays.input.bytes) +
-                 double(getTileElements(launch.extents.back())) *
-                     double(arrays.output.bytes);
-  return resources.getMemorySeconds(bytes) / resources.getSMSeconds(1);
-}
-
-/// Sectors that the elements of a tile lie in.
-double SimtCost::countInputSectors() const {
-  SmallVector<AccessSpan> spans;
-  for (auto [extent, stride] :
-       llvm::zip_equal(launch.extents.front(), arrays.input.strides))
-    spans.push_back({double(extent), stride});
-  return countSegments(spans, arrays.input.bytes, kSectorBytes);
+/// Of parts of sectors that results of a tile fill: lanes have neighbouring
+/// elements of the tile, or fibres of a step that stores directly and then
+/// parts of their results.
+double SimtCost::getPartClocks(const SimtLaunch &launch) const {
+  const SimtStep &step = launch.steps.back();
+  std::pair<int64_t, int64_t> key(0, 0);
+  if (launch.directStore)
+    key = {step.fibres, step.block};
+  auto [found, isNew] = partClocks.try_emplace(key, 0.0);
+  if (isNew)
+    found->second = workOutPartClocks(launch);
+  return found->second;
 }
 
 /// Chooses the numbers of a thread that add the least to the `clocks` of a tile
 /// so far.
-bool SimtCost::chooseStep(unsigned index, double &clocks) {
+bool SimtCost::chooseStep(SimtLaunch &launch, unsigned index, int64_t threads,
+                          double &clocks) const {
   SimtStep &step = launch.steps[index];
-  int64_t fibres = getFibres(launch, index);
   std::optional<double> least;
   SimtStep best = step;
-  int64_t most = step.varies ? 1 : std::min(fibres, kMostTried);
+  int64_t most = step.varies ? 1 : std::min(fibres[index], kMostTried);
+  int64_t registers = machine.getRegistersPerThread(threads, launch.ctasPerSM);
   bool stores = launch.directStore && index + 1 == launch.steps.size();
-  double memory = getMemoryClocks(), before = clocks;
+  double exposed = getExposed(launch), before = clocks;
   for (int64_t block = std::min(step.sizeN, kMostTried); block > 0; --block)
     for (int64_t together = 1; together <= most; ++together) {
       step.block = block;
       step.fibres = together;
-      if (!hasRegisters(step))
+      if (countRegisters(step, launch.elementBytes, rates) > registers)
         continue;
-      double busy = before + getStepClocks(index), all = busy;
+      double busy = before + getStepClocks(launch, index, threads), all = busy;
       if (stores) {
-        all = getOverlapSeconds(busy, memory, getExposed());
+        all = getOverlapSeconds(busy, memoryClocks, exposed);
         // Parts of sectors only add to that.
         if (!least || all < *least)
-          all = getOverlapSeconds(busy, memory + getPartClocks(), getExposed());
+          all = getOverlapSeconds(busy, memoryClocks + getPartClocks(launch),
+                                  exposed);
       }
       if (least && all >= *least)
         continue;
@@ -233,83 +225,72 @@ bool SimtCost::chooseStep(unsigned index, double &clocks) {
 
 /// Of the elements that come: the SM issues what loads and stores them, and
 /// waits for some of a thread at once.
-double SimtCost::getLoadClocks() const {
-  double elements = getTileElements(launch.extents.front());
-  double rounds = std::ceil(elements / double(threads * kSimtCopies));
-  return std::max(rates.copyClocks * elements,
+double SimtCost::getLoadClocks(const SimtLaunch &launch,
+                               int64_t threads) const {
+  double rounds = std::ceil(loaded / double(threads * kSimtCopies));
+  return std::max(rates.copyClocks * loaded,
                   rounds * rates.loadWait / double(launch.ctasPerSM));
 }
 
-/// Of those that go.
-double SimtCost::getStoreClocks() const {
-  double elements = getTileElements(launch.extents.back());
-  return (launch.directStore ? rates.storeClocks : rates.copyClocks) * elements;
+/// Of those and the ones that go.
+double SimtCost::getMoveClocks(const SimtLaunch &launch,
+                               int64_t threads) const {
+  return getLoadClocks(launch, threads) +
+         (launch.directStore ? rates.storeClocks : rates.copyClocks) * stored;
 }
 
-KernelTime SimtCost::getTime() const {
-  double tiles = 1, positions = 1, inputs = 1, results = 1;
-  for (auto [axis, size] : llvm::enumerate(launch.after)) {
-    bool isKnown = !ShapedType::isDynamic(size);
-    int64_t extent = launch.extents.front()[axis];
-    double all = isKnown ? size : std::max<double>(kUnknownSize, extent);
-    if (launch.contracted[axis]) {
-      inputs *= extent;
-      results *= launch.extents.back()[axis];
-      continue;
-    }
-    positions *= all;
-    tiles *= std::ceil(all / extent);
-  }
-  double clocks = getLoadClocks() + getStoreClocks();
-  double multiplied = 0;
-  for (unsigned index = 0; index < launch.steps.size(); ++index) {
-    const SimtStep &step = launch.steps[index];
-    clocks += getStepClocks(index);
-    multiplied += double(getFibres(launch, index)) * double(step.sizeK) *
-                  double(step.sizeN) * products / productsPerClock;
-  }
+/// On the chip: with `clocks` of a tile.
+double SimtCost::getChipSeconds(const SimtLaunch &launch, double clocks) const {
   double resident = double(machine.numSMs) * launch.ctasPerSM;
   double turns = getWaves(tiles, resident) * launch.ctasPerSM;
-  double bytes = positions * (inputs * double(arrays.input.bytes) +
-                              results * double(arrays.output.bytes));
+  return std::max(resources.getSMSeconds(turns * clocks),
+                  resources.getCacheSeconds(tiles * inputSectors * kSectorBytes,
+                                            rates.cacheShare));
+}
+
+/// Of a launch that takes `chip` on the chip and `memory` of the memory.
+double SimtCost::getTotal(const SimtLaunch &launch, double chip,
+                          double memory) const {
+  return resources.getLaunchSeconds() +
+         getOverlapSeconds(chip, memory, getExposed(launch));
+}
+
+KernelTime SimtCost::getTime(const SimtLaunch &launch, int64_t threads) const {
+  double clocks = getMoveClocks(launch, threads), multiplied = 0;
+  for (unsigned index = 0; index < launch.steps.size(); ++index) {
+    const SimtStep &step = launch.steps[index];
+    clocks += getStepClocks(launch, index, threads);
+    multiplied += double(fibres[index]) * double(step.sizeK) *
+                  double(step.sizeN) * products / productsPerClock;
+  }
   KernelTime time;
   time.floor = machine.getCopySeconds(bytes);
   // Parts of sectors are read, or wait for the rest, before they are written.
   time.memory = resources.getMemorySeconds(bytes) +
-                resources.getClockSeconds(tiles * getPartClocks());
-  double onChip = std::max(
-      resources.getSMSeconds(turns * clocks),
-      resources.getCacheSeconds(tiles * countInputSectors() * kSectorBytes,
-                                rates.cacheShare));
+                resources.getClockSeconds(tiles * getPartClocks(launch));
+  double chip = getChipSeconds(launch, clocks);
   time.arithmetic = resources.getClockSeconds(tiles * multiplied);
-  time.shared = std::max(onChip - time.arithmetic, 0.0);
-  time.total = resources.getLaunchSeconds() +
-               getOverlapSeconds(onChip, time.memory, getExposed());
+  time.shared = std::max(chip - time.arithmetic, 0.0);
+  time.total = getTotal(launch, chip, time.memory);
   return time;
 }
 
-bool SimtCost::choose() {
-  double clocks = getLoadClocks();
-  for (unsigned index = 0; index < launch.steps.size(); ++index)
-    if (!chooseStep(index, clocks))
-      return false;
-  return true;
-}
-
-std::optional<double> kron::chooseSimtBlocks(const SimtArrays &arrays,
-                                             SimtLaunch &launch, Type element,
-                                             int64_t threads,
-                                             const GPUMachine &machine) {
-  SimtCost cost(arrays, launch, element, threads, machine);
-  if (!cost.choose())
+std::optional<double> SimtCost::choose(SimtLaunch &launch, int64_t threads,
+                                       double limit) const {
+  // Steps and parts of sectors only add to that.
+  if (getTotal(launch, getChipSeconds(launch, getMoveClocks(launch, threads)),
+               resources.getMemorySeconds(bytes)) >= limit)
     return std::nullopt;
-  return cost.getTime().total;
+  double clocks = getLoadClocks(launch, threads);
+  for (unsigned index = 0; index < launch.steps.size(); ++index)
+    if (!chooseStep(launch, index, threads, clocks))
+      return std::nullopt;
+  return getTime(launch, threads).total;
 }
 
 KernelTime kron::estimateSharedLaunch(const SimtArrays &arrays,
                                       const SimtLaunch &launch, Type element,
                                       int64_t threads,
                                       const GPUMachine &machine) {
-  SimtLaunch described = launch;
-  return SimtCost(arrays, described, element, threads, machine).getTime();
+  return SimtCost(arrays, launch, element, machine).getTime(launch, threads);
 }

@@ -60,6 +60,11 @@ public:
 
   KernelTime getTime(const SimtLaunch &launch, int64_t threads,
                      const DirectLoads &loads) const;
+  /// The same, or nothing where what is worked out first shows that it takes
+  /// no less than `limit`.
+  std::optional<KernelTime> getTimeBelow(double limit, const SimtLaunch &launch,
+                                         int64_t threads,
+                                         const DirectLoads &loads) const;
   double getStoreSeconds(const SimtLaunch &launch) const;
   /// The same for all tiles whose fibres are those of `launch`.
   DirectLoads getLoads(const SimtLaunch &launch) const;
@@ -244,6 +249,13 @@ DirectLoads DirectCost::getLoads(const SimtLaunch &launch) const {
 
 KernelTime DirectCost::getTime(const SimtLaunch &launch, int64_t threads,
                                const DirectLoads &loads) const {
+  return *getTimeBelow(std::numeric_limits<double>::infinity(), launch, threads,
+                       loads);
+}
+
+std::optional<KernelTime>
+DirectCost::getTimeBelow(double limit, const SimtLaunch &launch,
+                         int64_t threads, const DirectLoads &loads) const {
   const SimtStep &step = launch.steps.front();
   double tiles = 1, inputs = double(step.sizeK), results = 1, weights = inputs;
   double fibres = 1;
@@ -260,24 +272,32 @@ KernelTime DirectCost::getTime(const SimtLaunch &launch, int64_t threads,
       weights *= all;
   }
   double bytes = inputs * double(data.bytes) + results * double(output.bytes);
-  KernelTime time;
-  time.floor = machine.getCopySeconds(bytes);
-  time.memory =
-      resources.getMemorySeconds(bytes + weights * double(factor.bytes)) +
-      getStoreSeconds(launch);
   DirectStep found = getStep(launch, threads, fibres, loads);
+  KernelTime time;
+  time.memory =
+      resources.getMemorySeconds(bytes + weights * double(factor.bytes));
+  double onChip = resources.getSMSeconds(getBusyClocks(launch, found, tiles));
+  // What follows only adds to both.
+  auto getTotal = [&] {
+    return resources.getLaunchSeconds() +
+           getOverlapSeconds(onChip, time.memory, direct.exposed);
+  };
+  if (getTotal() >= limit)
+    return std::nullopt;
+  time.memory += getStoreSeconds(launch);
+  if (getTotal() >= limit)
+    return std::nullopt;
   // What threads of the same turn share, the first-level cache brings once.
   double cached =
       tiles * kSectorBytes *
       (countTile(launch, factor) + found.turns * countTile(launch, data));
-  double onChip =
-      std::max(resources.getSMSeconds(getBusyClocks(launch, found, tiles)),
-               resources.getCacheSeconds(cached, rates.cacheShare));
+  onChip =
+      std::max(onChip, resources.getCacheSeconds(cached, rates.cacheShare));
+  time.floor = machine.getCopySeconds(bytes);
   time.arithmetic = resources.getClockSeconds(inputs * double(step.sizeN) *
                                               products / productsPerClock);
   time.shared = std::max(onChip - time.arithmetic, 0.0);
-  time.total = resources.getLaunchSeconds() +
-               getOverlapSeconds(onChip, time.memory, direct.exposed);
+  time.total = getTotal();
   return time;
 }
 
@@ -309,6 +329,7 @@ public:
         described(describeSimtLaunch(chain, 0, 1, tiles.factorBytes)) {
     described.directLoad = described.directStore = true;
     described.across = findAcross(described, described.after);
+    bestTime.total = std::numeric_limits<double>::infinity();
   }
 
   void tryThreads(int64_t threads);
@@ -329,6 +350,9 @@ private:
   DirectCost cost;
   int64_t wantedCTAs;
   SimtLaunch described;
+  /// Extents, with one result, and fibres of the tiles that were tried with the
+  /// threads, lanes that share out K and fibres of a thread at hand.
+  SmallVector<std::pair<SmallVector<int64_t>, int64_t>> tried;
 };
 
 } // namespace
@@ -366,18 +390,20 @@ void DirectSearch::tryResults(SimtLaunch launch, int64_t threads,
                                   threads / (positions * launch.lanesK));
     SmallVector<int64_t> tile(extents);
     tile[step.axis] = std::min(parts * block, step.sizeN);
-    setSimtTile(launch, tile);
+    if (launch.extents.empty() || launch.extents.front() != tile)
+      setSimtTile(launch, tile);
     step.block = block;
     bool isAlong = step.fibres == 1 || launch.across == described.across;
     if (!isAlong || !chooseResident(launch, threads))
       continue;
     if (!loads)
       loads = cost.getLoads(launch);
-    KernelTime time = cost.getTime(launch, threads, *loads);
-    if (best && time.total >= bestTime.total)
+    std::optional<KernelTime> time =
+        cost.getTimeBelow(bestTime.total, launch, threads, *loads);
+    if (!time || time->total >= bestTime.total)
       continue;
     best = launch;
-    bestTime = time;
+    bestTime = *time;
     bestThreads = threads;
   }
 }
@@ -410,6 +436,9 @@ void DirectSearch::tryTile(int64_t threads, int64_t lanesK, int64_t fibres,
     else if (isAcross && !groups)
       take(axis, 1, fibres);
   }
+  if (llvm::is_contained(tried, std::pair(extents, positions)))
+    return;
+  tried.emplace_back(extents, positions);
   tryResults(launch, threads, extents, positions);
 }
 
@@ -420,14 +449,16 @@ void DirectSearch::tryThreads(int64_t threads) {
   size_t all = cost.getWalk().size();
   size_t inside = cost.countInside(described.steps.front());
   for (int64_t lanesK = 1; lanesK <= mostLanes; lanesK *= 2)
-    for (int64_t fibres = 1; fibres <= std::min(rows, kSimtUnrolled); ++fibres)
-      for (int64_t groups : {0, 1, 2, 4}) {
+    for (int64_t fibres = 1; fibres <= std::min(rows, kSimtUnrolled);
+         ++fibres) {
+      tried.clear();
+      for (int64_t groups : {0, 1, 2, 4})
         for (int64_t room : {int64_t(kLanes), threads}) {
           tryTile(threads, lanesK, fibres, groups, all, room);
           if (inside < all)
             tryTile(threads, lanesK, fibres, groups, inside, room);
         }
-      }
+    }
 }
 
 std::optional<std::pair<SimtPlan, KernelTime>>

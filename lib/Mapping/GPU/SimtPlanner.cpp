@@ -61,6 +61,21 @@ struct TimedLaunch {
   double seconds;
 };
 
+/// The fastest launches of the first products, by their number.
+struct Prefix {
+  double seconds = 0;
+  unsigned first = 0;
+  SimtLaunch launch;
+};
+
+/// Launches of CTAs of as many threads.
+struct ThreadSearch {
+  int64_t threads;
+  std::vector<std::optional<Prefix>> prefixes;
+  /// Whether a launch of the products [first, end) had room for the last end.
+  bool grows = true;
+};
+
 class Planner {
 public:
   Planner(FusedOp fused, const GPUMachine &machine, const SimtChain &chain)
@@ -74,11 +89,11 @@ private:
   bool fits(SimtLaunch &launch, ArrayRef<int64_t> tile) const;
   bool chooseTile(SimtLaunch &launch, ArrayRef<unsigned> walk, int64_t columns,
                   int64_t elements) const;
-  void chooseResident(const SimtArrays &arrays, const SimtLaunch &launch,
-                      int64_t threads, std::optional<TimedLaunch> &best) const;
-  std::optional<TimedLaunch> planLaunch(unsigned first, unsigned end,
-                                        int64_t threads) const;
-  std::optional<double> planThreads(SimtPlan &plan) const;
+  void chooseResident(const SimtCost &cost, SimtLaunch &launch, int64_t threads,
+                      std::optional<TimedLaunch> &best) const;
+  std::vector<SimtLaunch> getTiles(unsigned first, unsigned end) const;
+  void extend(unsigned first, unsigned end,
+              MutableArrayRef<ThreadSearch> searches) const;
   std::string getReason() const;
 
   FusedOp fused;
@@ -154,8 +169,9 @@ bool Planner::chooseTile(SimtLaunch &launch, ArrayRef<unsigned> walk,
   return true;
 }
 
-/// Tries the CTAs that an SM has room for, of what `launch` takes of it.
-void Planner::chooseResident(const SimtArrays &arrays, const SimtLaunch &launch,
+/// Tries the CTAs that an SM has room for, of what `launch` takes of it, whose
+/// steps may have any numbers of fibres and results.
+void Planner::chooseResident(const SimtCost &cost, SimtLaunch &launch,
                              int64_t threads,
                              std::optional<TimedLaunch> &best) const {
   int64_t wanted = getGiven("ctas_per_sm");
@@ -166,74 +182,67 @@ void Planner::chooseResident(const SimtArrays &arrays, const SimtLaunch &launch,
                     (launch.sharedBytes + machine.reservedSharedBytesPerCTA),
                 machine.maxThreadsPerSM / threads, machine.maxCTAsPerSM});
   for (int64_t ctas = 1; ctas <= std::max<int64_t>(most, 1); ++ctas) {
-    SimtLaunch tried = launch;
-    tried.ctasPerSM = wanted ? wanted : ctas;
-    std::optional<double> seconds =
-        chooseSimtBlocks(arrays, tried, chain.element, threads, machine);
-    // Parts of the results decide how large a factor is in shared memory.
-    if (seconds && fits(tried, tried.extents.front()) &&
-        (!best || *seconds < best->seconds))
-      best = TimedLaunch{std::move(tried), *seconds};
+    launch.ctasPerSM = wanted ? wanted : ctas;
+    double limit =
+        best ? best->seconds : std::numeric_limits<double>::infinity();
+    std::optional<double> seconds = cost.choose(launch, threads, limit);
+    if (seconds && *seconds < limit) {
+      // Parts of the results decide how large a factor is in shared memory.
+      SimtLaunch tried = launch;
+      if (fits(tried, tried.extents.front()))
+        best = TimedLaunch{std::move(tried), *seconds};
+    }
     if (wanted)
       return;
   }
 }
 
-/// The launch of products [first, end) that is estimated to be the fastest;
-/// nothing if it does not fit.
-std::optional<TimedLaunch> Planner::planLaunch(unsigned first, unsigned end,
-                                               int64_t threads) const {
-  std::optional<TimedLaunch> best;
+/// Launches of products [first, end) with the tiles that are tried, whatever
+/// their threads are.
+std::vector<SimtLaunch> Planner::getTiles(unsigned first, unsigned end) const {
+  std::vector<SimtLaunch> found;
   SimtArrays arrays = describeSimtArrays(fused, chain, first, end);
   SimtLaunch described =
       describeSimtLaunch(chain, first, end, tiles.factorBytes);
   for (bool direct : {false, true}) {
     described.directStore = direct;
-    SmallVector<SmallVector<int64_t>> tried;
+    size_t own = found.size();
     for (ArrayRef<unsigned> walk : getWalks(arrays))
       for (int64_t columns : kColumns)
         for (int64_t elements = tiles.leastElements;
              elements <= tiles.mostElements; elements *= 2) {
           SimtLaunch launch = described;
-          if (!chooseTile(launch, walk, columns, elements) ||
-              llvm::is_contained(tried, launch.extents.front()))
-            continue;
-          tried.push_back(launch.extents.front());
-          chooseResident(arrays, launch, threads, best);
+          auto isSame = [&](const SimtLaunch &other) {
+            return other.extents.front() == launch.extents.front();
+          };
+          if (chooseTile(launch, walk, columns, elements) &&
+              llvm::none_of(ArrayRef(found).drop_front(own), isSame))
+            found.push_back(std::move(launch));
         }
   }
-  return best;
+  return found;
 }
 
-/// Launches of CTAs of `plan.threads` threads that take the least time in all;
-/// nothing if a factor fits in none.
-std::optional<double> Planner::planThreads(SimtPlan &plan) const {
-  // Of the first products: the least time, and the last launch.
-  struct Prefix {
-    double seconds = 0;
-    unsigned first = 0;
-    SimtLaunch launch;
-  };
-  unsigned count = chain.products.size();
-  std::vector<std::optional<Prefix>> prefixes(count + 1);
-  prefixes[0].emplace();
-  for (unsigned first = 0; first < count; ++first) {
-    if (!prefixes[first])
-      return std::nullopt;
-    for (unsigned end = first + 1; end <= count; ++end) {
-      auto timed = planLaunch(first, end, plan.threads);
-      if (!timed)
-        break;
-      double seconds = prefixes[first]->seconds + timed->seconds;
-      if (!prefixes[end] || seconds < prefixes[end]->seconds)
-        prefixes[end] = Prefix{seconds, first, std::move(timed->launch)};
-    }
+/// Adds the launches of products [first, end) to what `searches` have found.
+void Planner::extend(unsigned first, unsigned end,
+                     MutableArrayRef<ThreadSearch> searches) const {
+  SimtArrays arrays = describeSimtArrays(fused, chain, first, end);
+  std::vector<std::optional<TimedLaunch>> best(searches.size());
+  for (SimtLaunch &launch : getTiles(first, end)) {
+    SimtCost cost(arrays, launch, chain.element, machine);
+    for (auto [search, fastest] : llvm::zip_equal(searches, best))
+      if (search.grows)
+        chooseResident(cost, launch, search.threads, fastest);
   }
-  if (!prefixes[count])
-    return std::nullopt;
-  for (unsigned end = count; end > 0; end = prefixes[end]->first)
-    plan.launches.insert(plan.launches.begin(), prefixes[end]->launch);
-  return prefixes[count]->seconds;
+  for (auto [search, fastest] : llvm::zip_equal(searches, best)) {
+    search.grows &= fastest.has_value();
+    if (!search.grows)
+      continue;
+    double seconds = search.prefixes[first]->seconds + fastest->seconds;
+    std::optional<Prefix> &prefix = search.prefixes[end];
+    if (!prefix || seconds < prefix->seconds)
+      prefix = Prefix{seconds, first, std::move(fastest->launch)};
+  }
 }
 
 /// Why no launch has room: what a thread multiplies takes more registers than
@@ -249,8 +258,9 @@ std::string Planner::getReason() const {
     launch.directStore = true;
     launch.ctasPerSM = std::max<int64_t>(ctas, 1);
     if (fits(launch, SmallVector<int64_t>(launch.after.size(), 1)) &&
-        !chooseSimtBlocks(describeSimtArrays(fused, chain, number, number + 1),
-                          launch, chain.element, threads, machine))
+        !SimtCost(describeSimtArrays(fused, chain, number, number + 1), launch,
+                  chain.element, machine)
+             .choose(launch, threads, std::numeric_limits<double>::infinity()))
       return ("one result of a fibre does not fit in the " +
               Twine(machine.getRegistersPerThread(threads, launch.ctasPerSM)) +
               " registers of a thread that " + Twine(threads) +
@@ -261,20 +271,36 @@ std::string Planner::getReason() const {
 }
 
 std::variant<SimtPlan, std::string> Planner::run() {
-  std::optional<double> least;
-  SimtPlan best;
+  unsigned count = chain.products.size();
   int64_t wanted = getGiven("threads");
+  SmallVector<ThreadSearch> searches;
   for (int64_t threads = tiles.leastThreads; threads <= tiles.mostThreads;
        threads *= 2) {
-    SimtPlan plan;
-    plan.threads = wanted ? wanted : threads;
-    std::optional<double> seconds = planThreads(plan);
-    if (seconds && (!least || *seconds < *least)) {
-      least = seconds;
-      best = std::move(plan);
-    }
+    ThreadSearch &search = searches.emplace_back();
+    search.threads = wanted ? wanted : threads;
+    search.prefixes.resize(count + 1);
+    search.prefixes[0].emplace();
     if (wanted)
       break;
+  }
+  for (unsigned first = 0; first < count; ++first) {
+    for (ThreadSearch &search : searches)
+      search.grows = search.prefixes[first].has_value();
+    auto grows = [](const ThreadSearch &search) { return search.grows; };
+    for (unsigned end = first + 1;
+         end <= count && llvm::any_of(searches, grows); ++end)
+      extend(first, end, searches);
+  }
+  std::optional<double> least;
+  SimtPlan best;
+  for (const ThreadSearch &search : searches) {
+    const std::optional<Prefix> &all = search.prefixes[count];
+    if (!all || (least && all->seconds >= *least))
+      continue;
+    least = all->seconds;
+    best = {search.threads, {}};
+    for (unsigned end = count; end > 0; end = search.prefixes[end]->first)
+      best.launches.insert(best.launches.begin(), search.prefixes[end]->launch);
   }
   if (!getGiven("tile") && !getGiven("columns"))
     if (auto direct = planDirectLaunch(fused, chain, wanted,
