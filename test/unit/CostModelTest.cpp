@@ -7,6 +7,7 @@
 
 #include "kron/Mapping/GPU/CostModel.h"
 #include "PlannerTest.h"
+#include "kron/Mapping/GPU/Resources.h"
 #include <cmath>
 #include <map>
 
@@ -67,6 +68,43 @@ TEST_F(CostModel, NothingIsFasterThanACopy) {
                         EXPECT_GE(time.total, time.floor);
                       });
       }
+}
+
+// Tiles of columns leave two parts of sectors for each segment that starts
+// anywhere, and none where segments start at sectors.
+TEST_F(CostModel, PartsOfSectorsTakeTime) {
+  auto getMemory = [&](int64_t columns) {
+    std::map<GPUKernel, double> seconds;
+    forEachKernel({"f32", {16, 16, columns}, {0, 1}}, getMachine("h200"),
+                  [&](GPUKernel kernel, const Problem &, KernelTiling,
+                      KernelTime time) { seconds[kernel] = time.memory; });
+    return seconds;
+  };
+  std::map<GPUKernel, double> atSectors = getMemory(1 << 16),
+                              anywhere = getMemory((1 << 16) + 1);
+  for (GPUKernel kernel : {GPUKernel::Ffma, GPUKernel::Mma})
+    EXPECT_GT(anywhere.at(kernel), 1.1 * atSectors.at(kernel));
+  std::map<GPUKernel, double> others = getMemory((1 << 16) + 8);
+  for (GPUKernel kernel : {GPUKernel::Ffma, GPUKernel::Mma})
+    EXPECT_LT(others.at(kernel), 1.001 * atSectors.at(kernel));
+}
+
+// Elements that lie along a contracted axis come to tiles of columns one by
+// one, which nothing hides.
+TEST_F(CostModel, ColumnsOfATransposedInputAreCopiedSingly) {
+  GPUMachine machine = getMachine("h200");
+  Problem problem = describeProblem(build({"f32", {16, 16, 1 << 16}, {0, 1}}));
+  int64_t budget = getFootprintBudget(machine);
+  KernelTiling tiling =
+      chooseTiling(GPUKernel::Mma, problem,
+                   chooseColumns(problem, budget, machine), budget, machine);
+  double inOrder =
+      estimateTime(GPUKernel::Mma, problem, tiling, machine).shared;
+  problem.readsColumns = true;
+  problem.fibreSegment = problem.rowInput;
+  double across = estimateTime(GPUKernel::Mma, problem, tiling, machine).shared;
+  EXPECT_GE(across - inOrder,
+            GPUResources(machine).getClockSeconds(problem.inputElements * 0.5));
 }
 
 TEST_F(CostModel, MoreBytesTakeNoLessTime) {

@@ -260,7 +260,9 @@ static bool isTaken(FusedOp fused, ArrayRef<QuantizeOp> quantizes) {
   if (products.size() == 1 && isSparse(describeProblem(fused)))
     return true;
   // Tiles of a plan have a size for each axis.
-  return !fused.getPlanAttr() && !hasOpenContractedAxis(fused);
+  GPUPlanAttr given = getGPUPlanAttr(fused);
+  bool hasFields = given ? !given.getFields().empty() : !!fused.getPlanAttr();
+  return !hasFields && !hasOpenContractedAxis(fused);
 }
 
 FusedOp kron::collapseAxes(RewriterBase &rewriter, FusedOp fused,
