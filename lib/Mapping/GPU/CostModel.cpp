@@ -258,8 +258,11 @@ static double getNarrowCopies(GPUKernel kernel, const Problem &problem,
     return 0;
   const DenseRates &rates = getGPURates(machine).dense;
   double clocks = rates.clocksPerNarrowCopy;
+  // Nothing hides them in `ffma`; `mma` has other work meanwhile.
   if (problem.readsColumns && kernel == GPUKernel::Ffma)
     clocks *= 2;
+  if (problem.readsColumns && kernel == GPUKernel::Mma)
+    clocks *= rates.columnsNarrowShare;
   // Tiles of rows that are neighbours are small: other CTAs work meanwhile.
   bool turnsRows = holdTurnedRows(kernel, problem, machine);
   if (turnsRows)
