@@ -251,17 +251,19 @@ static bool holdTurnedRows(GPUKernel kernel, const Problem &problem,
 /// allows no wider: 2.3 us per million on an H200, whatever they move.
 static double getNarrowCopies(GPUKernel kernel, const Problem &problem,
                               const GPUMachine &machine) {
-  // `batched` copies whole tiles without a gap. What odd factors cost `mma` is
-  // in its accesses.
-  if (kernel == GPUKernel::Batched ||
+  // `batched` copies whole tiles without a gap, unless they lie across columns.
+  // What odd factors cost `mma` is in its accesses.
+  if ((kernel == GPUKernel::Batched && !problem.readsColumns) ||
       (kernel == GPUKernel::Mma && problem.inner == 1))
     return 0;
   const DenseRates &rates = getGPURates(machine).dense;
   double clocks = rates.clocksPerNarrowCopy;
-  // Nothing hides them in `ffma`; `mma` has other work meanwhile.
+  // Nothing hides them in `ffma`; `mma` has other work meanwhile, unless its
+  // blocks are not full.
   if (problem.readsColumns && kernel == GPUKernel::Ffma)
     clocks *= 2;
-  if (problem.readsColumns && kernel == GPUKernel::Mma)
+  if (problem.readsColumns && kernel == GPUKernel::Mma &&
+      !hasRaggedSizes(problem))
     clocks *= rates.columnsNarrowShare;
   // Tiles of rows that are neighbours are small: other CTAs work meanwhile.
   bool turnsRows = holdTurnedRows(kernel, problem, machine);
