@@ -122,17 +122,72 @@ func.func @stretched(%x: memref<1x3x4x5xf64>, %f: memref<4x4x5xf64>, %y: memref<
 
 // -----
 
-// Kernels of dense factors join axes themselves.
+// Of several dense factors, axes that none of them contracts: intermediate results have them as one, too. A plan
+// that names a kernel alone stays.
 // CHECK-LABEL: func.func @dense(
+// CHECK: memref.collapse_shape %arg0 {{\[}}[0, 1], [2], [3, 4], [5], [6, 7]] : memref<?x3x9x2x5x8x4x7xf32> into memref<?x9x10x8x28xf32>
+// CHECK: kron.fused {{.*}} outs({{.*}} : memref<?x9x10x6x28xf32>) attributes {plan = #kron.gpu_plan<kernel = ffma>} {
+// CHECK: %[[ROWS:.*]] = tensor.dim %{{.*}}, %c0 : tensor<?x9x10x6x28xf32>
+// CHECK: %[[BETWEEN:.*]] = tensor.empty(%[[ROWS]]) : tensor<?x9x10x6x28xf32>
+// CHECK: kron.mode_product axis(3) {{.*}} outs(%[[BETWEEN]] : tensor<?x9x10x6x28xf32>)
+// CHECK: kron.mode_product axis(1) {{.*}} alpha(2.000000e+00 : f32)
+func.func @dense(%x: memref<?x3x9x2x5x8x4x7xf32>, %f: memref<9x9xf32>, %g: memref<6x8xf32>,
+                 %y: memref<?x3x9x2x5x6x4x7xf32>) {
+  kron.fused ins(%x, %g, %f : memref<?x3x9x2x5x8x4x7xf32>, memref<6x8xf32>, memref<9x9xf32>)
+             outs(%y : memref<?x3x9x2x5x6x4x7xf32>)
+             attributes {plan = #kron.gpu_plan<kernel = ffma>} {
+  ^bb0(%tx: tensor<?x3x9x2x5x8x4x7xf32>, %tg: tensor<6x8xf32>, %tf: tensor<9x9xf32>, %out: tensor<?x3x9x2x5x6x4x7xf32>):
+    %c0 = arith.constant 0 : index
+    %rows = tensor.dim %out, %c0 : tensor<?x3x9x2x5x6x4x7xf32>
+    %e = tensor.empty(%rows) : tensor<?x3x9x2x5x6x4x7xf32>
+    %1 = kron.mode_product axis(5) ins(%tx : tensor<?x3x9x2x5x8x4x7xf32>)
+           factor(%tg [q, p] : tensor<6x8xf32>)
+           outs(%e : tensor<?x3x9x2x5x6x4x7xf32>) -> tensor<?x3x9x2x5x6x4x7xf32>
+    %2 = kron.mode_product axis(2) ins(%1 : tensor<?x3x9x2x5x6x4x7xf32>)
+           factor(%tf [p, q] : tensor<9x9xf32>)
+           outs(%out : tensor<?x3x9x2x5x6x4x7xf32>) alpha(2.0 : f32) -> tensor<?x3x9x2x5x6x4x7xf32>
+    kron.yield %2 : tensor<?x3x9x2x5x6x4x7xf32>
+  }
+  return
+}
+
+// -----
+
+// Where the size of a contracted axis is open in between, they stay.
+// CHECK-LABEL: func.func @open_between(
 // CHECK-NOT: collapse_shape
-func.func @dense(%x: memref<7x8x128xf32>, %f: memref<128x128xf32>, %y: memref<7x8x128xf32>) {
-  kron.fused ins(%x, %f : memref<7x8x128xf32>, memref<128x128xf32>)
-             outs(%y : memref<7x8x128xf32>) {
-  ^bb0(%tx: tensor<7x8x128xf32>, %tf: tensor<128x128xf32>, %out: tensor<7x8x128xf32>):
-    %1 = kron.mode_product axis(2) ins(%tx : tensor<7x8x128xf32>)
-           factor(%tf [p, q] : tensor<128x128xf32>)
-           outs(%out : tensor<7x8x128xf32>) -> tensor<7x8x128xf32>
-    kron.yield %1 : tensor<7x8x128xf32>
+func.func @open_between(%x: memref<2x3x9x8xf32>, %f: memref<9x9xf32>, %g: memref<8x8xf32>,
+                        %y: memref<2x3x9x8xf32>) {
+  kron.fused ins(%x, %g, %f : memref<2x3x9x8xf32>, memref<8x8xf32>, memref<9x9xf32>)
+             outs(%y : memref<2x3x9x8xf32>) {
+  ^bb0(%tx: tensor<2x3x9x8xf32>, %tg: tensor<8x8xf32>, %tf: tensor<9x9xf32>, %out: tensor<2x3x9x8xf32>):
+    %c8 = arith.constant 8 : index
+    %e = tensor.empty(%c8) : tensor<2x3x9x?xf32>
+    %1 = kron.mode_product axis(3) ins(%tx : tensor<2x3x9x8xf32>)
+           factor(%tg [p, q] : tensor<8x8xf32>)
+           outs(%e : tensor<2x3x9x?xf32>) -> tensor<2x3x9x?xf32>
+    %2 = kron.mode_product axis(2) ins(%1 : tensor<2x3x9x?xf32>)
+           factor(%tf [p, q] : tensor<9x9xf32>)
+           outs(%out : tensor<2x3x9x8xf32>) -> tensor<2x3x9x8xf32>
+    kron.yield %2 : tensor<2x3x9x8xf32>
+  }
+  return
+}
+
+// -----
+
+// A tile has a size for each axis, and so has a plan.
+// CHECK-LABEL: func.func @planned(
+// CHECK-NOT: collapse_shape
+func.func @planned(%x: memref<7x8x12xf32>, %f: memref<12x12xf32>, %y: memref<7x8x12xf32>) {
+  kron.fused ins(%x, %f : memref<7x8x12xf32>, memref<12x12xf32>)
+             outs(%y : memref<7x8x12xf32>)
+             attributes {plan = #kron.gpu_plan<kernel = ffma, extents = [1, 8, 12]>} {
+  ^bb0(%tx: tensor<7x8x12xf32>, %tf: tensor<12x12xf32>, %out: tensor<7x8x12xf32>):
+    %1 = kron.mode_product axis(2) ins(%tx : tensor<7x8x12xf32>)
+           factor(%tf [p, q] : tensor<12x12xf32>)
+           outs(%out : tensor<7x8x12xf32>) -> tensor<7x8x12xf32>
+    kron.yield %1 : tensor<7x8x12xf32>
   }
   return
 }

@@ -24,9 +24,9 @@ func.func @shared(%x: memref<1024x65536xf32>, %f: memref<16x16xf32>, %y: memref<
 }
 
 // Verify that what a factor costs is counted as when it is applied, which is first if it shrinks the
-// array the most, and with the columns for which a tile has room if K and N differ along its axes:
-// axis 5, which grows, is not in the first fused region. Axis 3, whose factor registers do not hold, is alone.
-// CHECK: Regions=4, Remark="4 fused regions: axes 3 ({{.*}}); axes 1 ({{.*}}); axes 6, 7, 4, 5 ({{.*}}); axes 2 ({{.*}})"
+// array the most, and that axes which do are in one fused region, wherever they are: 6 and 1. Axis 5, which
+// grows, comes last. Axis 3, whose factor registers do not hold, is alone.
+// CHECK: Regions=5, Remark="5 fused regions: axes 3 ({{.*}}); axes 6, 1 ({{.*}}); axes 7, 4 ({{.*}}); axes 2 ({{.*}}); axes 5 ({{.*}})"
 func.func @shrinking(%x: memref<265199616x1xf64>, %f0: memref<9x16xf64>, %f1: memref<131x72xf64>, %f2: memref<19x218xf64>,
                      %f3: memref<2x2xf64>, %f4: memref<5x2xf64>, %f5: memref<9x33xf64>, %f6: memref<7x8xf64>,
                      %y: memref<14112630x1xf64>) {
@@ -34,5 +34,17 @@ func.func @shrinking(%x: memref<265199616x1xf64>, %f0: memref<9x16xf64>, %f1: me
     factors(%f0, %f1, %f2, %f3, %f4, %f5, %f6 : memref<9x16xf64>, memref<131x72xf64>, memref<19x218xf64>, memref<2x2xf64>,
             memref<5x2xf64>, memref<9x33xf64>, memref<7x8xf64>)
     outs(%y : memref<14112630x1xf64>)
+  return
+}
+
+// Verify that the planners' times decide: a kernel of the last axis alone is estimated before it is planned, and
+// takes more.
+// CHECK: Regions=4, Remark="4 fused regions: axes 5, 4 ({{.*}}); axes 3 ({{.*}}); axes 2 ({{.*}}); axes 1 ({{.*}})"
+func.func @asked(%x: memref<13418496x2xbf16>, %f0: memref<32x32xbf16>, %f1: memref<2x2xbf16>, %f2: memref<312x312xbf16>,
+                 %f3: memref<7x7xbf16>, %f4: memref<96x96xbf16>, %y: memref<2x13418496xbf16>) {
+  kron.mkm ins(T(%x) : memref<13418496x2xbf16>)
+    factors(T(%f0), T(%f1), T(%f2), T(%f3), T(%f4) : memref<32x32xbf16>, memref<2x2xbf16>, memref<312x312xbf16>,
+            memref<7x7xbf16>, memref<96x96xbf16>)
+    outs(%y : memref<2x13418496xbf16>)
   return
 }

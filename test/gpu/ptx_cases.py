@@ -64,6 +64,15 @@ def product(op, name, sizes, rows, **more):
     return shapes._fixed_product(op, name, sizes, rows, OPEN) | more
 
 
+def regions(kernel, *factors):
+    """A plan of fused regions of so many factors each."""
+    return dict(attributes=[f"plan = #kron.gpu_plan<kernel = {kernel}, regions = {list(factors)}>"], dynamic=())
+
+
+#: Those that shrink the array lie apart.
+RECTANGLES = [(3, 5), (4, 3), (3, 4), (5, 2)]
+
+
 def batched(name, sizes, count, **more):
     return product("batched", name, sizes, 1) | dict(x_batch=(count,), dynamic=("batch",)) | more
 
@@ -183,6 +192,13 @@ FIXED = (
     ("ffma", CHIPS, product("kmm", "f32", [(4, 4)] * 3, 37, op_x="T", **FFMA)),
     ("ffma", CHIPS, product("kmm", "f64", [(5, 7), (3, 3)], 9, op_x="T", **FFMA)),
     ("ffma", CHIPS, product("mkm", "f32", [(16, 16), (15, 12)], 5, ops=["T", "N"], **FFMA)),
+    # Several fused regions, whose axes are neighbours or not; others are one axis.
+    ("ffma", CHIPS, product("mkm", "f32", RECTANGLES, 6, **regions("ffma", 2, 2))),
+    ("ffma", CHIPS, product("kmm", "f64", [(3, 3)] * 5, 11, op_x="T", **regions("ffma", 2, 3))),
+    ("mma", CHIPS, product("mkm", "f64", RECTANGLES, 6, **regions("mma", 2, 2))),
+    ("mma", CHIPS, product("kmm", "bf16", [(5, 5)] * 4, 3, **regions("mma", 2, 2))),
+    ("simt", CHIPS, product("kmm", "f16", RECTANGLES, 5, op_x="T", **regions("simt", 1, 3))),
+    ("simt", CHIPS, product("mkm", "c64", RECTANGLES, 3, **regions("simt", 2, 1, 1))),
     # A part of the next tile in the ring; groups of threads with barriers of their own.
     ("ffma", CHIPS, product("mkm", "f32", [(8, 8)] * 3, 12, dynamic=(), attributes=[
         "plan = #kron.gpu_plan<kernel = ffma, extents = [2, 8, 8, 8], threads = 128, ctas_per_sm = 1, ring_slots = 3>"])),

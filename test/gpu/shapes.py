@@ -223,6 +223,9 @@ FIXED = (
     # Many small factors, whose tiles have no room behind them.
     _fixed_product("mkm", "f32", [(2, 1), (2, 2), (3, 3), (2, 3), (3, 1), (3, 1), (3, 2), (2, 3), (3, 2), (1, 2),
                                   (3, 2)], 7, OPEN),
+    # Several fused regions of neighbours, and of axes that are none; others are one axis.
+    *(_fixed_product(op, name, sizes, rows) | dict(attributes=["plan = #kron.gpu_plan<regions = [2, 2]>"])
+      for op, name, sizes, rows in (("mkm", "f32", [(9, 9)] * 4, 3), ("kmm", "f64", [(3, 7), (9, 4), (5, 8), (6, 2)], 13))),
     # A known number of rows: one plan for cuBLAS, small groups and tiles each.
     _fixed_ksmm("f16", (1, 1024, 1024, 1), 128),
     _fixed_ksmm("f16", (256, 7, 8, 1), 1024),

@@ -7,6 +7,7 @@
 
 #include "kron/Mapping/GPU/CostModel.h"
 #include "PlannerTest.h"
+#include "kron/Mapping/GPU/Resources.h"
 #include <cmath>
 #include <map>
 
@@ -67,6 +68,49 @@ TEST_F(CostModel, NothingIsFasterThanACopy) {
                         EXPECT_GE(time.total, time.floor);
                       });
       }
+}
+
+// Tiles of columns leave two parts of sectors for each segment that starts
+// anywhere, and none where segments start at sectors.
+TEST_F(CostModel, PartsOfSectorsTakeTime) {
+  auto getMemory = [&](int64_t columns) {
+    std::map<GPUKernel, double> seconds;
+    forEachKernel({"f32", {16, 16, columns}, {0, 1}}, getMachine("h200"),
+                  [&](GPUKernel kernel, const Problem &, KernelTiling,
+                      KernelTime time) { seconds[kernel] = time.memory; });
+    return seconds;
+  };
+  std::map<GPUKernel, double> atSectors = getMemory(1 << 16),
+                              anywhere = getMemory((1 << 16) + 1);
+  for (GPUKernel kernel : {GPUKernel::Ffma, GPUKernel::Mma})
+    EXPECT_GT(anywhere.at(kernel), 1.1 * atSectors.at(kernel));
+  std::map<GPUKernel, double> others = getMemory((1 << 16) + 8);
+  for (GPUKernel kernel : {GPUKernel::Ffma, GPUKernel::Mma})
+    EXPECT_LT(others.at(kernel), 1.001 * atSectors.at(kernel));
+}
+
+// Elements that lie along a contracted axis come to tiles of columns one by
+// one. `mma` hides half of that, unless its blocks are not full.
+TEST_F(CostModel, ColumnsOfATransposedInputAreCopiedSingly) {
+  GPUMachine machine = getMachine("h200");
+  int64_t budget = getFootprintBudget(machine);
+  // Clocks of an SM for each element.
+  auto getClocks = [&](GPUKernel kernel, int64_t size) {
+    Problem problem =
+        describeProblem(build({"f32", {size, size, 1 << 16}, {0, 1}}));
+    KernelTiling tiling =
+        chooseTiling(kernel, problem, chooseColumns(problem, budget, machine),
+                     budget, machine);
+    double inOrder = estimateTime(kernel, problem, tiling, machine).shared;
+    problem.readsColumns = true;
+    problem.fibreSegment = problem.rowInput;
+    double across = estimateTime(kernel, problem, tiling, machine).shared;
+    return (across - inOrder) /
+           GPUResources(machine).getClockSeconds(problem.inputElements);
+  };
+  EXPECT_NEAR(getClocks(GPUKernel::Mma, 16), 0.3, 0.01);
+  EXPECT_NEAR(getClocks(GPUKernel::Mma, 15), 0.6, 0.01);
+  EXPECT_NEAR(getClocks(GPUKernel::Batched, 8), 0.6, 0.01);
 }
 
 TEST_F(CostModel, MoreBytesTakeNoLessTime) {

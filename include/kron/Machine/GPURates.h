@@ -54,8 +54,9 @@ struct DenseRates {
   double blockClocks = 300, blockStepClocks = 40;
   /// Clocks of an SM for a copy of less than 16 bytes.
   double clocksPerNarrowCopy = 0.6;
-  /// Of their time with columns, which other work of `mma` hides.
-  double mmaNarrowShare = 0.2;
+  /// Of their time, what other work of `mma` with columns does not hide, and
+  /// other CTAs of `ffma` where rows of a transposed input are neighbours.
+  double columnsNarrowShare = 0.5, turnedNarrowShare = 0.2;
   /// Multiply-adds per clock of an SM by `simt` where 32 lanes have 32
   /// different factors, each in lines of its own (1024,28,4,1).
   double gatheredMultiplyAddsPerClock = 1.7;

@@ -256,15 +256,15 @@ def KronFuse : Pass<"kron-fuse"> {
 def KronCollapseAxes : Pass<"kron-collapse-axes"> {
   let summary = "Make neighbouring axes that lie as one in memory one axis";
   let description = [{
-    Of a `kron.fused` on memrefs with one mode product that kernel `sparse` takes
-    (a factor of more than 128 rows or columns, or one that varies over axes),
-    neighbouring axes that the factor neither contracts nor varies over become one
-    axis (`memref.collapse_shape` of the input, the destination and the addend)
-    where types say that no array has a gap between them, or is stretched along
-    one of them. Its kernels take rows
-    along one axis; those of dense factors of up to 128 join such axes by
-    themselves. What a `kron.epilogue` is part of, or a `kron.quantize` follows,
-    stays as it is. The pass runs in front of `--kron-plan` for a GPU.
+    Of a `kron.fused` on memrefs, neighbouring axes that no factor contracts or
+    varies over become one axis (`memref.collapse_shape` of the input, the
+    destination and the addend) where types say that no array has a gap between
+    them, or is stretched along one of them. Kernels cut tiles along one axis:
+    segments of memory are longer along such a one. What has a plan with fields,
+    some of which are sizes along the axes, stays as it is unless kernel `sparse`
+    takes it (one factor of more than 128 rows or columns, or one that varies over
+    axes), and so does what a `kron.epilogue` is part of, or a `kron.quantize`
+    follows. The pass runs in front of `--kron-plan` for a GPU.
 
     Before:
     ```mlir
@@ -283,7 +283,8 @@ def KronCollapseAxes : Pass<"kron-collapse-axes"> {
     }
     ```
   }];
-  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+  let dependentDialects = ["::mlir::memref::MemRefDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def KronPlan : Pass<"kron-plan"> {

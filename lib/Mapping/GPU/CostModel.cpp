@@ -251,22 +251,24 @@ static bool holdTurnedRows(GPUKernel kernel, const Problem &problem,
 /// allows no wider: 2.3 us per million on an H200, whatever they move.
 static double getNarrowCopies(GPUKernel kernel, const Problem &problem,
                               const GPUMachine &machine) {
-  // `batched` copies whole tiles without a gap. What odd factors cost `mma` is
-  // in its accesses.
-  if (kernel == GPUKernel::Batched ||
+  // `batched` copies whole tiles without a gap, unless they lie across columns.
+  // What odd factors cost `mma` is in its accesses.
+  if ((kernel == GPUKernel::Batched && !problem.readsColumns) ||
       (kernel == GPUKernel::Mma && problem.inner == 1))
     return 0;
   const DenseRates &rates = getGPURates(machine).dense;
   double clocks = rates.clocksPerNarrowCopy;
-  // Nothing hides them in `ffma`; `mma` has other work meanwhile.
+  // Nothing hides them in `ffma`; `mma` has other work meanwhile, unless its
+  // blocks are not full.
   if (problem.readsColumns && kernel == GPUKernel::Ffma)
     clocks *= 2;
-  if (problem.readsColumns && kernel == GPUKernel::Mma)
-    clocks *= rates.mmaNarrowShare;
+  if (problem.readsColumns && kernel == GPUKernel::Mma &&
+      !hasRaggedSizes(problem))
+    clocks *= rates.columnsNarrowShare;
   // Tiles of rows that are neighbours are small: other CTAs work meanwhile.
   bool turnsRows = holdTurnedRows(kernel, problem, machine);
   if (turnsRows)
-    clocks *= rates.mmaNarrowShare;
+    clocks *= rates.turnedNarrowShare;
   int64_t width = std::max<int64_t>(16 / problem.getElementBytes(), 1);
   int64_t innermost = problem.innermostInput;
   double copies = 0;
@@ -565,6 +567,18 @@ static double getStreamedFactorSeconds(const Problem &problem,
       elements / getGPURates(machine).denseFactors.mmaStreamedElementsPerClock);
 }
 
+/// Seconds that parts of sectors add, at the ends of what a tile of `columns`
+/// columns stores where these start anywhere.
+static double getPartSectorSeconds(const Problem &problem, int64_t columns,
+                                   const GPUMachine &machine) {
+  if (problem.inner <= columns ||
+      problem.inner * problem.getElementBytes() % kSectorBytes == 0)
+    return 0;
+  double parts = 2 * problem.outputElements / columns;
+  return GPUResources(machine).getClockSeconds(
+      parts / getGPURates(machine).sparse.partSectorsPerClock);
+}
+
 KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
                               const KernelTiling &tiling,
                               const GPUMachine &machine) {
@@ -593,6 +607,8 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
                            : share;
   time.memory = resources.getMemorySeconds(inputBytes, inputShare) +
                 resources.getMemorySeconds(bytes - inputBytes, resultShare);
+  if (kernel == GPUKernel::Ffma || kernel == GPUKernel::Mma)
+    time.memory += getPartSectorSeconds(problem, tiling.columns, machine);
 
   double positions = problem.getPositions();
   time.arithmetic = resources.getMultiplySeconds(

@@ -5,14 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A fused region of one factor of a long chain has all of the chain's axes. Its
-// kernels take rows along one axis: of many short ones that follow each other
+// A fused region of some factors of a long chain has all of the chain's axes.
+// Kernels cut tiles along one axis: of many short ones that follow each other
 // in memory, they would take those of one, and positions of the others one by
 // one.
 //
 //===----------------------------------------------------------------------===//
 
-#include "FusionPlan.h"
+#include "RegionQuestions.h"
+#include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Dialect/Kron/Transforms/Chain.h"
 #include "kron/Mapping/Passes.h"
 #include "kron/Plan/Arrays.h"
@@ -32,11 +33,11 @@ namespace {
 
 class Collapser {
 public:
-  Collapser(IRRewriter &rewriter, FusedOp fused);
+  Collapser(RewriterBase &rewriter, FusedOp fused);
 
   /// Whether there are axes to be made one.
   bool findGroups();
-  void run();
+  FusedOp run();
 
 private:
   /// An array that has all axes; axis k is its dimension `permutation[k]`.
@@ -50,11 +51,13 @@ private:
   SmallVector<ReassociationIndices> getDims(const Array &array) const;
   Value collapse(const Array &array);
   int64_t getGroupOf(int64_t axis) const;
-  Value buildProduct(OpBuilder &builder, ValueRange args);
+  Value createIntermediate(OpBuilder &builder, ModeProductOp product,
+                           Value init);
+  Value buildProducts(OpBuilder &builder, ValueRange args);
 
-  IRRewriter &rewriter;
+  RewriterBase &rewriter;
   FusedOp fused;
-  ModeProductOp product;
+  SmallVector<ModeProductOp> products;
   int64_t rank;
   /// The input and the destination, then the addend if that is an operand of
   /// its own.
@@ -64,24 +67,25 @@ private:
 
 } // namespace
 
-Collapser::Collapser(IRRewriter &rewriter, FusedOp fused)
-    : rewriter(rewriter), fused(fused),
-      product(fused.getModeProducts().front()),
+Collapser::Collapser(RewriterBase &rewriter, FusedOp fused)
+    : rewriter(rewriter), fused(fused), products(fused.getModeProducts()),
       rank(cast<ShapedType>(fused.getInit().getType()).getRank()) {
   auto inOrder = llvm::to_vector(llvm::seq<int64_t>(rank));
   auto permutation = fused.getInputPermutation();
   arrays.push_back({fused.getInputs().front(),
                     permutation ? llvm::to_vector(*permutation) : inOrder});
   arrays.push_back({fused.getInit(), inOrder});
-  Value addend = product.getAddend();
+  Value addend = products.back().getAddend();
   if (addend && fused.getOperandOf(addend) != fused.getInit())
     arrays.push_back({fused.getOperandOf(addend), inOrder});
 }
 
-/// Whether the factor neither contracts `axis` nor has a dimension for it.
+/// Whether no factor contracts `axis` or has a dimension for it.
 bool Collapser::isFree(int64_t axis) {
-  return axis != static_cast<int64_t>(product.getAxis()) &&
-         !llvm::is_contained(product.getFactorDims(), axis);
+  return llvm::none_of(products, [&](ModeProductOp product) {
+    return axis == static_cast<int64_t>(product.getAxis()) ||
+           llvm::is_contained(product.getFactorDims(), axis);
+  });
 }
 
 /// Whether the axes of `group`, neighbours, are one in every array: none of
@@ -149,28 +153,58 @@ int64_t Collapser::getGroupOf(int64_t axis) const {
          groups.begin();
 }
 
-Value Collapser::buildProduct(OpBuilder &builder, ValueRange args) {
-  SmallVector<int64_t> roles =
-      llvm::map_to_vector(product.getFactorDims(), [&](int64_t role) {
-        return role < 0 ? role : getGroupOf(role);
-      });
-  Value init = args.back(), addend;
-  if (product.getAddend())
-    addend = arrays.size() > 2 ? args[args.size() - 2] : init;
-  return ModeProductOp::create(
-             builder, product.getLoc(), TypeRange(init.getType()), args.front(),
-             args[1], product.getAlpha(), product.getBeta(), addend, init,
-             static_cast<uint64_t>(getGroupOf(product.getAxis())), roles,
-             product.getConjInput(), product.getConjFactor(),
-             product.getStaticAlphaAttr(), product.getStaticBetaAttr(),
-             product.getPrecision(), /*plan=*/nullptr)
-      .getResult(0);
+/// The destination of `product`, which is not the last one: of sizes that are
+/// not known, what no factor contracts has those of `init`.
+Value Collapser::createIntermediate(OpBuilder &builder, ModeProductOp product,
+                                    Value init) {
+  auto type = cast<RankedTensorType>(product.getInit().getType());
+  SmallVector<int64_t> shape;
+  SmallVector<Value> sizes;
+  for (auto [dim, group] : llvm::enumerate(groups)) {
+    bool isOpen = llvm::any_of(
+        group, [&](int64_t axis) { return type.isDynamicDim(axis); });
+    shape.push_back(isOpen ? ShapedType::kDynamic : 1);
+    if (isOpen)
+      sizes.push_back(
+          tensor::DimOp::create(builder, product.getLoc(), init, dim));
+    else
+      for (int64_t axis : group)
+        shape.back() *= type.getDimSize(axis);
+  }
+  return tensor::EmptyOp::create(builder, product.getLoc(), shape,
+                                 type.getElementType(), sizes);
 }
 
-void Collapser::run() {
+Value Collapser::buildProducts(OpBuilder &builder, ValueRange args) {
+  Value init = args.back(), value = args.front();
+  for (auto [number, product] : llvm::enumerate(products)) {
+    SmallVector<int64_t> roles =
+        llvm::map_to_vector(product.getFactorDims(), [&](int64_t role) {
+          return role < 0 ? role : getGroupOf(role);
+        });
+    bool isLast = number + 1 == products.size();
+    Value destination = init, addend;
+    if (!isLast)
+      destination = createIntermediate(builder, product, init);
+    else if (product.getAddend())
+      addend = arrays.size() > 2 ? args[args.size() - 2] : init;
+    auto built = ModeProductOp::create(
+        builder, product.getLoc(), TypeRange(destination.getType()), value,
+        args[1 + number], product.getAlpha(), product.getBeta(), addend,
+        destination, static_cast<uint64_t>(getGroupOf(product.getAxis())),
+        roles, product.getConjInput(), product.getConjFactor(),
+        product.getStaticAlphaAttr(), product.getStaticBetaAttr(),
+        product.getPrecision(), /*plan=*/nullptr);
+    value = built.getResult(0);
+  }
+  return value;
+}
+
+FusedOp Collapser::run() {
   rewriter.setInsertionPoint(fused);
-  SmallVector<Value> inputs{collapse(arrays[0]),
-                            fused.getOperandOf(product.getFactor())};
+  SmallVector<Value> inputs{collapse(arrays[0])};
+  for (ModeProductOp product : products)
+    inputs.push_back(fused.getOperandOf(product.getFactor()));
   Value init = collapse(arrays[1]);
   if (arrays.size() > 2)
     inputs.push_back(collapse(arrays[2]));
@@ -186,29 +220,57 @@ void Collapser::run() {
                         }) -
           dims.begin());
   }
-  createFusedOp(rewriter, fused.getLoc(), inputs, init, permutation,
-                fused.getPlanAttr(), [&](OpBuilder &builder, ValueRange args) {
-                  return buildProduct(builder, args);
-                });
+  FusedOp built = createFusedOp(rewriter, fused.getLoc(), inputs, init,
+                                permutation, fused.getPlanAttr(),
+                                [&](OpBuilder &builder, ValueRange args) {
+                                  return buildProducts(builder, args);
+                                });
   rewriter.eraseOp(fused);
+  return built;
 }
 
 //===----------------------------------------------------------------------===//
 // Pass
 //===----------------------------------------------------------------------===//
 
-/// Whether kernels that do not join axes themselves take `fused`.
+/// Whether an intermediate result of `fused` leaves the size of an axis open
+/// that is contracted.
+static bool hasOpenContractedAxis(FusedOp fused) {
+  SmallVector<ModeProductOp> products = fused.getModeProducts();
+  return llvm::any_of(products, [&](ModeProductOp product) {
+    auto type = cast<ShapedType>(product.getInit().getType());
+    return llvm::any_of(products, [&](ModeProductOp other) {
+      return type.isDynamicDim(other.getAxis());
+    });
+  });
+}
+
+/// Whether axes of `fused` may be joined.
 static bool isTaken(FusedOp fused, ArrayRef<QuantizeOp> quantizes) {
   auto hasStaticFactor = [](ModeProductOp op) {
     return cast<ShapedType>(op.getFactor().getType()).hasStaticShape();
   };
   SmallVector<ModeProductOp> products = fused.getModeProducts();
-  return isa<MemRefType>(fused.getInit().getType()) && products.size() == 1 &&
-         hasStaticFactor(products.front()) && !hasEmptyArray(fused) &&
-         !fused.getEpilogue() && isSplittable(fused) &&
-         isSparse(describeProblem(fused)) &&
-         // Whole rows are quantized, as they are.
-         !findQuantize(fused, quantizes);
+  if (!isa<MemRefType>(fused.getInit().getType()) ||
+      !llvm::all_of(products, hasStaticFactor) || hasEmptyArray(fused) ||
+      isRegrouped(fused) || !isSplittable(fused) ||
+      // Whole rows are quantized, as they are.
+      findQuantize(fused, quantizes))
+    return false;
+  if (products.size() == 1 && isSparse(describeProblem(fused)))
+    return true;
+  // Tiles of a plan have a size for each axis.
+  GPUPlanAttr given = getGPUPlanAttr(fused);
+  bool hasFields = given ? !given.getFields().empty() : !!fused.getPlanAttr();
+  return !hasFields && !hasOpenContractedAxis(fused);
+}
+
+FusedOp kron::collapseAxes(RewriterBase &rewriter, FusedOp fused,
+                           ArrayRef<QuantizeOp> quantizes) {
+  if (!isTaken(fused, quantizes))
+    return fused;
+  Collapser collapser(rewriter, fused);
+  return collapser.findGroups() ? collapser.run() : fused;
 }
 
 namespace {
@@ -224,13 +286,8 @@ struct KronCollapseAxesPass
         regions.push_back(fused);
     });
     IRRewriter rewriter(&getContext());
-    for (FusedOp fused : regions) {
-      if (!isTaken(fused, quantizes))
-        continue;
-      Collapser collapser(rewriter, fused);
-      if (collapser.findGroups())
-        collapser.run();
-    }
+    for (FusedOp fused : regions)
+      collapseAxes(rewriter, fused, quantizes);
   }
 };
 } // namespace

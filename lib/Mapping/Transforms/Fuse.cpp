@@ -17,6 +17,7 @@
 #include "FuseEpilogue.h"
 #include "FusedRegions.h"
 #include "PaddingChoice.h"
+#include "RegionQuestions.h"
 #include "SplitByColumns.h"
 #include "SplitByThreads.h"
 #include "VerifyOptions.h"
@@ -530,6 +531,12 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
     return success();
   }
 
+  /// Whether planners know how much there is to do.
+  static bool hasKnownSizes(const FusionChain &chain) {
+    return llvm::none_of(chain.inputShape, ShapedType::isDynamic) &&
+           llvm::none_of(chain.outputShape, ShapedType::isDynamic);
+  }
+
   static LogicalResult splitRegions(IRRewriter &rewriter, FusedOp fused,
                                     const GPUMachine &machine, int64_t budget,
                                     bool allowsCublas) {
@@ -559,7 +566,13 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
       GPUPlanAttr kernel = getGPUPlanAttr(fused);
       bool isGiven = kernel && kernel.getKernel() != GPUKernel::Auto &&
                      kernel.getKernel() != GPUKernel::Cublas;
-      plan = planFusion(chain, machine, budget, allowsCublas && !isGiven);
+      bool calls = allowsCublas && !isGiven;
+      auto ask = [&](ArrayRef<unsigned> previous, ArrayRef<unsigned> current) {
+        return askPlanners(rewriter, fused, previous, current, machine, calls);
+      };
+      bool isAsked = !kernel && isSplittable(fused) && hasKnownSizes(chain);
+      plan = planFusion(chain, machine, budget, calls,
+                        isAsked ? AskRegion(ask) : AskRegion());
     }
     explainRegions(fused, chain, plan, budget, machine);
     if (plan.regions.size() > 1 && isSplittable(fused))

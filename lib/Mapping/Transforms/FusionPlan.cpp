@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Axes that a fused region applies are neighbours among the contracted ones, so
-// a plan is a way to cut their list: the shortest path over its O(N^2)
-// segments, each as long as the cost model says its fused region takes.
+// A plan is a way to cut a list of the contracted axes: the shortest path over
+// its O(N^2) segments, each as long as the cost model says its fused region
+// takes. Two lists are tried: of neighbours, whose tiles are cut from long
+// segments of memory, and of those that shrink the array most.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +16,7 @@
 #include "kron/Mapping/GPU/CublasPlanner.h"
 #include "kron/Mapping/GPU/WgmmaPlanner.h"
 #include "llvm/ADT/MapVector.h"
+#include <map>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -138,6 +140,16 @@ static double estimateBestTime(const Problem &region, const GPUMachine &machine,
   return best;
 }
 
+/// The same, also by a call of cuBLAS if it `allowsCublas`.
+static double estimateBestSeconds(const Problem &region,
+                                  const GPUMachine &machine,
+                                  int64_t footprintBudget, bool allowsCublas) {
+  double seconds = estimateBestTime(region, machine, footprintBudget);
+  return allowsCublas
+             ? std::min(seconds, estimateCublasSeconds(region, machine))
+             : seconds;
+}
+
 //===----------------------------------------------------------------------===//
 // Planning
 //===----------------------------------------------------------------------===//
@@ -180,13 +192,11 @@ static double getGrowth(const FusionChain &chain, ArrayRef<unsigned> region) {
 }
 
 /// The units that will have been applied before those from `begin` to `end`
-/// are: the ones before, or, where factors commute, what shrinks the array more
-/// than these, and of equals the ones before.
+/// are where factors commute: what shrinks the array more than these, and of
+/// equals the ones before.
 static SmallVector<SmallVector<unsigned>>
 getPrevious(const FusionChain &chain, ArrayRef<SmallVector<unsigned>> units,
             size_t begin, size_t end) {
-  if (!chain.isReorderable())
-    return SmallVector<SmallVector<unsigned>>(units.take_front(begin));
   double growth = getGrowth(chain, flatten(units.slice(begin, end - begin)));
   SmallVector<SmallVector<unsigned>> previous;
   for (auto [number, unit] : llvm::enumerate(units)) {
@@ -197,35 +207,113 @@ getPrevious(const FusionChain &chain, ArrayRef<SmallVector<unsigned>> units,
   return previous;
 }
 
-FusionPlan kron::planFusion(const FusionChain &chain, const GPUMachine &machine,
-                            int64_t footprintBudget, bool allowsCublas) {
-  SmallVector<SmallVector<unsigned>> units = getUnits(chain);
-  // best[end]: the least time for the first `end` units, and where its last
-  // fused region begins.
+/// `units` in an order in which those that shrink the array most come first;
+/// equals stay as they are.
+static SmallVector<SmallVector<unsigned>>
+sortByGrowth(const FusionChain &chain, ArrayRef<SmallVector<unsigned>> units) {
+  SmallVector<std::pair<double, unsigned>> order;
+  for (auto [number, unit] : llvm::enumerate(units))
+    order.push_back({getGrowth(chain, unit), number});
+  llvm::sort(order);
+  SmallVector<SmallVector<unsigned>> sorted;
+  for (auto [growth, number] : order)
+    sorted.push_back(units[number]);
+  return sorted;
+}
+
+namespace {
+/// The ways to cut a list of the units of a chain into fused regions.
+class Cuts {
+public:
+  /// Of `units` in the order in which they are applied or, if `isFree`, any.
+  Cuts(const FusionChain &chain, SmallVector<SmallVector<unsigned>> units,
+       bool isFree, const GPUMachine &machine, int64_t footprintBudget,
+       bool allowsCublas);
+
+  /// Finds the shortest path.
+  void run();
+  /// Replaces times by those of `ask` until the shortest path has these alone.
+  void ask(AskRegion ask);
+  FusionPlan getPlan() const;
+
+private:
+  /// The fused region of the units from `begin` to before `end`.
+  struct Region {
+    SmallVector<unsigned> previous, current;
+    double seconds = 0;
+    bool isAsked = false;
+  };
+  Region &getRegion(size_t begin, size_t end) {
+    return regions[begin * units.size() + end - 1];
+  }
+
+  const FusionChain &chain;
+  SmallVector<SmallVector<unsigned>> units;
+  bool isFree;
+  std::vector<Region> regions;
+  /// For the first units: the least time, and where the last fused region
+  /// begins.
   struct Best {
     double seconds = std::numeric_limits<double>::infinity();
     size_t begin = 0;
   };
-  SmallVector<Best> best(units.size() + 1);
-  best[0].seconds = 0;
+  SmallVector<Best> best;
+};
+} // namespace
+
+Cuts::Cuts(const FusionChain &chain, SmallVector<SmallVector<unsigned>> list,
+           bool isFree, const GPUMachine &machine, int64_t footprintBudget,
+           bool allowsCublas)
+    : chain(chain), units(std::move(list)), isFree(isFree),
+      regions(units.size() * units.size()) {
+  ArrayRef<SmallVector<unsigned>> all(units);
   for (size_t end = 1; end <= units.size(); ++end) {
     for (size_t begin = 0; begin < end; ++begin) {
-      ArrayRef<SmallVector<unsigned>> all(units);
-      Problem region =
-          ::describeProblem(chain, getPrevious(chain, all, begin, end),
-                            flatten(all.slice(begin, end - begin)));
-      double seconds = estimateBestTime(region, machine, footprintBudget);
-      if (allowsCublas)
-        seconds = std::min(seconds, estimateCublasSeconds(region, machine));
+      Region &region = getRegion(begin, end);
+      SmallVector<SmallVector<unsigned>> previous(all.take_front(begin));
+      if (isFree)
+        previous = getPrevious(chain, all, begin, end);
+      region.previous = flatten(previous);
+      region.current = flatten(all.slice(begin, end - begin));
+      Problem problem = ::describeProblem(chain, previous, region.current);
+      region.seconds =
+          estimateBestSeconds(problem, machine, footprintBudget, allowsCublas);
       // A factor that is too large even alone: the code generator has to cut
       // it. More than any fused region that fits can take.
-      if (begin + 1 == end && std::isinf(seconds))
-        seconds = 1e3;
-      if (best[begin].seconds + seconds < best[end].seconds)
-        best[end] = {best[begin].seconds + seconds, begin};
+      if (begin + 1 == end && std::isinf(region.seconds))
+        region.seconds = 1e3;
     }
   }
+}
 
+void Cuts::run() {
+  best.assign(units.size() + 1, Best());
+  best[0].seconds = 0;
+  for (size_t end = 1; end <= units.size(); ++end)
+    for (size_t begin = 0; begin < end; ++begin)
+      if (double seconds = best[begin].seconds + getRegion(begin, end).seconds;
+          seconds < best[end].seconds)
+        best[end] = {seconds, begin};
+}
+
+void Cuts::ask(AskRegion ask) {
+  if (units.size() == 1)
+    return;
+  for (size_t end = units.size(); end > 0;) {
+    size_t begin = best[end].begin;
+    Region &region = getRegion(begin, end);
+    if (region.isAsked) {
+      end = begin;
+      continue;
+    }
+    region.seconds = ask(region.previous, region.current);
+    region.isAsked = true;
+    run();
+    end = units.size();
+  }
+}
+
+FusionPlan Cuts::getPlan() const {
   FusionPlan plan;
   plan.seconds = best.back().seconds;
   for (size_t end = units.size(); end > 0; end = best[end].begin) {
@@ -233,18 +321,51 @@ FusionPlan kron::planFusion(const FusionChain &chain, const GPUMachine &machine,
     plan.regions.push_back(flatten(ArrayRef(units).slice(begin, end - begin)));
   }
   std::reverse(plan.regions.begin(), plan.regions.end());
-  if (!chain.isReorderable())
+  if (!isFree)
     return plan;
-  // What shrinks the array goes first, so that what lies in between is small;
-  // equals stay as they are.
-  SmallVector<std::pair<double, unsigned>> order;
-  for (auto [number, region] : llvm::enumerate(plan.regions)) {
-    order.push_back({getGrowth(chain, region), number});
-  }
-  llvm::sort(order);
-  SmallVector<SmallVector<unsigned>> sorted;
-  for (auto [growth, number] : order)
-    sorted.push_back(std::move(plan.regions[number]));
-  plan.regions = std::move(sorted);
+  // What lies in between is small then.
+  plan.regions = sortByGrowth(chain, plan.regions);
   return plan;
+}
+
+FusionPlan kron::planFusion(const FusionChain &chain, const GPUMachine &machine,
+                            int64_t footprintBudget, bool allowsCublas,
+                            AskRegion ask) {
+  using Units = std::vector<unsigned>;
+  std::map<std::pair<Units, Units>, double> answers;
+  auto askOnce = [&](ArrayRef<unsigned> previous, ArrayRef<unsigned> current) {
+    auto [answer, isNew] = answers.try_emplace({previous, current}, 0);
+    if (isNew)
+      answer->second = ask(previous, current);
+    return answer->second;
+  };
+  bool isReorderable = chain.isReorderable();
+  auto cut = [&](SmallVector<SmallVector<unsigned>> units, bool isFree) {
+    Cuts cuts(chain, std::move(units), isFree, machine, footprintBudget,
+              allowsCublas);
+    cuts.run();
+    if (ask)
+      cuts.ask(askOnce);
+    return cuts.getPlan();
+  };
+  SmallVector<SmallVector<unsigned>> units = getUnits(chain);
+  FusionPlan plan = cut(units, isReorderable);
+  SmallVector<SmallVector<unsigned>> sorted = sortByGrowth(chain, units);
+  if (!isReorderable || sorted == units)
+    return plan;
+  // What shrinks the array may be worth a fused region of its own, wherever its
+  // axes are.
+  FusionPlan other = cut(std::move(sorted), /*isFree=*/false);
+  // The path took what shrinks the array for applied, also where a fused region
+  // does not.
+  plan.seconds = 0;
+  for (unsigned index = 0; index < plan.regions.size(); ++index) {
+    ArrayRef<SmallVector<unsigned>> regions(plan.regions);
+    Problem region = describeProblem(chain, plan, index);
+    plan.seconds +=
+        ask ? askOnce(flatten(regions.take_front(index)), regions[index])
+            : estimateBestSeconds(region, machine, footprintBudget,
+                                  allowsCublas);
+  }
+  return other.seconds < plan.seconds ? other : plan;
 }

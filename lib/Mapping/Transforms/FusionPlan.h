@@ -7,8 +7,8 @@
 //
 // A chain whose row does not fit on chip takes several fused regions, each
 // for a group of axes. Factors on different axes commute, so groups are free to
-// be chosen: neighbouring axes, since a fused region over the trailing ones
-// reads rows, and one over others reads columns of the width of a memory
+// be chosen: mostly neighbouring axes, since a fused region over the trailing
+// ones reads rows, and one over others reads columns of the width of a memory
 // transaction.
 //
 //===----------------------------------------------------------------------===//
@@ -53,10 +53,18 @@ struct FusionPlan {
   int64_t numThreads = 1;
 };
 
+/// Seconds of a fused region of the factors numbered `current`, behind those of
+/// `previous`, as planners of kernels say.
+using AskRegion = llvm::function_ref<double(ArrayRef<unsigned> previous,
+                                            ArrayRef<unsigned> current)>;
+
 /// The fused regions that take the least time, with tile footprints of up to
 /// `footprintBudget` bytes, and of one factor by cuBLAS if it `allowsCublas`.
+/// Times are the cost model's or, of what it finds best, those of `ask`, if
+/// that is not null.
 FusionPlan planFusion(const FusionChain &chain, const GPUMachine &machine,
-                      int64_t footprintBudget, bool allowsCublas);
+                      int64_t footprintBudget, bool allowsCublas,
+                      AskRegion ask = nullptr);
 
 /// The fused region number `index` of `plan`, as seen by the code generator.
 Problem describeProblem(const FusionChain &chain, const FusionPlan &plan,

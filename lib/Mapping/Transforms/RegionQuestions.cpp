@@ -1,0 +1,64 @@
+//===- RegionQuestions.cpp - What planners say of regions -----------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "RegionQuestions.h"
+#include "kron/Mapping/GPU/GPUPlanner.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+SmallVector<double> kron::askPlanners(RewriterBase &rewriter, FusedOp fused,
+                                      llvm::function_ref<void(FusedOp)> change,
+                                      const GPUMachine &machine,
+                                      bool allowsCublas) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(fused);
+  auto copy = cast<FusedOp>(rewriter.clone(*fused));
+  Operation *before = copy->getPrevNode();
+  change(copy);
+  auto getFirst = [&] {
+    return before ? before->getNextNode() : &fused->getBlock()->front();
+  };
+  SmallVector<FusedOp> regions;
+  for (Operation *op = getFirst(); op != fused; op = op->getNextNode())
+    if (auto region = dyn_cast<FusedOp>(op))
+      regions.push_back(region);
+  SmallVector<double> seconds;
+  for (FusedOp region : regions) {
+    std::optional<KernelTime> time =
+        estimateRegionOrCall(collapseAxes(rewriter, region, /*quantizes=*/{}),
+                             machine, allowsCublas);
+    seconds.push_back(time ? time->total
+                           : std::numeric_limits<double>::infinity());
+  }
+  while (fused->getPrevNode() != before)
+    rewriter.eraseOp(fused->getPrevNode());
+  return seconds;
+}
+
+double kron::askPlanners(RewriterBase &rewriter, FusedOp fused,
+                         ArrayRef<unsigned> previous,
+                         ArrayRef<unsigned> current, const GPUMachine &machine,
+                         bool allowsCublas) {
+  FusionPlan plan;
+  if (!previous.empty())
+    plan.regions.emplace_back(previous);
+  unsigned asked = plan.regions.size();
+  plan.regions.emplace_back(current);
+  SmallVector<unsigned> rest;
+  for (unsigned index = 0; index < fused.getModeProducts().size(); ++index)
+    if (!llvm::is_contained(previous, index) &&
+        !llvm::is_contained(current, index))
+      rest.push_back(index);
+  if (!rest.empty())
+    plan.regions.push_back(rest);
+  auto split = [&](FusedOp copy) {
+    if (plan.regions.size() > 1)
+      splitFusedOp(rewriter, copy, plan);
+  };
+  return askPlanners(rewriter, fused, split, machine, allowsCublas)[asked];
+}

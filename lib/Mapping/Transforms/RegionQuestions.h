@@ -1,0 +1,39 @@
+//===- RegionQuestions.h - What planners say of regions ---------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Planners want operations. Those that are made here are there for the question
+// only.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_MAPPING_TRANSFORMS_REGIONQUESTIONS_H
+#define KRON_LIB_MAPPING_TRANSFORMS_REGIONQUESTIONS_H
+
+#include "FusionPlan.h"
+
+namespace mlir::kron {
+
+/// Seconds of each kron.fused that `change` makes of a copy of `fused`, in
+/// order: what the planners say, infinite where no kernel takes it.
+SmallVector<double> askPlanners(RewriterBase &rewriter, FusedOp fused,
+                                llvm::function_ref<void(FusedOp)> change,
+                                const GPUMachine &machine, bool allowsCublas);
+
+/// Seconds of the fused region of `fused` with the factors numbered `current`,
+/// behind those numbered `previous`.
+double askPlanners(RewriterBase &rewriter, FusedOp fused,
+                   ArrayRef<unsigned> previous, ArrayRef<unsigned> current,
+                   const GPUMachine &machine, bool allowsCublas);
+
+/// `fused` with neighbouring axes as one where its kernels may have them so;
+/// `fused` itself if there are none.
+FusedOp collapseAxes(RewriterBase &rewriter, FusedOp fused,
+                     ArrayRef<QuantizeOp> quantizes);
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_MAPPING_TRANSFORMS_REGIONQUESTIONS_H
