@@ -17,6 +17,7 @@
 #include "FuseEpilogue.h"
 #include "FusedRegions.h"
 #include "PaddingChoice.h"
+#include "PlannedFusion.h"
 #include "SplitByColumns.h"
 #include "SplitByThreads.h"
 #include "VerifyOptions.h"
@@ -559,7 +560,8 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
       GPUPlanAttr kernel = getGPUPlanAttr(fused);
       bool isGiven = kernel && kernel.getKernel() != GPUKernel::Auto &&
                      kernel.getKernel() != GPUKernel::Cublas;
-      plan = planFusion(chain, machine, budget, allowsCublas && !isGiven);
+      plan = planFusion(rewriter, fused, machine, budget,
+                        allowsCublas && !isGiven);
     }
     explainRegions(fused, chain, plan, budget, machine);
     if (plan.regions.size() > 1 && isSplittable(fused))

@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Axes that a fused region applies are neighbours among the contracted ones, so
-// a plan is a way to cut their list: the shortest path over its O(N^2)
-// segments, each as long as the cost model says its fused region takes.
+// a plan is a way to cut their list. The search begins with the shortest path
+// over its O(N^2) segments, each as long as the cost model says its fused
+// region takes, and goes on to cuts that differ in one place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -197,54 +198,140 @@ getPrevious(const FusionChain &chain, ArrayRef<SmallVector<unsigned>> units,
   return previous;
 }
 
-FusionPlan kron::planFusion(const FusionChain &chain, const GPUMachine &machine,
-                            int64_t footprintBudget, bool allowsCublas) {
-  SmallVector<SmallVector<unsigned>> units = getUnits(chain);
+FusionSearch::FusionSearch(const FusionChain &chain, const GPUMachine &machine,
+                           int64_t footprintBudget, bool allowsCublas)
+    : chain(chain), machine(machine), footprintBudget(footprintBudget),
+      allowsCublas(allowsCublas), units(getUnits(chain)) {}
+
+/// The time of `region` after those of `previous` by the cost model.
+double FusionSearch::estimate(ArrayRef<SmallVector<unsigned>> previous,
+                              ArrayRef<unsigned> region) const {
+  Problem problem = ::describeProblem(chain, previous, region);
+  double seconds = estimateBestTime(problem, machine, footprintBudget);
+  if (allowsCublas)
+    seconds = std::min(seconds, estimateCublasSeconds(problem, machine));
+  // A factor that is too large even alone: the code generator has to cut it.
+  // More than any fused region that fits can take.
+  if (std::isinf(seconds) && llvm::is_contained(units, region))
+    seconds = 1e3;
+  return seconds;
+}
+
+/// The cuts of the shortest path, for which what is applied before a segment is
+/// the same whatever is cut elsewhere.
+FusionSearch::Cuts FusionSearch::findShortestPath() const {
   // best[end]: the least time for the first `end` units, and where its last
   // fused region begins.
   struct Best {
     double seconds = std::numeric_limits<double>::infinity();
     size_t begin = 0;
   };
+  ArrayRef<SmallVector<unsigned>> all(units);
   SmallVector<Best> best(units.size() + 1);
   best[0].seconds = 0;
   for (size_t end = 1; end <= units.size(); ++end) {
     for (size_t begin = 0; begin < end; ++begin) {
-      ArrayRef<SmallVector<unsigned>> all(units);
-      Problem region =
-          ::describeProblem(chain, getPrevious(chain, all, begin, end),
-                            flatten(all.slice(begin, end - begin)));
-      double seconds = estimateBestTime(region, machine, footprintBudget);
-      if (allowsCublas)
-        seconds = std::min(seconds, estimateCublasSeconds(region, machine));
-      // A factor that is too large even alone: the code generator has to cut
-      // it. More than any fused region that fits can take.
-      if (begin + 1 == end && std::isinf(seconds))
-        seconds = 1e3;
+      double seconds = estimate(getPrevious(chain, all, begin, end),
+                                flatten(all.slice(begin, end - begin)));
       if (best[begin].seconds + seconds < best[end].seconds)
         best[end] = {best[begin].seconds + seconds, begin};
     }
   }
+  Cuts cuts(units.size() - 1);
+  for (size_t end = units.size(); end > 0; end = best[end].begin)
+    if (size_t begin = best[end].begin)
+      cuts[begin - 1] = true;
+  return cuts;
+}
 
+/// The fused regions that `cuts` leave. What shrinks the array goes first, so
+/// that what lies in between is small; equals stay as they are.
+FusionPlan FusionSearch::makePlan(const Cuts &cuts) const {
+  SmallVector<SmallVector<unsigned>> regions;
+  SmallVector<std::pair<double, size_t>> order;
+  size_t begin = 0;
+  for (size_t end = 1; end <= units.size(); ++end) {
+    if (end < units.size() && !cuts[end - 1])
+      continue;
+    regions.push_back(flatten(ArrayRef(units).slice(begin, end - begin)));
+    order.push_back({getGrowth(chain, regions.back()), order.size()});
+    begin = end;
+  }
+  if (chain.isReorderable())
+    llvm::sort(order);
   FusionPlan plan;
-  plan.seconds = best.back().seconds;
-  for (size_t end = units.size(); end > 0; end = best[end].begin) {
-    size_t begin = best[end].begin;
-    plan.regions.push_back(flatten(ArrayRef(units).slice(begin, end - begin)));
-  }
-  std::reverse(plan.regions.begin(), plan.regions.end());
-  if (!chain.isReorderable())
-    return plan;
-  // What shrinks the array goes first, so that what lies in between is small;
-  // equals stay as they are.
-  SmallVector<std::pair<double, unsigned>> order;
-  for (auto [number, region] : llvm::enumerate(plan.regions)) {
-    order.push_back({getGrowth(chain, region), number});
-  }
-  llvm::sort(order);
-  SmallVector<SmallVector<unsigned>> sorted;
   for (auto [growth, number] : order)
-    sorted.push_back(std::move(plan.regions[number]));
-  plan.regions = std::move(sorted);
+    plan.regions.push_back(std::move(regions[number]));
   return plan;
+}
+
+/// The same with the time of each region that was asked for, else by the cost
+/// model.
+FusionPlan FusionSearch::estimatePlan(const Cuts &cuts) {
+  FusionPlan plan = makePlan(cuts);
+  ArrayRef<SmallVector<unsigned>> regions(plan.regions);
+  for (auto [number, region] : llvm::enumerate(regions)) {
+    ArrayRef<SmallVector<unsigned>> previous = regions.take_front(number);
+    auto [found, isNew] = times.try_emplace(Key(flatten(previous), region));
+    if (isNew)
+      found->second.seconds = estimate(previous, region);
+    plan.seconds += found->second.seconds;
+  }
+  return plan;
+}
+
+/// Asks for the regions of `plan` whose times are those of the cost model.
+void FusionSearch::askFor(FusionPlan &plan, AskRegions ask) {
+  ArrayRef<SmallVector<unsigned>> regions(plan.regions);
+  SmallVector<Time *> found;
+  SmallVector<unsigned> numbers;
+  for (auto [number, region] : llvm::enumerate(regions)) {
+    found.push_back(&times[Key(flatten(regions.take_front(number)), region)]);
+    if (!found.back()->isAsked)
+      numbers.push_back(number);
+  }
+  if (numbers.empty() || !ask)
+    return;
+  SmallVector<double> seconds = ask(plan, numbers);
+  for (auto [number, time] : llvm::zip_equal(numbers, seconds))
+    *found[number] = {time, /*isAsked=*/true};
+  plan.seconds = 0;
+  for (Time *time : found)
+    plan.seconds += time->seconds;
+}
+
+FusionPlan FusionSearch::findFastest(AskRegions ask) {
+  Cuts cuts = findShortestPath();
+  FusionPlan best = estimatePlan(cuts);
+  askFor(best, ask);
+  // A region that is cut otherwise may go earlier or later, on a smaller or a
+  // larger array, and so may the others. Whoever is asked mostly names more
+  // time than the cost model, so that few plans are asked for.
+  while (true) {
+    Cuts fastestCuts;
+    FusionPlan fastest = best;
+    auto consider = [&](const Cuts &changed) {
+      FusionPlan plan = estimatePlan(changed);
+      if (plan.seconds < fastest.seconds) {
+        fastest = std::move(plan);
+        fastestCuts = changed;
+      }
+    };
+    for (size_t index = 0; index < cuts.size(); ++index) {
+      Cuts changed = cuts;
+      changed[index] = !changed[index];
+      consider(changed);
+      if (index + 1 == cuts.size() || cuts[index] == cuts[index + 1])
+        continue;
+      changed[index + 1] = !changed[index + 1];
+      consider(changed);
+    }
+    if (fastestCuts.empty())
+      return best;
+    askFor(fastest, ask);
+    if (fastest.seconds < best.seconds) {
+      best = std::move(fastest);
+      cuts = std::move(fastestCuts);
+    }
+  }
 }

@@ -17,6 +17,7 @@
 #define KRON_LIB_MAPPING_TRANSFORMS_FUSIONPLAN_H
 
 #include "kron/Mapping/GPU/CostModel.h"
+#include <map>
 
 namespace mlir::kron {
 
@@ -53,10 +54,49 @@ struct FusionPlan {
   int64_t numThreads = 1;
 };
 
-/// The fused regions that take the least time, with tile footprints of up to
-/// `footprintBudget` bytes, and of one factor by cuBLAS if it `allowsCublas`.
-FusionPlan planFusion(const FusionChain &chain, const GPUMachine &machine,
-                      int64_t footprintBudget, bool allowsCublas);
+/// A search for the fused regions that take the least time, with tile
+/// footprints of up to `footprintBudget` bytes, and of one factor by cuBLAS if
+/// it `allowsCublas`.
+class FusionSearch {
+public:
+  /// Seconds of the fused regions of a plan that have these numbers, by who
+  /// knows more than the cost model.
+  using AskRegions = llvm::function_ref<SmallVector<double>(
+      const FusionPlan &plan, ArrayRef<unsigned> numbers)>;
+
+  FusionSearch(const FusionChain &chain, const GPUMachine &machine,
+               int64_t footprintBudget, bool allowsCublas);
+
+  /// Whether there is more than one way to cut the chain.
+  bool hasChoice() const { return units.size() > 1; }
+  /// The fastest one that is found, by the cost model unless there is `ask`.
+  FusionPlan findFastest(AskRegions ask = nullptr);
+
+private:
+  /// The factors before a fused region and those that it applies.
+  using Key = std::pair<SmallVector<unsigned>, SmallVector<unsigned>>;
+  struct Time {
+    double seconds = 0;
+    bool isAsked = false;
+  };
+  /// Whether the chain is cut behind a unit, for each but the last.
+  using Cuts = SmallVector<bool>;
+
+  double estimate(ArrayRef<SmallVector<unsigned>> previous,
+                  ArrayRef<unsigned> region) const;
+  Cuts findShortestPath() const;
+  FusionPlan makePlan(const Cuts &cuts) const;
+  FusionPlan estimatePlan(const Cuts &cuts);
+  void askFor(FusionPlan &plan, AskRegions ask);
+
+  const FusionChain &chain;
+  const GPUMachine &machine;
+  int64_t footprintBudget;
+  bool allowsCublas;
+  /// What cannot or need not be taken apart.
+  SmallVector<SmallVector<unsigned>> units;
+  std::map<Key, Time> times;
+};
 
 /// The fused region number `index` of `plan`, as seen by the code generator.
 Problem describeProblem(const FusionChain &chain, const FusionPlan &plan,

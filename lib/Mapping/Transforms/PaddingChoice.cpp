@@ -12,10 +12,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "PaddingChoice.h"
+#include "PlannedFusion.h"
 #include "kron/Dialect/Kron/Transforms/PadInnermost.h"
 #include "kron/Machine/GPURates.h"
 #include "kron/Machine/GPUSplits.h"
-#include "kron/Mapping/GPU/GPUPlanner.h"
 #include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/Arrays.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -196,37 +196,18 @@ describePadded(FusedOp fused, const FusionChain &chain, bool padsResult) {
 }
 
 /// Seconds of `fused`, on padded copies if there is a `padding`, but for these
-/// copies: what the planners say of its regions, asked with operations that are
-/// there for the question only.
-static double askPlanners(RewriterBase &rewriter, FusedOp fused,
-                          const InnermostPadding *padding,
-                          const GPUMachine &machine, int64_t footprintBudget,
-                          bool allowsCublas) {
-  OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPoint(fused);
-  auto asked = cast<FusedOp>(rewriter.clone(*fused));
-  Operation *before = asked->getPrevNode();
-  if (padding)
-    asked = padInnermost(rewriter, asked, *padding);
-  FusionPlan plan = planFusion(describeFusionChain(asked), machine,
-                               footprintBudget, allowsCublas);
-  if (plan.regions.size() > 1 && isSplittable(asked))
-    splitFusedOp(rewriter, asked, plan);
-  double seconds = 0;
-  SmallVector<Operation *> all;
-  Operation *first =
-      before ? before->getNextNode() : &fused->getBlock()->front();
-  for (Operation *op = first; op != fused; op = op->getNextNode()) {
-    all.push_back(op);
-    if (auto region = dyn_cast<FusedOp>(op)) {
-      std::optional<KernelTime> time =
-          estimateRegionOrCall(region, machine, allowsCublas);
-      seconds += time ? time->total : std::numeric_limits<double>::infinity();
-    }
-  }
-  for (Operation *op : llvm::reverse(all))
-    rewriter.eraseOp(op);
-  return seconds;
+/// copies.
+static double getRegionSeconds(RewriterBase &rewriter, FusedOp fused,
+                               const InnermostPadding *padding,
+                               const GPUMachine &machine,
+                               int64_t footprintBudget, bool allowsCublas) {
+  return askPlanners(rewriter, fused, [&](FusedOp asked) {
+    if (padding)
+      asked = padInnermost(rewriter, asked, *padding);
+    return planFusion(rewriter, asked, machine, footprintBudget, allowsCublas,
+                      /*needsSeconds=*/true)
+        .seconds;
+  });
 }
 
 /// The padding with which `fused` takes less time than as it lies, if there is
@@ -236,8 +217,8 @@ findFasterPadding(RewriterBase &rewriter, FusedOp fused,
                   const FusionChain &chain, const GPUMachine &machine,
                   int64_t footprintBudget, bool allowsCublas) {
   auto getSeconds = [&](const InnermostPadding *padding) {
-    return askPlanners(rewriter, fused, padding, machine, footprintBudget,
-                       allowsCublas);
+    return getRegionSeconds(rewriter, fused, padding, machine, footprintBudget,
+                            allowsCublas);
   };
   double gain = getGPUSplits(machine).rows.paddedGainFactor;
   double best = getSeconds(nullptr) / gain;
