@@ -106,6 +106,30 @@ TEST_F(CostModel, FasterMachinesTakeNoMoreTime) {
   }
 }
 
+// Ends of tiles lie within sectors where columns, or rows of them, are no whole
+// sectors; not where a tile has all columns.
+TEST_F(CostModel, EndsWithinSectorsTakeTime) {
+  const GPUMachine &machine = getMachine("h200");
+  auto getSeconds = [&](const Example &example, int64_t columns) {
+    return getEdgeSeconds(describeProblem(build(example)), columns, machine);
+  };
+  double odd = getSeconds({"f64", {1000, 11, 1850}, {1}}, 16);
+  EXPECT_GT(odd, 0);
+  EXPECT_NEAR(getSeconds({"f64", {1000, 11, 1850}, {1}}, 32), odd / 2,
+              1e-3 * odd);
+  EXPECT_EQ(getSeconds({"f64", {1000, 11, 1852}, {1}}, 16), 0);
+  EXPECT_GT(getSeconds({"f64", {1000, 11, 1852}, {1}}, 18), 0);
+  EXPECT_EQ(getSeconds({"f64", {1000, 11, 15}, {1}}, 15), 0);
+  EXPECT_EQ(getSeconds({"f64", {1000, 11}, {1}}, 1), 0);
+  auto getTotal = [&](int64_t inner) {
+    Problem problem = describeProblem(build({"f64", {1000, 11, inner}, {1}}));
+    KernelTiling tiling;
+    tiling.columns = 16;
+    return estimateTime(GPUKernel::Mma, problem, tiling, machine).total;
+  };
+  EXPECT_GT(getTotal(1850), getTotal(1852) + 0.9 * odd);
+}
+
 TEST_F(CostModel, TilingsFit) {
   for (const char *name : kMachines) {
     GPUMachine machine = getMachine(name);

@@ -513,8 +513,12 @@ static KernelTime estimateSparseTime(const Problem &problem,
     cached += problem.outputElements * waste;
   time.shared = resources.getCacheSeconds(cached * problem.getElementBytes(),
                                           rates.cacheShare);
-  double busy = std::max(time.arithmetic + time.shared,
-                         getSparseNarrowSeconds(problem, blocks, machine));
+  double multiplied = problem.element.isF64()
+                          ? getOverlapSeconds(time.arithmetic, time.shared,
+                                              rates.f64CacheExposedShare)
+                          : time.arithmetic + time.shared;
+  double busy =
+      std::max(multiplied, getSparseNarrowSeconds(problem, blocks, machine));
   time.shared = busy - time.arithmetic;
   time.total = resources.getLaunchSeconds() +
                std::max(time.memory / rates.copyShare, busy) +
@@ -563,6 +567,17 @@ static double getStreamedFactorSeconds(const Problem &problem,
   }
   return GPUResources(machine).getClockSeconds(
       elements / getGPURates(machine).denseFactors.mmaStreamedElementsPerClock);
+}
+
+double kron::getEdgeSeconds(const Problem &problem, int64_t columns,
+                            const GPUMachine &machine) {
+  int64_t bytes = problem.getElementBytes();
+  if (problem.inner <= columns || (problem.inner * bytes % kSectorBytes == 0 &&
+                                   columns * bytes % kSectorBytes == 0))
+    return 0;
+  double parts = 2 * problem.outputElements / double(columns);
+  return GPUResources(machine).getClockSeconds(
+      parts / getGPURates(machine).simt.edgePartsPerClock);
 }
 
 KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
@@ -650,6 +665,12 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
     wave = std::max(wave, exposed * machine.numSMs / tiles);
   double waves = std::max(tiles / resident, 1.0);
   time.total = resources.getLaunchSeconds() + wave * (waves + 1);
+  // Of 16 bits, what single elements cost has these.
+  if (kernel == GPUKernel::Mma && !is16BitFloat(problem.element)) {
+    double edges = getEdgeSeconds(problem, tiling.columns, machine);
+    time.memory += edges;
+    time.total += edges;
+  }
   // Others are too small to count.
   if (hasVaryingFactor(problem))
     time.total += resources.getMemorySeconds(getFactorBytes(problem));

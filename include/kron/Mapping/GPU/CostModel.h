@@ -72,6 +72,11 @@ KernelTiling chooseTiling(GPUKernel kernel, const Problem &problem,
 KernelTime estimateTime(GPUKernel kernel, const Problem &problem,
                         const KernelTiling &tiling, const GPUMachine &machine);
 
+/// What tiles of `columns` add to the memory's time if their ends lie within
+/// sectors, the rest of which other CTAs store.
+double getEdgeSeconds(const Problem &problem, int64_t columns,
+                      const GPUMachine &machine);
+
 /// Its total for a fused region that is not there yet, with what segments that
 /// start anywhere cost beside that: what other cuts are compared with.
 double estimateRegionSeconds(GPUKernel kernel, const Problem &region,
