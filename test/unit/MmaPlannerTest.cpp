@@ -7,6 +7,7 @@
 
 #include "kron/Mapping/GPU/MmaPlanner.h"
 #include "PlannerTest.h"
+#include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/GPU/MmaPlan.h"
 
 using namespace mlir;
@@ -123,6 +124,21 @@ TEST_F(GPUPlanners, MmaStepsFollowRegisters) {
   EXPECT_EQ(ArrayRef<int64_t>(squares.stepWarps), ArrayRef<int64_t>({4, 4}));
   for (const MmaStep &step : squares.steps)
     EXPECT_LE(step.factorRegisters, kMmaStepRegisters / 2);
+}
+
+// Factors that registers do not keep from tile to tile are loaded for each of
+// them.
+TEST_F(GPUPlanners, MmaLoadsFactorsAgain) {
+  const GPUMachine &machine = getMachine("h200");
+  FusedOp fused = build({"f64", {4000, 17, 17, 17}, {1, 2, 3}});
+  auto plans = planMma(fused, machine);
+  ASSERT_EQ(getReason(plans), "none");
+  GPUPlanAttr plan = std::get<SmallVector<GPUPlanAttr>>(plans).front();
+  ASSERT_EQ(plan.get("keeps_factor"), 0);
+  // 3 steps of 4 warps, each of which loads 32 x 24 elements.
+  double clocks = 4000.0 / 264 * 2 * 3 * 4 * 32 * 24 / 1.7;
+  EXPECT_GT(getMmaBlockSeconds(fused, plan, machine),
+            0.9 * GPUResources(machine).getSMSeconds(clocks));
 }
 
 TEST_F(GPUPlanners, MmaHonoursWhatIsGiven) {

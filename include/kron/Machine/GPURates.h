@@ -130,7 +130,7 @@ struct DenseFactorRates {
   double mmaRaggedFactor = 2.2;
   /// Elements per clock of an SM of factors that `mma` loads from the
   /// second-level cache for every block of fibres, since registers do not hold
-  /// them.
+  /// them, or for every tile, since they do not hold those of all steps.
   double mmaStreamedElementsPerClock = 1.7;
 };
 
@@ -141,8 +141,9 @@ struct SparseEstimateRates {
   double issueShare = 0.5, splitWarpgroupShare = 0.85, copyShare = 0.75;
   /// Results that a tile has for each row that it reads.
   double resultsPerTile = 64;
-  /// Of what the second-level cache delivers.
-  double cacheShare = 0.671;
+  /// Of what the second-level cache delivers, and the part of its time that
+  /// matrix instructions of f64, which take long, do not hide.
+  double cacheShare = 0.671, f64CacheExposedShare = 0.5;
   /// Part of the memory's time that nothing hides.
   double exposedShare = 0.1;
 };
@@ -152,6 +153,9 @@ struct CublasRates {
   /// Of the best instruction's rate, and of that where rows of elements for
   /// tensor cores of 16 bits or TF32 are not multiples of 16 bytes.
   double issueShare = 0.8, unalignedShare = 0.22;
+  /// The same of rows of f64 that are sums, and of those that are not multiples
+  /// of 16 bytes (docs/notes/0211).
+  double f64RowShare = 0.5, f64UnalignedRowShare = 0.42;
   /// How much longer a product takes that stores segments which are not.
   double unalignedStoreFactor = 1.3;
   /// How much longer it takes where groups of many bytes of results, of a K
@@ -184,9 +188,9 @@ struct CublasRates {
 /// segments that start anywhere: what cuBLAS is compared with. Measured on an
 /// H200 (docs/notes, 0129).
 struct RaggedRates {
-  /// Sums over rows of `leastK` elements and more that are no multiples of 16
-  /// bytes.
-  double f32Factor = 1.4, f64Factor = 1.15;
+  /// Sums over rows of `leastK` elements of f32 and more that are no multiples
+  /// of 16 bytes.
+  double f32Factor = 1.4;
   int64_t leastK = 64;
   /// Columns of less than a line of 128 bytes, but of `sparse`.
   double columnsFactor = 1.3;

@@ -194,7 +194,9 @@ def KronFuse : Pass<"kron-fuse"> {
     `kron.epilogue` that follows.
 
     With `target=cuda` a chain whose row does not fit on chip is then split into
-    the fused regions that take the least time by the cost model: factors on
+    the fused regions that take the least time by the cost model or, of known
+    sizes, by the planners of --kron-plan, which are asked for the fused regions
+    that would be the fastest: factors on
     different axes commute, so a fused region applies those on neighbouring axes.
     One over the trailing axes reads whole rows; one over other axes reads
     columns, in segments of 128 bytes or, where that saves a fused region, as few

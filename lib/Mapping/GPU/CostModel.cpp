@@ -515,8 +515,12 @@ static KernelTime estimateSparseTime(const Problem &problem,
     cached += problem.outputElements * waste;
   time.shared = resources.getCacheSeconds(cached * problem.getElementBytes(),
                                           rates.cacheShare);
-  double busy = std::max(time.arithmetic + time.shared,
-                         getSparseNarrowSeconds(problem, blocks, machine));
+  double multiplied = problem.element.isF64()
+                          ? getOverlapSeconds(time.arithmetic, time.shared,
+                                              rates.f64CacheExposedShare)
+                          : time.arithmetic + time.shared;
+  double busy =
+      std::max(multiplied, getSparseNarrowSeconds(problem, blocks, machine));
   time.shared = busy - time.arithmetic;
   time.total = resources.getLaunchSeconds() +
                std::max(time.memory / rates.copyShare, busy) +

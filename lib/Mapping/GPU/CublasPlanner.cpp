@@ -65,6 +65,18 @@ static int64_t getSegment(const Problem &problem) {
   return std::max<int64_t>(16 / problem.getElementBytes(), 1);
 }
 
+/// The share of an instruction's rate with segments that start at multiples of
+/// 16 bytes, or do not.
+static double getIssueShare(const Problem &problem, bool hasWholeSegments,
+                            const CublasRates &rates) {
+  bool sumsRows = problem.inner == 1 && !problem.readsTranspose;
+  if (problem.element.isF64() && sumsRows)
+    return hasWholeSegments ? rates.f64RowShare : rates.f64UnalignedRowShare;
+  return hasWholeSegments || isWide(problem)
+             ? rates.issueShare
+             : rates.issueShare * rates.unalignedShare;
+}
+
 /// The time of `batch` products of `rows` x `sizeK` x `sizeN` by `factors`
 /// matrices, whose segments start at multiples of 16 bytes or do not.
 static KernelTime estimateProduct(const Problem &problem,
@@ -80,10 +92,8 @@ static KernelTime estimateProduct(const Problem &problem,
   GPUResources resources(machine);
   time.memory = resources.getMemorySeconds(bytes);
   time.floor = resources.getLaunchSeconds() + time.memory;
-  double share = rates.issueShare;
+  double share = getIssueShare(problem, hasWholeSegments, rates);
   bool isOfWide = isWide(problem);
-  if (!hasWholeSegments && !isOfWide)
-    share *= rates.unalignedShare;
   int64_t tile = isOfWide ? kWideTile : kTile;
   double padded = std::ceil(rows / tile) * tile *
                   llvm::alignTo(sizeK, isOfWide ? kWideStep : kStep) *
@@ -203,9 +213,9 @@ double kron::estimateRaggedSeconds(GPUKernel kernel, FusedOp fused,
       clocks += problem.inputElements * rates.clocksPerElement16Bit;
     return seconds + GPUResources(machine).getClockSeconds(clocks);
   }
-  if (problem.inner == 1 && factor.sizeK >= rates.leastK &&
+  if (bytes == 4 && problem.inner == 1 && factor.sizeK >= rates.leastK &&
       !(readsWhole && storesWhole))
-    seconds *= bytes == 4 ? rates.f32Factor : rates.f64Factor;
+    seconds *= rates.f32Factor;
   if (problem.inner > 1 && problem.inner * bytes < 128 && !isSparse)
     seconds *= rates.columnsFactor;
   return seconds;

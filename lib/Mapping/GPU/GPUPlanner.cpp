@@ -151,8 +151,20 @@ static bool loadsDirectly(GPUPlanAttr plan) {
   return cast<DictionaryAttr>(launches[0]).contains("direct_load");
 }
 
+/// Whether one of `candidates` multiplies and adds like `simt`, on tiles that
+/// arrive while others are multiplied.
+static bool hasTilesAhead(ArrayRef<Candidate> candidates) {
+  return llvm::any_of(candidates, [](const Candidate &candidate) {
+    GPUKernel kernel = candidate.planner.kernel;
+    return (kernel == GPUKernel::Batched || kernel == GPUKernel::Ffma) &&
+           !candidate.getReason();
+  });
+}
+
+/// What `planner`, in front of which `candidates` were evaluated, says.
 static Candidate evaluate(const Planner &planner, FusedOp fused,
-                          const Problem &problem, const GPUMachine &machine) {
+                          const Problem &problem, const GPUMachine &machine,
+                          ArrayRef<Candidate> candidates) {
   Candidate candidate{planner, planWith(planner, fused, machine), {}};
   if (candidate.getReason())
     return candidate;
@@ -208,8 +220,9 @@ static Candidate evaluate(const Planner &planner, FusedOp fused,
     GPUPlanAttr plan =
         std::get<SmallVector<GPUPlanAttr>>(candidate.plans).front();
     auto time = estimateSimt(fused, plan, machine);
-    // By way of shared memory, nothing beats kernels that move whole tiles.
-    if (time && (loadsDirectly(plan) || time->total > candidate.time.total))
+    // By way of shared memory, it beats none of these by its own model.
+    if (time && (loadsDirectly(plan) || !hasTilesAhead(candidates) ||
+                 time->total > candidate.time.total))
       candidate.time = *time;
   }
   // Its steps on whole items are slow where something lies inside them, and it
@@ -380,7 +393,8 @@ LogicalResult kron::planForGPU(FusedOp fused, ArrayRef<QuantizeOp> quantizes,
   Problem problem = describeProblem(fused);
   SmallVector<Candidate> candidates;
   for (const Planner &planner : getAllowedPlanners(fused))
-    candidates.push_back(evaluate(planner, fused, problem, machine));
+    candidates.push_back(
+        evaluate(planner, fused, problem, machine, candidates));
   Candidate *chosen = getFastest(candidates);
   if (!chosen) {
     InFlightDiagnostic error = fused.emitOpError("has no GPU kernel");
@@ -430,7 +444,8 @@ std::optional<KernelTime> kron::estimateRegion(FusedOp fused,
   Problem problem = describeProblem(fused);
   SmallVector<Candidate> candidates;
   for (const Planner &planner : getAllowedPlanners(fused))
-    candidates.push_back(evaluate(planner, fused, problem, machine));
+    candidates.push_back(
+        evaluate(planner, fused, problem, machine, candidates));
   Candidate *fastest = getFastest(candidates);
   return fastest ? std::optional(fastest->time) : std::nullopt;
 }

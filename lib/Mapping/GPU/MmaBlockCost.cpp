@@ -64,6 +64,23 @@ static int64_t countBlocks(const MmaPlan &plan, const MmaStep &step) {
                     : blocks / getPowerDivisor(sizes[second], most / together);
 }
 
+/// Elements of factors, with what pads them, that a tile loads from the
+/// second-level cache: for each block if registers do not hold those of a step,
+/// else once by each warp if they do not hold those of all steps.
+static double countStreamed(const MmaPlan &plan) {
+  double elements = 0;
+  for (const MmaStep &step : plan.steps) {
+    if (step.kind == MmaStep::Kind::Chain ||
+        (step.fitsRegisters && plan.keepsFactors))
+      continue;
+    int64_t turns =
+        step.fitsRegisters ? plan.getWarpGroups(step) : countBlocks(plan, step);
+    elements += double(turns) * step.warps * step.tiles * tile::kMmaSizeM *
+                llvm::alignTo(step.sizes[step.dim], int64_t(8));
+  }
+  return elements;
+}
+
 double kron::getMmaBlockSeconds(FusedOp fused, GPUPlanAttr plan,
                                 const GPUMachine &machine) {
   std::variant<MmaPlan, std::string> read = readMmaPlan(fused, plan);
@@ -80,6 +97,9 @@ double kron::getMmaBlockSeconds(FusedOp fused, GPUPlanAttr plan,
     clocks += turns * (rates.blockClocks +
                        double(steps) * products * rates.blockStepClocks);
   }
+  // An SM's CTAs share what it loads.
+  clocks += countStreamed(*found) * found->ctasPerSM /
+            getGPURates(machine).denseFactors.mmaStreamedElementsPerClock;
   int64_t tiles = found->numPositions / (found->numRows * found->numColumns) *
                   int64_t(llvm::divideCeil(found->numRows, found->tile)) *
                   int64_t(llvm::divideCeil(found->numColumns, found->columns));

@@ -102,19 +102,19 @@ func.func @complex(%x: memref<4x5x256x384xcomplex<f64>>, %k: memref<256x256xcomp
 
 // Verify that of axes whose strides are open a launch finds out whether they are one.
 // PLAN-LABEL: func.func @open(
-// PLAN: attributes {plan = #kron.dispatch<[<kernel = cublas>, <kernel = sparse,
+// PLAN: attributes {plan = #kron.dispatch<[<kernel = cublas>, <kernel = simt,
 // CHECK-LABEL: func.func @open(
 // CHECK: %[[FULL:.*]] = arith.muli %{{.*}}, %c100{{.*}} : i64
 // CHECK: %[[ONE:.*]] = arith.cmpi eq, %{{.*}}, %[[FULL]] : i64
 // CHECK: scf.if %[[ONE]] -> (i1) {
 // CHECK:   llvm.call @kronRtCudaGemm(
-func.func @open(%x: memref<100x100x405xf64, strided<[?, ?, 1]>>, %k: memref<405x405xf64>, %y: memref<100x100x405xf64>) {
-  kron.fused ins(%x, %k : memref<100x100x405xf64, strided<[?, ?, 1]>>, memref<405x405xf64>)
-      outs(%y : memref<100x100x405xf64>) {
-  ^bb0(%tx: tensor<100x100x405xf64>, %tk: tensor<405x405xf64>, %ty: tensor<100x100x405xf64>):
-    %0 = kron.mode_product axis(2) ins(%tx : tensor<100x100x405xf64>) factor(%tk [q, p] : tensor<405x405xf64>)
-         outs(%ty : tensor<100x100x405xf64>) -> tensor<100x100x405xf64>
-    kron.yield %0 : tensor<100x100x405xf64>
+func.func @open(%x: memref<100x100x405xcomplex<f64>, strided<[?, ?, 1]>>, %k: memref<405x405xcomplex<f64>>, %y: memref<100x100x405xcomplex<f64>>) {
+  kron.fused ins(%x, %k : memref<100x100x405xcomplex<f64>, strided<[?, ?, 1]>>, memref<405x405xcomplex<f64>>)
+      outs(%y : memref<100x100x405xcomplex<f64>>) {
+  ^bb0(%tx: tensor<100x100x405xcomplex<f64>>, %tk: tensor<405x405xcomplex<f64>>, %ty: tensor<100x100x405xcomplex<f64>>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<100x100x405xcomplex<f64>>) factor(%tk [q, p] : tensor<405x405xcomplex<f64>>)
+         outs(%ty : tensor<100x100x405xcomplex<f64>>) -> tensor<100x100x405xcomplex<f64>>
+    kron.yield %0 : tensor<100x100x405xcomplex<f64>>
   }
   return
 }

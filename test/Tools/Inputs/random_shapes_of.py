@@ -4,6 +4,8 @@ make of a few made-up rows.
 usage: random_shapes_of.py FOLDER    (docs/benchmarks)
 """
 
+import itertools
+
 import made_up
 
 import draw
@@ -32,6 +34,24 @@ def check_draws(family):
     print(family, {name: len(found) for name, found in kinds.items()})
 
 
+def multiply_adds(factors):
+    """Of an array of one row, in this order."""
+    size, total = draw.math.prod(p for p, _ in factors), 0
+    for p, q in factors:
+        size = size // p * q
+        total += size * p
+    return total
+
+
+def check_flops():
+    """That operations are counted in the cheapest order, which is not that of the shrinking:
+    2:1 goes before 64:4, as the compiler has it. Seven different factors, in both directions."""
+    for text in ("2:1,64:4", "64:4,2:1", "5:2,7:3,3:9,2:4,64:4,6:5,2:1"):
+        case = Case({"op": "batched", "type": "f64", "factors": text, "rows": 3})
+        orders = itertools.permutations(case.factors)
+        assert case.flops == 6 * min(map(multiply_adds, orders)), text
+
+
 def row(case, ms, **more):
     fields = {"compile_ms": 100.0, "first_launch_ms": 1.0, "bytes": 2e7, "of_floor": 0.5}
     return made_up.row(case, ms, **fields | more)
@@ -40,6 +60,7 @@ def row(case, ms, **more):
 def main():
     for family in draw.FAMILIES:
         check_draws(family)
+    check_flops()
     rows = [row("mkm f32 8 x 8^4", 1.0, torch_ratio=4.0, numpy_ratio=9.0),
             row("mkm f64 9 x 8^4", 2.0, torch_ratio=0.9, gpytorch_ratio=0.5, of_floor=0.25),
             row("mkm bf16 9 x 8^4", 2.0, bytes=1e6, of_floor=0.1),
