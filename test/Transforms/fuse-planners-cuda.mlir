@@ -33,3 +33,13 @@ func.func @open(%x: memref<?x3x165x7xf64>, %f: memref<3x3xf64>, %g: memref<165x1
     outs(%y : memref<?x3x165x7xf64>)
   return
 }
+
+// -----
+
+// Verify that so do IEEE products, whose times planners do not know.
+// CHECK: Regions=3, Remark="3 fused regions: axes 4, 3 ({{.*}}); axes 2 ({{.*}}); axes 1 ({{.*}})"
+func.func @ieee(%x: memref<1024x1048576xf32>, %f: memref<32x32xf32>, %y: memref<1024x1048576xf32>) {
+  kron.mkm ins(%x : memref<1024x1048576xf32>) factors(%f, %f, %f, %f : memref<32x32xf32>, memref<32x32xf32>, memref<32x32xf32>, memref<32x32xf32>)
+    outs(%y : memref<1024x1048576xf32>) {precision = #kron.precision<ieee>}
+  return
+}
