@@ -185,3 +185,14 @@ func.func @sparse_rows_f16(%x: memref<540x9901xf16>, %f: memref<3x120x90x2xf16>,
     {layout = #kron.layout<batch_last>}
   return
 }
+
+// -----
+
+// Verify that tiles which fill the ring, without elements to spare between two, have many threads as well.
+// CHECK-LABEL: func.func @full_ring(
+// CHECK:         kron.fused {{.*}}<kernel = batched, {{.*}}threads = 256, ctas_per_sm = 1, stages = 2, slack = 0>
+func.func @full_ring(%x: memref<11815x6561xf32>, %f: memref<9x9xf32>, %y: memref<11815x6561xf32>) {
+  kron.mkm ins(%x : memref<11815x6561xf32>) factors(T(%f), T(%f), T(%f), T(%f) : memref<9x9xf32>, memref<9x9xf32>, memref<9x9xf32>, memref<9x9xf32>)
+    outs(%y : memref<11815x6561xf32>)
+  return
+}

@@ -182,6 +182,8 @@ FIXED = (
     # One row of a tile, whose fibres are no multiple of what threads take together.
     ("batched", ("sm_90a",), product("mkm", "f64", [(2, 2), (5, 5), (6, 6), (7, 7), (8, 8)], 5)),
     ("batched", CHIPS, product("mkm", "f32", [(14, 15), (13, 9), (11, 6)], 3)),
+    ("batched", CHIPS, product("mkm", "f32", [(9, 9), (7, 5)], 37, dynamic=(), attributes=[
+        "plan = #kron.gpu_plan<kernel = batched, slack = 0>"])),
     ("ffma", CHIPS, product("mkm", "f32", [(8, 8)] * 4, 5)),
     ("ffma", CHIPS, product("kmm", "f32", [(16, 16)] * 2, 12, **IEEE)),
     ("ffma", CHIPS, product("mkm", "f32", [(8, 8)] * 4, 3, **SCALED, **FFMA)),

@@ -83,18 +83,23 @@ static void chooseFibres(BatchedPlan &plan, const Problem &problem,
       bestSeconds = seconds;
     }
   };
-  BatchedPlan candidate = plan;
-  for (candidate.itemsPerTile = items.first;
-       candidate.itemsPerTile <= items.last; candidate.itemsPerTile += unit)
-    for (candidate.threads = threads.first; candidate.threads <= threads.last;
-         candidate.threads += 32)
-      for (candidate.fibres = fibres.first; candidate.fibres <= fibres.last;
-           ++candidate.fibres)
-        consider(candidate);
+  auto considerAll = [&] {
+    BatchedPlan candidate = plan;
+    for (candidate.itemsPerTile = items.first;
+         candidate.itemsPerTile <= items.last; candidate.itemsPerTile += unit)
+      for (candidate.threads = threads.first; candidate.threads <= threads.last;
+           candidate.threads += 32)
+        for (candidate.fibres = fibres.first; candidate.fibres <= fibres.last;
+             ++candidate.fibres)
+          consider(candidate);
+  };
+  considerAll();
+  if (!best) {
+    plan.hasSlack = false;
+    considerAll();
+  }
   if (best)
     plan = *best;
-  else
-    plan.hasSlack = false;
 }
 
 /// Fills in the choices of `plan` that `given`, which may be null, leaves open;
