@@ -137,8 +137,9 @@ TEST_F(GPUPlanners, MmaLoadsFactorsAgain) {
   ASSERT_EQ(plan.get("keeps_factor"), 0);
   // 3 steps of 4 warps, each of which loads 32 x 24 elements.
   double clocks = 4000.0 / 264 * 2 * 3 * 4 * 32 * 24 / 1.7;
-  EXPECT_GT(getMmaBlockSeconds(fused, plan, machine),
-            0.9 * GPUResources(machine).getSMSeconds(clocks));
+  // Its blocks alone take 1.07 times as long as that.
+  double streamed = GPUResources(machine).getSMSeconds(clocks);
+  EXPECT_GT(getMmaBlockSeconds(fused, plan, machine), 2 * streamed);
 }
 
 TEST_F(GPUPlanners, MmaHonoursWhatIsGiven) {
