@@ -215,7 +215,7 @@ const Planned &OperationTuner::getPlanned(const std::string &plan) {
     llvm::raw_string_ostream(result.recorded) << plans.front();
   }
   result.estimate = seconds[3];
-  // Functions of pairs have no model yet that tells of its terms.
+  // The model of functions of pairs does not tell its terms.
   if (machine && seconds[3] > 0)
     result.model = {{{"memory", seconds[0]},
                      {"issue", seconds[1]},

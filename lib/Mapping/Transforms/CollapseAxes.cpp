@@ -12,7 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RegionQuestions.h"
+#include "CollapseAxes.h"
+#include "FusionPlan.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Dialect/Kron/Transforms/Chain.h"
 #include "kron/Mapping/Passes.h"

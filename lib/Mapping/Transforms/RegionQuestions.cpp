@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RegionQuestions.h"
+#include "CollapseAxes.h"
 #include "kron/Mapping/GPU/GPUPlanner.h"
 
 using namespace mlir;

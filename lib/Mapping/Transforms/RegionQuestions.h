@@ -29,11 +29,6 @@ double askPlanners(RewriterBase &rewriter, FusedOp fused,
                    ArrayRef<unsigned> previous, ArrayRef<unsigned> current,
                    const GPUMachine &machine, bool allowsCublas);
 
-/// `fused` with neighbouring axes as one where its kernels may have them so;
-/// `fused` itself if there are none.
-FusedOp collapseAxes(RewriterBase &rewriter, FusedOp fused,
-                     ArrayRef<QuantizeOp> quantizes);
-
 } // namespace mlir::kron
 
 #endif // KRON_LIB_MAPPING_TRANSFORMS_REGIONQUESTIONS_H

@@ -21,7 +21,7 @@ using namespace mlir::kron;
 /// Values of which all are tried.
 static constexpr int64_t kFewValues = 4;
 
-/// Values of `field` beside `value`.
+/// Values from `least` to `most` that are tried beside `value`.
 static SmallVector<int64_t> getOtherValues(int64_t least, int64_t most,
                                            int64_t value) {
   SmallVector<int64_t> values;
