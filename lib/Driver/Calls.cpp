@@ -8,7 +8,6 @@
 #include "kron/Driver/Calls.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include <cmath>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -148,51 +147,4 @@ size_t kron::getNumCopies(const CallArguments &call, size_t cacheBytes,
   for (const HostArray &array : call.arrays)
     bytes += array.getNumBytes();
   return std::min(2 * cacheBytes / bytes + 1, most);
-}
-
-//===----------------------------------------------------------------------===//
-// Verification
-//===----------------------------------------------------------------------===//
-
-Difference kron::compare(const HostArray &actual, const HostArray &reference,
-                         const HostArray *magnitudes, double epsilon) {
-  long double maxAbs = 0, errorSum = 0, referenceSum = 0, magnitudeSum = 0;
-  bool sameSpecials = true;
-  for (int64_t i = 0; i < actual.getNumElements(); ++i) {
-    HostArray::Number a = actual.load(i), r = reference.load(i);
-    if (magnitudes) {
-      long double magnitude = magnitudes->load(i).real();
-      if (std::isfinite(magnitude))
-        magnitudeSum += magnitude * magnitude;
-    }
-    for (auto [x, y] :
-         {std::pair(a.real(), r.real()), std::pair(a.imag(), r.imag())}) {
-      if (std::isnan(x) && std::isnan(y))
-        continue;
-      if (x == y) {
-        if (std::isfinite(y))
-          referenceSum += y * y;
-        continue;
-      }
-      long double error = std::abs(x - y);
-      // A NaN or infinity on one side only.
-      if (!std::isfinite(error)) {
-        sameSpecials = false;
-        continue;
-      }
-      maxAbs = std::max(maxAbs, error);
-      errorSum += error * error;
-      referenceSum += y * y;
-    }
-  }
-  // What cancels in no term has no smaller sum of magnitudes.
-  long double whole = std::max(referenceSum, magnitudeSum);
-  long double relative = errorSum == 0 ? 0 : std::sqrt(errorSum / whole);
-  Difference difference;
-  difference.maxAbs = maxAbs;
-  difference.relativeL2 = relative;
-  difference.bound =
-      16 * std::max(epsilon, double(getEpsilon(actual.getType())));
-  difference.isWithinBound = sameSpecials && relative <= difference.bound;
-  return difference;
 }

@@ -95,6 +95,17 @@ llvm::Error DeviceArguments::restore() {
   return llvm::Error::success();
 }
 
+llvm::Error DeviceArguments::poison() {
+  // All ones are a NaN in every floating-point type.
+  constexpr uint8_t ones = 0xff;
+  for (auto [index, arg] : llvm::enumerate(manifest->args))
+    if (arg.access == KRON_WRITE)
+      if (llvm::Error error =
+              gpu->fill(memory[index].get(), ones, memory[index].getBytes()))
+        return error;
+  return llvm::Error::success();
+}
+
 llvm::Error DeviceArguments::download(CallArguments &call) {
   for (unsigned index : getWrittenArgs(*manifest)) {
     HostArray &array = call.arrays[index];
@@ -149,6 +160,20 @@ RotatingDeviceCalls::create(Gpu &gpu, const KernelManifest &manifest,
     result.flush = std::move(*memory);
   }
   return result;
+}
+
+llvm::Error RotatingDeviceCalls::run(const KronKernel *kernel,
+                                     CallArguments &results) {
+  DeviceArguments &arguments = copies.front();
+  if (llvm::Error error = arguments.restore())
+    return error;
+  if (llvm::Error error = arguments.poison())
+    return error;
+  if (llvm::Error error = arguments.launch(kernel))
+    return error;
+  if (llvm::Error error = gpu->synchronize())
+    return error;
+  return arguments.download(results);
 }
 
 llvm::Error RotatingDeviceCalls::launch(const KronKernel *kernel,

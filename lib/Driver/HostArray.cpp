@@ -186,15 +186,23 @@ template <typename T> static T loadAs(const char *bytes) {
   return value;
 }
 
-static float loadSmallFloat(const char *bytes,
-                            const llvm::fltSemantics &semantics) {
-  uint64_t bits = llvm::APFloat::getSizeInBits(semantics) == 8
-                      ? loadAs<uint8_t>(bytes)
-                      : loadAs<uint16_t>(bytes);
-  llvm::APFloat value(
-      semantics, llvm::APInt(llvm::APFloat::getSizeInBits(semantics), bits));
-  return value.convertToFloat();
-}
+namespace {
+/// Values of all numbers of a type of 8 or 16 bits: arrays have many more
+/// elements than the type has numbers.
+class SmallFloats {
+public:
+  explicit SmallFloats(const llvm::fltSemantics &semantics) {
+    unsigned numBits = llvm::APFloat::getSizeInBits(semantics);
+    for (uint64_t bits = 0; bits < uint64_t(1) << numBits; ++bits)
+      values.push_back(llvm::APFloat(semantics, llvm::APInt(numBits, bits))
+                           .convertToFloat());
+  }
+  float operator[](size_t bits) const { return values[bits]; }
+
+private:
+  std::vector<float> values;
+};
+} // namespace
 
 HostArray::Number HostArray::load(int64_t index) const {
   const char *bytes = data.get() + index * kronGetTypeSize(type);
@@ -203,14 +211,22 @@ HostArray::Number HostArray::load(int64_t index) const {
     return loadAs<float>(bytes);
   case KRON_F64:
     return loadAs<double>(bytes);
-  case KRON_F16:
-    return loadSmallFloat(bytes, llvm::APFloat::IEEEhalf());
-  case KRON_BF16:
-    return loadSmallFloat(bytes, llvm::APFloat::BFloat());
-  case KRON_F8E4M3FN:
-    return loadSmallFloat(bytes, llvm::APFloat::Float8E4M3FN());
-  case KRON_F8E5M2:
-    return loadSmallFloat(bytes, llvm::APFloat::Float8E5M2());
+  case KRON_F16: {
+    static const SmallFloats values(llvm::APFloat::IEEEhalf());
+    return values[loadAs<uint16_t>(bytes)];
+  }
+  case KRON_BF16: {
+    static const SmallFloats values(llvm::APFloat::BFloat());
+    return values[loadAs<uint16_t>(bytes)];
+  }
+  case KRON_F8E4M3FN: {
+    static const SmallFloats values(llvm::APFloat::Float8E4M3FN());
+    return values[loadAs<uint8_t>(bytes)];
+  }
+  case KRON_F8E5M2: {
+    static const SmallFloats values(llvm::APFloat::Float8E5M2());
+    return values[loadAs<uint8_t>(bytes)];
+  }
   case KRON_I8:
     return loadAs<int8_t>(bytes);
   case KRON_I32:

@@ -92,6 +92,7 @@ private:
   const JITModule *getCompiled(const std::string &plan);
   llvm::Error prepare();
   bool isRight(const JITModule &compiled, const std::string &plan);
+  llvm::Error run(const JITModule &candidate);
   std::optional<double> time(const std::string &plan);
   /// The same on arrays that are in the caches, of a plan that is right, on a
   /// CPU.
@@ -126,7 +127,8 @@ private:
   std::string problem;
   /// Of `compiled`, `sources` and `problem`.
   std::mutex mutex;
-  CallArguments inputs, expected;
+  /// Arguments, what the default makes of them, and a candidate.
+  CallArguments inputs, expected, actual;
   /// One of both, by the target.
   std::optional<RotatingCalls> calls;
   std::optional<RotatingDeviceCalls> deviceCalls;
@@ -272,25 +274,31 @@ const JITModule *OperationTuner::getCompiled(const std::string &plan) {
 /// Whether the results are those of the default.
 bool OperationTuner::isRight(const JITModule &candidate,
                              const std::string &plan) {
-  auto call = inputs.copy();
-  if (!call) {
-    llvm::consumeError(call.takeError());
-    return false;
-  }
-  if (llvm::Error error = launchOnce(candidate.lookup(manifest.name), manifest,
-                                     *call, options.gpu, getNumThreads())) {
+  if (llvm::Error error = run(candidate)) {
     llvm::consumeError(std::move(error));
     return false;
   }
   double &most = errors[plan];
   for (unsigned index : getWrittenArgs(manifest)) {
     Difference difference =
-        compare(call->arrays[index], expected.arrays[index]);
+        compare(actual.arrays[index], expected.arrays[index]);
     if (!difference.isWithinBound)
       return false;
     most = std::max(most, difference.relativeL2);
   }
   return true;
+}
+
+/// Runs `candidate` for its results: on a GPU on arrays that are there.
+llvm::Error OperationTuner::run(const JITModule &candidate) {
+  const KronKernel *kernel = candidate.lookup(manifest.name);
+  if (deviceCalls)
+    return deviceCalls->run(kernel, actual);
+  auto call = inputs.copy();
+  if (!call)
+    return call.takeError();
+  actual = std::move(*call);
+  return actual.launch(kernel, getNumThreads());
 }
 
 /// Compiles the default, and runs it for the results that are right.
@@ -304,23 +312,29 @@ llvm::Error OperationTuner::prepare() {
   if (!call)
     return call.takeError();
   inputs = std::move(*call);
-  auto first = inputs.copy();
-  if (!first)
-    return first.takeError();
-  expected = std::move(*first);
-  if (llvm::Error error = launchOnce(byDefault->lookup(manifest.name), manifest,
-                                     expected, options.gpu, getNumThreads()))
-    return error;
-  if (options.fakeTimes)
-    return llvm::Error::success();
   if (options.gpu) {
     auto rotating = RotatingDeviceCalls::create(*options.gpu, manifest, inputs,
                                                 /*isCold=*/false);
     if (!rotating)
       return rotating.takeError();
     deviceCalls = std::move(*rotating);
-    return llvm::Error::success();
+    actual.arrays.resize(inputs.arrays.size());
+    for (unsigned index : getWrittenArgs(manifest)) {
+      const HostArray &array = inputs.arrays[index];
+      auto result = array.convert(array.getType());
+      if (!result)
+        return result.takeError();
+      actual.arrays[index] = std::move(*result);
+    }
   }
+  if (llvm::Error error = run(*byDefault))
+    return error;
+  auto first = actual.copy();
+  if (!first)
+    return first.takeError();
+  expected = std::move(*first);
+  if (options.gpu || options.fakeTimes)
+    return llvm::Error::success();
   auto rotating = RotatingCalls::create(manifest, inputs, getNumThreads());
   if (!rotating)
     return rotating.takeError();

@@ -15,6 +15,7 @@
 #include "kron/Driver/Session.h"
 #include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -124,4 +125,19 @@ TEST_F(DeviceCalls, TheCacheIsOverwrittenBeforeEachColdLaunch) {
   EXPECT_EQ(time(calls, *one), std::vector<double>(5, 1e-3));
   EXPECT_EQ(fakeCuda().count("cuMemsetD8Async"),
             int(fakeCuda().launches.size()));
+}
+
+TEST_F(DeviceCalls, ResultsOfALaunchAreNoneOfAnEarlierOne) {
+  RotatingDeviceCalls calls = create(/*isCold=*/false);
+  CallArguments results;
+  results.arrays.resize(3);
+  results.arrays[2] = llvm::cantFail(call.arrays[2].convert(KRON_F32));
+  fakeCuda().calls.clear();
+  // The kernels of this driver write nothing.
+  llvm::cantFail(calls.run(one->lookup("f"), results));
+  EXPECT_TRUE(std::isnan(results.arrays[2].load(0).real()));
+  EXPECT_EQ(fakeCuda().count("cuMemsetD8Async"), 1);
+  EXPECT_EQ(fakeCuda().count("cuMemcpyDtoH"), 1);
+  EXPECT_EQ(fakeCuda().count("cuMemcpyHtoD"), 0);
+  EXPECT_EQ(fakeCuda().count("cuMemAlloc"), 0);
 }

@@ -135,6 +135,10 @@ public:
   /// What the kernel reads and writes gets its first contents again.
   llvm::Error restore();
 
+  /// Fills what the kernel writes and does not read with NaN, so that elements
+  /// it leaves out are none of an earlier launch.
+  llvm::Error poison();
+
   /// Copies what the kernel wrote into the arrays of `call`.
   llvm::Error download(CallArguments &call);
 
@@ -162,6 +166,10 @@ public:
   static llvm::Expected<RotatingDeviceCalls>
   create(Gpu &gpu, const KernelManifest &manifest, CallArguments &call,
          bool isCold);
+
+  /// Launches the kernel once, and copies what it wrote into the arrays of
+  /// `results`; those that it only reads are not touched, and may be empty.
+  llvm::Error run(const KronKernel *kernel, CallArguments &results);
 
   /// Seconds of each of `runs` launches, sorted, after one that is not timed,
   /// or more where the GPU was idle. Kernels of other plans for the same
