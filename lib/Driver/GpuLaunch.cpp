@@ -96,12 +96,10 @@ llvm::Error DeviceArguments::restore() {
 }
 
 llvm::Error DeviceArguments::poison() {
-  // All ones are a NaN in every floating-point type.
-  constexpr uint8_t ones = 0xff;
   for (auto [index, arg] : llvm::enumerate(manifest->args))
     if (arg.access == KRON_WRITE)
       if (llvm::Error error =
-              gpu->fill(memory[index].get(), ones, memory[index].getBytes()))
+              gpu->fill(memory[index].get(), 0xff, memory[index].getBytes()))
         return error;
   return llvm::Error::success();
 }

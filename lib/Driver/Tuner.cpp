@@ -45,10 +45,9 @@ double FakeTimes::getSeconds(StringRef plan) const {
 namespace {
 /// What --kron-plan makes of constraints.
 struct Planned {
-  /// Of the first fused region; null: the constraints cannot be met.
-  Attribute first;
-  /// What a record has: the plan of the only region, or the constraints.
-  std::string recorded;
+  /// Of fused regions in the order of application, or of the other operation
+  /// that takes a plan; none: the constraints cannot be met.
+  SmallVector<PlannedRegion> regions;
   double estimate = 0;
   ModelTime model;
 };
@@ -80,7 +79,7 @@ public:
 
   /// Whether plans apply to the operation: it may be one that takes the
   /// reference lowering.
-  bool hasPlan() { return getPlanned("").first != nullptr; }
+  bool hasPlan() { return !getPlanned("").regions.empty(); }
   /// Whether a record of it is used already.
   bool isKnown();
   llvm::Expected<TunedOperation> run();
@@ -88,6 +87,7 @@ public:
 private:
   OwningOpRef<ModuleOp> build(ModuleOp from, const std::string &plan) const;
   const Planned &getPlanned(const std::string &plan);
+  std::string getRecorded(const std::string &plan);
   void compile(const std::string &plan);
   const JITModule *getCompiled(const std::string &plan);
   llvm::Error prepare();
@@ -188,7 +188,6 @@ const Planned &OperationTuner::getPlanned(const std::string &plan) {
   if (target.isGPU())
     machine =
         llvm::cantFail(parseGPUMachine(session.getOptions().gpuChips.back()));
-  SmallVector<Attribute> plans;
   double seconds[4] = {};
   copy->walk([&](Operation *op) {
     if (!isa<FusedOp, KsmmGradOp, PairOpInterface>(op) ||
@@ -197,34 +196,60 @@ const Planned &OperationTuner::getPlanned(const std::string &plan) {
     Attribute own = op->getInherentAttr(kPlanAttrName).value_or(Attribute());
     if (!own)
       return;
-    plans.push_back(own);
+    PlannedRegion &region = result.regions.emplace_back();
+    region.plan = own;
     auto fused = dyn_cast<FusedOp>(op);
+    if (fused)
+      region.numProducts = fused.getModeProducts().size();
     auto time =
         machine && fused ? estimateRegion(fused, *machine) : std::nullopt;
     if (!time)
       return;
+    region.seconds = time->total;
     seconds[0] += time->memory;
     seconds[1] += time->arithmetic;
     seconds[2] += time->shared;
     seconds[3] += time->total;
   });
-  if (plans.empty())
-    return result;
-  result.first = plans.front();
-  result.recorded = plan;
-  if (plans.size() == 1) {
-    result.recorded.clear();
-    llvm::raw_string_ostream(result.recorded) << plans.front();
-  }
   result.estimate = seconds[3];
   // The model of functions of pairs does not tell its terms.
   if (machine && seconds[3] > 0)
-    result.model = {{{"memory", seconds[0]},
-                     {"issue", seconds[1]},
-                     {"shared memory", seconds[2]},
-                     {"latency", machine->launchSeconds * plans.size()}},
-                    seconds[3]};
+    result.model = {
+        {{"memory", seconds[0]},
+         {"issue", seconds[1]},
+         {"shared memory", seconds[2]},
+         {"latency", machine->launchSeconds * result.regions.size()}},
+        seconds[3]};
   return result;
+}
+
+/// Whether an operation has become several fused regions, and nothing else.
+static bool isChain(ArrayRef<PlannedRegion> regions) {
+  return regions.size() > 1 &&
+         llvm::all_of(regions, [](const PlannedRegion &region) {
+           return region.numProducts > 0;
+         });
+}
+
+/// What a record has of constraints: complete plans, which do not depend on
+/// what planners choose later, where these are constraints on the operation
+/// that mean the same.
+std::string OperationTuner::getRecorded(const std::string &plan) {
+  ArrayRef<PlannedRegion> regions = getPlanned(plan).regions;
+  if (regions.size() > 1 && !isChain(regions))
+    return plan;
+  Attribute complete =
+      isChain(regions) ? Attribute(getRegionPlans(module.getContext(), regions))
+                       : regions.front().plan;
+  std::string text;
+  llvm::raw_string_ostream(text) << complete;
+  return llvm::equal(getPlanned(text).regions, regions,
+                     [](const PlannedRegion &a, const PlannedRegion &b) {
+                       return a.numProducts == b.numProducts &&
+                              a.plan == b.plan;
+                     })
+             ? text
+             : plan;
 }
 
 //===----------------------------------------------------------------------===//
@@ -263,7 +288,7 @@ void OperationTuner::compile(const std::string &plan) {
 
 /// Null if `plan` is none or its code does not compile.
 const JITModule *OperationTuner::getCompiled(const std::string &plan) {
-  if (!getPlanned(plan).first)
+  if (getPlanned(plan).regions.empty())
     return nullptr;
   queue->require(plan);
   std::lock_guard<std::mutex> lock(mutex);
@@ -416,7 +441,7 @@ SearchProblem OperationTuner::describe() {
         std::string plan =
             ("#kron.gpu_plan<kernel = " + stringifyGPUKernel(*kernel) + ">")
                 .str();
-        if (getPlanned(plan).first)
+        if (!getPlanned(plan).regions.empty())
           problem.candidates.push_back(plan);
       }
   // Plans for processors have no estimates, and planning takes time.
@@ -426,7 +451,9 @@ SearchProblem OperationTuner::describe() {
   problem.getNeighbours = [this](const std::string &plan) {
     if (options.scope == TuneScope::Known)
       return std::vector<std::vector<std::string>>();
-    return getPlanNeighbours(plan, getPlanned(plan).first);
+    ArrayRef<PlannedRegion> regions = getPlanned(plan).regions;
+    return isChain(regions) ? getRegionNeighbours(plan, regions)
+                            : getPlanNeighbours(plan, regions.front().plan);
   };
   problem.expect = [this](const std::vector<std::string> &plans) {
     queue->expect(plans);
@@ -533,7 +560,7 @@ llvm::Expected<TunedOperation> OperationTuner::run() {
   }
   record.made = RecordOrigin::getOwn(driver);
   if (!result->plan.empty()) {
-    record.plan = getPlanned(result->plan).recorded;
+    record.plan = getRecorded(result->plan);
     record.error = errors[result->plan];
   }
   record.seconds = result->seconds;

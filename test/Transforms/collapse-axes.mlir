@@ -176,13 +176,59 @@ func.func @open_between(%x: memref<2x3x9x8xf32>, %f: memref<9x9xf32>, %g: memref
 
 // -----
 
-// A tile has a size for each axis, and so has a plan.
+// A tile has a size for each axis, and so has a plan: of these, or of joined ones.
 // CHECK-LABEL: func.func @planned(
 // CHECK-NOT: collapse_shape
+// CHECK-LABEL: func.func @planned_launches(
+// CHECK-NOT: collapse_shape
+// CHECK-LABEL: func.func @planned_joined(
+// CHECK: memref.collapse_shape %arg0 {{\[}}[0, 1], [2]] : memref<7x8x12xf32> into memref<56x12xf32>
+// CHECK: kron.fused {{.*}} outs({{.*}} : memref<56x12xf32>) attributes {plan = #kron.gpu_plan<kernel = ffma, extents = [8, 12]>} {
+// CHECK-LABEL: func.func @planned_tile(
+// CHECK: kron.fused {{.*}} outs({{.*}} : memref<56x12xf32>) attributes {plan = #kron.gpu_plan<kernel = mma, tile = 8>} {
 func.func @planned(%x: memref<7x8x12xf32>, %f: memref<12x12xf32>, %y: memref<7x8x12xf32>) {
   kron.fused ins(%x, %f : memref<7x8x12xf32>, memref<12x12xf32>)
              outs(%y : memref<7x8x12xf32>)
              attributes {plan = #kron.gpu_plan<kernel = ffma, extents = [1, 8, 12]>} {
+  ^bb0(%tx: tensor<7x8x12xf32>, %tf: tensor<12x12xf32>, %out: tensor<7x8x12xf32>):
+    %1 = kron.mode_product axis(2) ins(%tx : tensor<7x8x12xf32>)
+           factor(%tf [p, q] : tensor<12x12xf32>)
+           outs(%out : tensor<7x8x12xf32>) -> tensor<7x8x12xf32>
+    kron.yield %1 : tensor<7x8x12xf32>
+  }
+  return
+}
+
+func.func @planned_launches(%x: memref<7x8x12xf32>, %f: memref<12x12xf32>, %y: memref<7x8x12xf32>) {
+  kron.fused ins(%x, %f : memref<7x8x12xf32>, memref<12x12xf32>)
+             outs(%y : memref<7x8x12xf32>)
+             attributes {plan = #kron.gpu_plan<kernel = simt, launches = [{extents = [1, 8, 12]}]>} {
+  ^bb0(%tx: tensor<7x8x12xf32>, %tf: tensor<12x12xf32>, %out: tensor<7x8x12xf32>):
+    %1 = kron.mode_product axis(2) ins(%tx : tensor<7x8x12xf32>)
+           factor(%tf [p, q] : tensor<12x12xf32>)
+           outs(%out : tensor<7x8x12xf32>) -> tensor<7x8x12xf32>
+    kron.yield %1 : tensor<7x8x12xf32>
+  }
+  return
+}
+
+func.func @planned_joined(%x: memref<7x8x12xf32>, %f: memref<12x12xf32>, %y: memref<7x8x12xf32>) {
+  kron.fused ins(%x, %f : memref<7x8x12xf32>, memref<12x12xf32>)
+             outs(%y : memref<7x8x12xf32>)
+             attributes {plan = #kron.gpu_plan<kernel = ffma, extents = [8, 12]>} {
+  ^bb0(%tx: tensor<7x8x12xf32>, %tf: tensor<12x12xf32>, %out: tensor<7x8x12xf32>):
+    %1 = kron.mode_product axis(2) ins(%tx : tensor<7x8x12xf32>)
+           factor(%tf [p, q] : tensor<12x12xf32>)
+           outs(%out : tensor<7x8x12xf32>) -> tensor<7x8x12xf32>
+    kron.yield %1 : tensor<7x8x12xf32>
+  }
+  return
+}
+
+func.func @planned_tile(%x: memref<7x8x12xf32>, %f: memref<12x12xf32>, %y: memref<7x8x12xf32>) {
+  kron.fused ins(%x, %f : memref<7x8x12xf32>, memref<12x12xf32>)
+             outs(%y : memref<7x8x12xf32>)
+             attributes {plan = #kron.gpu_plan<kernel = mma, tile = 8>} {
   ^bb0(%tx: tensor<7x8x12xf32>, %tf: tensor<12x12xf32>, %out: tensor<7x8x12xf32>):
     %1 = kron.mode_product axis(2) ins(%tx : tensor<7x8x12xf32>)
            factor(%tf [p, q] : tensor<12x12xf32>)

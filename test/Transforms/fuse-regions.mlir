@@ -49,3 +49,34 @@ func.func @one_row_together(%x: tensor<1x64x64x64xf32>, %f: tensor<64x64xf32>) -
   %3 = kron.mode_product axis(1) ins(%2 : tensor<1x64x64x64xf32>) factor(%f [p, q] : tensor<64x64xf32>) outs(%e : tensor<1x64x64x64xf32>) {plan = #kron.cpu_plan<regions = [3]>} -> tensor<1x64x64x64xf32>
   return %3 : tensor<1x64x64x64xf32>
 }
+
+// -----
+
+// Verify that each of the fused regions that are given gets its plan, and none where that says nothing.
+// CHECK-LABEL: func @planned_regions
+// CHECK: kron.fused {{.*}} {plan = #kron.cpu_plan<tile = 3>}
+// CHECK-COUNT-1: kron.mode_product
+// CHECK: kron.fused
+// CHECK-NOT: plan
+// CHECK-COUNT-2: kron.mode_product
+// CHECK: return
+func.func @planned_regions(%x: tensor<8x4x4x4xf32>, %f: tensor<4x4xf32>) -> tensor<8x4x4x4xf32> {
+  %e = tensor.empty() : tensor<8x4x4x4xf32>
+  %1 = kron.mode_product axis(3) ins(%x : tensor<8x4x4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%e : tensor<8x4x4x4xf32>) -> tensor<8x4x4x4xf32>
+  %2 = kron.mode_product axis(2) ins(%1 : tensor<8x4x4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%e : tensor<8x4x4x4xf32>) -> tensor<8x4x4x4xf32>
+  %3 = kron.mode_product axis(1) ins(%2 : tensor<8x4x4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%e : tensor<8x4x4x4xf32>) {plan = #kron.region_plans<regions = [1, 2], plans = [#kron.cpu_plan<tile = 3>, #kron.cpu_plan]>} -> tensor<8x4x4x4xf32>
+  return %3 : tensor<8x4x4x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @planned_region
+// CHECK: kron.fused {{.*}} {plan = #kron.cpu_plan<tile = 5>}
+// CHECK-COUNT-2: kron.mode_product
+// CHECK-NOT: kron.fused
+func.func @planned_region(%x: tensor<8x4x4xf32>, %f: tensor<4x4xf32>) -> tensor<8x4x4xf32> {
+  %e = tensor.empty() : tensor<8x4x4xf32>
+  %1 = kron.mode_product axis(2) ins(%x : tensor<8x4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%e : tensor<8x4x4xf32>) -> tensor<8x4x4xf32>
+  %2 = kron.mode_product axis(1) ins(%1 : tensor<8x4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%e : tensor<8x4x4xf32>) {plan = #kron.region_plans<regions = [2], plans = [#kron.cpu_plan<tile = 5>]>} -> tensor<8x4x4xf32>
+  return %2 : tensor<8x4x4xf32>
+}

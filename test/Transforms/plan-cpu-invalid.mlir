@@ -193,3 +193,17 @@ func.func @moved(%x: memref<64x20x4xf32>, %f: memref<64x64xf32>, %y: memref<20x6
   }
   return
 }
+
+// -----
+
+// Each fused region has a plan of its own by now.
+func.func @region_plans(%x: memref<64x16xf32>, %f: memref<16x16xf32>, %y: memref<64x16xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects the plan of one fused region, as --kron-fuse gives it to each, but got #kron.region_plans<regions = [1], plans = [#kron.cpu_plan]>}}
+  kron.fused ins(%x, %f : memref<64x16xf32>, memref<16x16xf32>) outs(%y : memref<64x16xf32>)
+      attributes {plan = #kron.region_plans<regions = [1], plans = [#kron.cpu_plan]>} {
+  ^bb0(%t: tensor<64x16xf32>, %a: tensor<16x16xf32>, %o: tensor<64x16xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<64x16xf32>) -> tensor<64x16xf32>
+    kron.yield %1 : tensor<64x16xf32>
+  }
+  return
+}

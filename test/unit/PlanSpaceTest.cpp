@@ -89,3 +89,69 @@ TEST_F(PlanSpaces, OfADispatchAreThoseOfItsKernel) {
           .str();
   EXPECT_EQ(flatten("", dispatch), flatten("", packed));
 }
+
+TEST_F(PlanSpaces, CutChainsAndChangeOneRegion) {
+  Attribute first = parseAttribute(kGPUPlan, &context),
+            second = parseAttribute(
+                "#kron.dispatch<[<kernel = cublas>, <kernel = mma, tile = 1, "
+                "threads = 128, ctas_per_sm = 4, stages = 2>]>",
+                &context);
+  SmallVector<PlannedRegion> regions{{2, first, 1e-6}, {1, second, 3e-6}};
+  auto moves = getRegionNeighbours("", regions);
+  std::string open = "#kron.gpu_plan";
+  // Cuts first: both as one region, and the first one as two.
+  EXPECT_EQ(moves[0],
+            (std::vector<std::string>{
+                "#kron.region_plans<regions = [3], plans = [" + open + "]>",
+                "#kron.region_plans<regions = [1, 1, 1], plans = [" + open +
+                    ", " + open + ", " + open + "]>"}));
+  // Then kernels, of the region that takes longest first, but for its own.
+  EXPECT_EQ(moves[1].size(), moves[2].size());
+  for (const std::string &plan : moves[1]) {
+    EXPECT_EQ(plan.find("#kron.region_plans<regions = [2, 1], plans = [" +
+                        open + ", #kron.gpu_plan<kernel = "),
+              0u)
+        << plan;
+    EXPECT_EQ(plan.find("cublas"), std::string::npos);
+  }
+  for (const std::string &plan : moves[2])
+    EXPECT_EQ(plan.find("batched"), std::string::npos);
+  // Then fields, as those of a region alone; all verify.
+  EXPECT_EQ(moves.size(), 3 + getPlanNeighbours("", second).size() +
+                              getPlanNeighbours("", first).size());
+  for (const std::vector<std::string> &plans : moves)
+    for (const std::string &plan : plans)
+      EXPECT_TRUE(parseAttribute(plan, &context)) << plan;
+}
+
+TEST_F(PlanSpaces, KeepWhatIsGivenForOtherRegions) {
+  Attribute plan = parseAttribute(kCPUPlan, &context);
+  SmallVector<PlannedRegion> regions{{2, plan, 0}, {1, plan, 0}};
+  std::string given = "#kron.region_plans<regions = [2, 1], plans = "
+                      "[#kron.cpu_plan<tile = 8>, #kron.cpu_plan<slice = 4>]>";
+  auto moves = getRegionNeighbours(given, regions);
+  for (const std::vector<std::string> &plans : ArrayRef(moves).drop_front())
+    for (const std::string &plan : plans)
+      EXPECT_TRUE(
+          StringRef(plan).contains("plans = [#kron.cpu_plan<tile = 8>, ") ||
+          StringRef(plan).ends_with(", #kron.cpu_plan<slice = 4>]>"))
+          << plan;
+  // What is said of the whole operation is said of each region, but where it is
+  // cut.
+  moves = getRegionNeighbours("#kron.cpu_plan<regions = [2, 1], tile = 8>",
+                              regions);
+  EXPECT_TRUE(StringRef(moves.back().back())
+                  .contains("plans = [#kron.cpu_plan<tile = 8>, "))
+      << moves.back().back();
+}
+
+TEST_F(PlanSpaces, HaveARegionAtLeast) {
+  ScopedDiagnosticHandler collect(&context, [](Diagnostic &diagnostic) {
+    EXPECT_EQ(diagnostic.str(), "expects at least one fused region");
+    return success();
+  });
+  Location loc = UnknownLoc::get(&context);
+  EXPECT_FALSE(RegionPlansAttr::getChecked([&] { return emitError(loc); },
+                                           &context, ArrayRef<int64_t>(),
+                                           ArrayRef<Attribute>()));
+}

@@ -15,6 +15,7 @@
 #include "CollapseAxes.h"
 #include "FusionPlan.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
+#include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Dialect/Kron/Transforms/Chain.h"
 #include "kron/Mapping/Passes.h"
 #include "kron/Plan/Arrays.h"
@@ -246,6 +247,22 @@ static bool hasOpenContractedAxis(FusedOp fused) {
   });
 }
 
+/// Whether the plan of `fused` has tiles with a size for each axis as it is.
+/// Others are of joined axes, as those that planners make without one are.
+static bool isOfAllAxes(FusedOp fused) {
+  int64_t rank = cast<ShapedType>(fused.getInit().getType()).getRank();
+  auto hasAll = [&](DictionaryAttr fields) {
+    auto extents = fields.getAs<DenseI64ArrayAttr>("extents");
+    return extents && extents.size() == rank;
+  };
+  return llvm::any_of(getGPUPlans(fused), [&](GPUPlanAttr plan) {
+    auto launches = plan.getFields().getAs<ArrayAttr>("launches");
+    return hasAll(plan.getFields()) ||
+           (launches &&
+            llvm::any_of(launches.getAsRange<DictionaryAttr>(), hasAll));
+  });
+}
+
 /// Whether axes of `fused` may be joined.
 static bool isTaken(FusedOp fused, ArrayRef<QuantizeOp> quantizes) {
   auto hasStaticFactor = [](ModeProductOp op) {
@@ -260,10 +277,7 @@ static bool isTaken(FusedOp fused, ArrayRef<QuantizeOp> quantizes) {
     return false;
   if (products.size() == 1 && isSparse(describeProblem(fused)))
     return true;
-  // Tiles of a plan have a size for each axis.
-  GPUPlanAttr given = getGPUPlanAttr(fused);
-  bool hasFields = given ? !given.getFields().empty() : !!fused.getPlanAttr();
-  return !hasFields && !hasOpenContractedAxis(fused);
+  return !isOfAllAxes(fused) && !hasOpenContractedAxis(fused);
 }
 
 FusedOp kron::collapseAxes(RewriterBase &rewriter, FusedOp fused,

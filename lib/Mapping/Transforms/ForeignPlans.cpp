@@ -12,12 +12,17 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+static bool isForCPU(Attribute plan) {
+  auto plans = dyn_cast<RegionPlansAttr>(plan);
+  return plans ? plans.isForCPU() : isa<CPUPlanAttr, PairwisePlanAttr>(plan);
+}
+
 void kron::dropForeignPlans(Operation *root, StringRef target) {
   root->walk([&](Operation *op) {
     Attribute plan = op->getInherentAttr(kPlanAttrName).value_or(Attribute());
     if (!isa_and_present<CPUPlanAttr, PairwisePlanAttr, GPUPlanAttr,
-                         DispatchAttr>(plan) ||
-        isa<CPUPlanAttr, PairwisePlanAttr>(plan) == (target == "cpu"))
+                         DispatchAttr, RegionPlansAttr>(plan) ||
+        isForCPU(plan) == (target == "cpu"))
       return;
     remark::missed(op->getLoc(),
                    remark::RemarkOpts::name("Plan").category("kron-plan"))

@@ -487,6 +487,14 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
     return success();
   }
 
+  /// `plan` may be null.
+  static void setGivenPlan(FusedOp fused, Attribute plan) {
+    if (plan)
+      fused.setPlanAttr(plan);
+    else
+      fused.removePlanAttr();
+  }
+
   LogicalResult splitRegionsForCPU(IRRewriter &rewriter) {
     SmallVector<FusedOp> passes;
     getOperation()->walk([&](FusedOp fused) { passes.push_back(fused); });
@@ -509,13 +517,11 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
                   : planCPUFusion(fused, l2Bytes, vectorBits);
       if (!plan)
         return failure();
-      if (Attribute rest = dropPlannedRegions(given))
-        fused.setPlanAttr(rest);
-      else
-        fused.removePlanAttr();
+      bool isOne = plan->regions.size() == 1 || !isSplittable(fused);
+      setGivenPlan(fused, isOne ? getRegionPlan(given, 0) : given);
       if (!regions && plan->regions.size() == 1)
         splitByThreads(rewriter, fused);
-      if (plan->regions.size() < 2 || !isSplittable(fused))
+      if (isOne)
         continue;
       remark::analysis(
           fused.getLoc(),
@@ -562,10 +568,6 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
       if (!given)
         return failure();
       plan = std::move(*given);
-      if (Attribute rest = dropPlannedRegions(fused.getPlanAttr()))
-        fused.setPlanAttr(rest);
-      else
-        fused.removePlanAttr();
     } else {
       GPUPlanAttr kernel = getGPUPlanAttr(fused);
       bool isGiven = kernel && kernel.getKernel() != GPUKernel::Auto &&
@@ -581,6 +583,8 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
     explainRegions(fused, chain, plan, budget, machine);
     if (plan.regions.size() > 1 && isSplittable(fused))
       splitFusedOp(rewriter, fused, plan);
+    else
+      setGivenPlan(fused, getRegionPlan(fused.getPlanAttr(), 0));
     return success();
   }
 

@@ -236,11 +236,11 @@ bool kron::takeGivenRegions(ArrayRef<ModeProductOp> chain,
   ModeProductOp last = chain.back();
   Attribute plan = last.getPlanAttr();
   ArrayRef<int64_t> counts = getPlannedRegions(last).asArrayRef();
-  for (int64_t count : counts) {
+  for (auto [region, count] : llvm::enumerate(counts)) {
     regions.push_back(chain.take_front(count));
     chain = chain.drop_front(count);
     ModeProductOp end = regions.back().back();
-    if (Attribute rest = dropPlannedRegions(plan))
+    if (Attribute rest = getRegionPlan(plan, region))
       end.setPlanAttr(rest);
     else
       end.removePlanAttr();

@@ -56,6 +56,15 @@ struct KronPlanPass : kron::impl::KronPlanBase<KronPlanPass> {
     planForCPU();
   }
 
+  static LogicalResult verifyOnePlan(FusedOp fused) {
+    Attribute plan = fused.getPlanAttr();
+    if (!isa_and_present<RegionPlansAttr>(plan))
+      return success();
+    return fused.emitOpError("expects the plan of one fused region, as "
+                             "--kron-fuse gives it to each, but got ")
+           << plan;
+  }
+
   void planForGPU() {
     FailureOr<GPUMachine> machine = getGPUMachine(getOperation(), chip);
     if (failed(machine))
@@ -63,8 +72,11 @@ struct KronPlanPass : kron::impl::KronPlanBase<KronPlanPass> {
     SmallVector<QuantizeOp> quantizes;
     getOperation()->walk([&](QuantizeOp op) { quantizes.push_back(op); });
     WalkResult result = getOperation()->walk([&](Operation *op) {
-      if (auto fused = dyn_cast<FusedOp>(op))
+      if (auto fused = dyn_cast<FusedOp>(op)) {
+        if (failed(verifyOnePlan(fused)))
+          return WalkResult::interrupt();
         return WalkResult(kron::planForGPU(fused, quantizes, *machine, cublas));
+      }
       if (auto pairwise = dyn_cast<PairOpInterface>(op))
         return WalkResult(kron::planForGPU(pairwise, *machine));
       auto gradient = dyn_cast<KsmmGradOp>(op);
@@ -103,8 +115,11 @@ struct KronPlanPass : kron::impl::KronPlanBase<KronPlanPass> {
                      wideLoads,       vectorFmas,     vectorLoads,
                      l2BytesPerCycle, calibratedRates};
     WalkResult result = getOperation()->walk([&](Operation *op) {
-      if (auto fused = dyn_cast<FusedOp>(op); fused && !pairwiseOnly)
+      if (auto fused = dyn_cast<FusedOp>(op); fused && !pairwiseOnly) {
+        if (failed(verifyOnePlan(fused)))
+          return WalkResult::interrupt();
         return WalkResult(kron::planForCPU(fused, options));
+      }
       if (auto pairwise = dyn_cast<PairOpInterface>(op))
         kron::planForCPU(pairwise, options);
       return WalkResult::advance();

@@ -155,7 +155,7 @@ SmallVector<int64_t> Splitter::getPermutation(unsigned region, int64_t rank) {
 /// contracts.
 Attribute Splitter::getPlan(unsigned region, int64_t rank) {
   if (!plan.hasColumnsOutside)
-    return fused.getPlanAttr();
+    return getRegionPlan(fused.getPlanAttr(), region);
   int64_t axis =
       region ? rank - 2 : products[plan.regions.back().back()].getAxis() + 1;
   Builder builder(fused.getContext());

@@ -215,3 +215,129 @@ kron::getPlanNeighbours(StringRef given, Attribute chosen) {
                     isOfKernel ? own.getFields() : none, plan.getFields())
       .list();
 }
+
+//===----------------------------------------------------------------------===//
+// Several fused regions
+//===----------------------------------------------------------------------===//
+
+static std::string getText(Attribute attribute) {
+  std::string text;
+  llvm::raw_string_ostream(text) << attribute;
+  return text;
+}
+
+RegionPlansAttr kron::getRegionPlans(MLIRContext *context,
+                                     ArrayRef<PlannedRegion> regions) {
+  SmallVector<int64_t> counts;
+  SmallVector<Attribute> plans;
+  for (const PlannedRegion &region : regions) {
+    counts.push_back(region.numProducts);
+    plans.push_back(region.plan);
+  }
+  return RegionPlansAttr::get(context, counts, plans);
+}
+
+namespace {
+/// Constraints on regions around those that are given.
+class RegionNeighbours {
+public:
+  RegionNeighbours(StringRef text, ArrayRef<PlannedRegion> regions)
+      : regions(regions), given(regions),
+        context(regions.front().plan.getContext()) {
+    bool isForCPU = isa<CPUPlanAttr>(regions.front().plan);
+    auto none = DictionaryAttr::get(context);
+    open = isForCPU ? Attribute(CPUPlanAttr::get(context, none))
+                    : GPUPlanAttr::get(context, GPUKernel::Auto, none);
+    Attribute all = text.empty() ? Attribute() : parseAttribute(text, context);
+    for (auto [number, region] : llvm::enumerate(given)) {
+      Attribute own = getRegionPlan(all, number);
+      region.plan = own ? own : open;
+    }
+  }
+
+  std::vector<std::vector<std::string>> list() {
+    SmallVector<unsigned> order =
+        llvm::to_vector(llvm::seq<unsigned>(regions.size()));
+    llvm::sort(order, [&](unsigned a, unsigned b) {
+      return std::pair(-regions[a].seconds, a) <
+             std::pair(-regions[b].seconds, b);
+    });
+    addCuts();
+    for (unsigned region : order)
+      addKernels(region);
+    for (unsigned region : order)
+      for (const std::vector<std::string> &plans :
+           getPlanNeighbours(getText(given[region].plan), regions[region].plan))
+        add(region, plans);
+    return std::move(moves);
+  }
+
+private:
+  /// Two neighbours as one region, and one as two.
+  void addCuts() {
+    std::vector<std::string> plans;
+    for (unsigned region = 0; region < given.size(); ++region) {
+      int64_t count = given[region].numProducts;
+      if (region + 1 < given.size())
+        plans.push_back(
+            replace(region, 2, {count + given[region + 1].numProducts}));
+      for (int64_t part = 1; part < count; ++part)
+        plans.push_back(replace(region, 1, {part, count - part}));
+    }
+    moves.push_back(std::move(plans));
+  }
+
+  /// The constraints with regions of `counts` mode products, of which nothing
+  /// else is said, in the place of `number` from `first` on.
+  std::string replace(unsigned first, unsigned number,
+                      ArrayRef<int64_t> counts) {
+    SmallVector<PlannedRegion> changed(given);
+    changed.erase(changed.begin() + first, changed.begin() + first + number);
+    for (auto [index, count] : llvm::enumerate(counts))
+      changed.insert(changed.begin() + first + index, {count, open});
+    return getText(getRegionPlans(context, changed));
+  }
+
+  /// Every other kernel for `region`.
+  void addKernels(unsigned region) {
+    auto isOf = [&](GPUKernel kernel) {
+      auto dispatch = dyn_cast<DispatchAttr>(regions[region].plan);
+      auto plan = dispatch ? dispatch.getPlans().front()
+                           : cast<GPUPlanAttr>(regions[region].plan);
+      return plan.getKernel() == kernel;
+    };
+    if (isa<CPUPlanAttr>(open))
+      return;
+    std::vector<std::string> plans;
+    auto none = DictionaryAttr::get(context);
+    for (uint32_t number = 1; number <= getMaxEnumValForGPUKernel(); ++number)
+      if (auto kernel = symbolizeGPUKernel(number); kernel && !isOf(*kernel))
+        plans.push_back(getText(GPUPlanAttr::get(context, *kernel, none)));
+    add(region, plans);
+  }
+
+  /// Each of `plans` as the constraints on `region`.
+  void add(unsigned region, ArrayRef<std::string> plans) {
+    std::vector<std::string> all;
+    for (StringRef plan : plans) {
+      SmallVector<PlannedRegion> changed(given);
+      changed[region].plan = parseAttribute(plan, context);
+      all.push_back(getText(getRegionPlans(context, changed)));
+    }
+    moves.push_back(std::move(all));
+  }
+
+  ArrayRef<PlannedRegion> regions;
+  /// The regions with what is given for each.
+  SmallVector<PlannedRegion> given;
+  MLIRContext *context;
+  /// The constraint that is none.
+  Attribute open;
+  std::vector<std::vector<std::string>> moves;
+};
+} // namespace
+
+std::vector<std::vector<std::string>>
+kron::getRegionNeighbours(StringRef given, ArrayRef<PlannedRegion> regions) {
+  return RegionNeighbours(given, regions).list();
+}

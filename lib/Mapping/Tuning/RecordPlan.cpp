@@ -23,10 +23,14 @@ Attribute kron::parseRecordPlan(StringRef text, bool isGPU,
   Attribute plan = parseAttribute(text, context);
   if (!plan)
     return {};
-  if (isGPU ? isa<GPUPlanAttr, DispatchAttr>(plan)
-            : isa<CPUPlanAttr, PairwisePlanAttr>(plan))
+  auto plans = dyn_cast<RegionPlansAttr>(plan);
+  if (plans   ? plans.isForCPU() != isGPU
+      : isGPU ? isa<GPUPlanAttr, DispatchAttr>(plan)
+              : isa<CPUPlanAttr, PairwisePlanAttr>(plan))
     return plan;
-  problem = isGPU ? "expects a #kron.gpu_plan or #kron.dispatch"
-                  : "expects a #kron.cpu_plan or #kron.pairwise_plan";
+  problem = isGPU ? "expects a #kron.gpu_plan or #kron.dispatch, or a "
+                    "#kron.region_plans of them"
+                  : "expects a #kron.cpu_plan or #kron.pairwise_plan, or a "
+                    "#kron.region_plans of them";
   return {};
 }

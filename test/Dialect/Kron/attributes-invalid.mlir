@@ -200,6 +200,31 @@ func.func @constraint() attributes {s = #kron.dispatch<[<kernel = mma, tile = 1,
 
 // -----
 
+// expected-error @+1 {{expects a plan for each of 2 fused regions, but got 1}}
+func.func @few_plans() attributes {s = #kron.region_plans<regions = [2, 1], plans = [#kron.cpu_plan]>} { return }
+
+// -----
+
+// expected-error @+1 {{expects every fused region to apply at least one mode product, but got 0}}
+func.func @empty_region() attributes {s = #kron.region_plans<regions = [2, 0], plans = [#kron.cpu_plan, #kron.cpu_plan]>} { return }
+
+// -----
+
+// expected-error @+1 {{expects plans to be a #kron.cpu_plan, a #kron.gpu_plan or a #kron.dispatch, but got 3 : i64}}
+func.func @no_plan() attributes {s = #kron.region_plans<regions = [2], plans = [3 : i64]>} { return }
+
+// -----
+
+// expected-error @+1 {{expects plans for one target, but got #kron.cpu_plan and #kron.gpu_plan<kernel = mma>}}
+func.func @two_targets() attributes {s = #kron.region_plans<regions = [2, 1], plans = [#kron.cpu_plan, #kron.gpu_plan<kernel = mma>]>} { return }
+
+// -----
+
+// expected-error @+1 {{expects plans of fused regions that are not cut again, but got #kron.gpu_plan<kernel = mma, regions = [1, 1]>}}
+func.func @cut_again() attributes {s = #kron.region_plans<regions = [2], plans = [#kron.gpu_plan<kernel = mma, regions = [1, 1]>]>} { return }
+
+// -----
+
 // expected-error @+1 {{kernel simt has no field 'stages'}}
 func.func @simt_stages() attributes {s = #kron.gpu_plan<kernel = simt, stages = 3>} { return }
 

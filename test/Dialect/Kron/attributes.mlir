@@ -25,6 +25,14 @@ func.func @parts() attributes {
   list = #kron.dispatch<[<kernel = cublas, min_rows = 16>, <kernel = mma, tile = 1, threads = 128, ctas_per_sm = 4, stages = 2>]>
 } { return }
 
+// CHECK-LABEL: func @regions
+// CHECK-SAME:    cpu = #kron.region_plans<regions = [1, 3], plans = [#kron.cpu_plan<tile = 2>, #kron.cpu_plan]>
+// CHECK-SAME:    gpu = #kron.region_plans<regions = [2], plans = [#kron.dispatch<[<kernel = cublas>, <kernel = mma, tile = 1,
+func.func @regions() attributes {
+  cpu = #kron.region_plans<regions = [1, 3], plans = [#kron.cpu_plan<tile = 2>, #kron.cpu_plan]>,
+  gpu = #kron.region_plans<regions = [2], plans = [#kron.dispatch<[<kernel = cublas>, <kernel = mma, tile = 1, threads = 128, ctas_per_sm = 4, stages = 2>]>]>
+} { return }
+
 // CHECK-LABEL: func @enums
 // CHECK-SAME:    a = [#kron.transpose<N>, #kron.transpose<T>, #kron.transpose<C>]
 // CHECK-SAME:    b = [#kron.precision<full>, #kron.precision<ieee>, #kron.precision<tf32>]

@@ -108,7 +108,7 @@ func.func @scaled_scalar_kind(%x: memref<2x4xf32>, %f: memref<4x4xf32>) {
 // -----
 
 func.func @scaled_plan(%x: memref<2x4xf32>, %f: memref<4x4xf32>) {
-  // expected-error @+1 {{attribute 'plan' failed to satisfy constraint: a #kron.cpu_plan, a #kron.gpu_plan or a #kron.dispatch}}
+  // expected-error @+1 {{attribute 'plan' failed to satisfy constraint: a #kron.cpu_plan, a #kron.gpu_plan, a #kron.dispatch or a #kron.region_plans}}
   kron.mkm ins(%x : memref<2x4xf32>) factors(%f : memref<4x4xf32>) outs(%x : memref<2x4xf32>) {plan = 4 : i64}
   return
 }

@@ -41,7 +41,7 @@ namespace mlir::kron {
 /// Of the meaning of plans. To be increased when a field is removed, gets
 /// another meaning, range or default; not when one is added whose default is
 /// what was done before.
-inline constexpr int64_t kPlanSchema = 2;
+inline constexpr int64_t kPlanSchema = 3;
 
 /// What an operation does, as far as its plan depends on it.
 struct RecordKey {

@@ -78,10 +78,14 @@ DenseI64ArrayAttr kron::getPlannedRegions(Operation *op) {
     return plan.getRegions();
   if (GPUPlanAttr plan = getGPUPlanAttr(op))
     return plan.getRegions();
+  if (auto plans = dyn_cast_if_present<RegionPlansAttr>(getPlan(op)))
+    return DenseI64ArrayAttr::get(op->getContext(), plans.getRegions());
   return {};
 }
 
-Attribute kron::dropPlannedRegions(Attribute plan) {
+Attribute kron::getRegionPlan(Attribute plan, unsigned region) {
+  if (auto plans = dyn_cast_if_present<RegionPlansAttr>(plan))
+    plan = plans.getPlans()[region];
   if (auto cpu = dyn_cast_if_present<CPUPlanAttr>(plan)) {
     CPUPlanAttr rest = cpu.without("regions");
     return rest.getFields().empty() ? Attribute() : rest;

@@ -456,6 +456,41 @@ PairwisePlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 //===----------------------------------------------------------------------===//
+// RegionPlansAttr
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+RegionPlansAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                        ArrayRef<int64_t> regions, ArrayRef<Attribute> plans) {
+  if (regions.empty())
+    return emitError() << "expects at least one fused region";
+  if (regions.size() != plans.size())
+    return emitError() << "expects a plan for each of " << regions.size()
+                       << " fused regions, but got " << plans.size();
+  for (int64_t count : regions)
+    if (count < 1)
+      return emitError() << "expects every fused region to apply at least one "
+                            "mode product, but got "
+                         << count;
+  for (Attribute plan : plans) {
+    if (!isa<CPUPlanAttr, GPUPlanAttr, DispatchAttr>(plan))
+      return emitError() << "expects plans to be a #kron.cpu_plan, a "
+                            "#kron.gpu_plan or a #kron.dispatch, but got "
+                         << plan;
+    if (isa<CPUPlanAttr>(plan) != isa<CPUPlanAttr>(plans.front()))
+      return emitError() << "expects plans for one target, but got "
+                         << plans.front() << " and " << plan;
+    auto cpu = dyn_cast<CPUPlanAttr>(plan);
+    auto gpu = dyn_cast<GPUPlanAttr>(plan);
+    if ((cpu && cpu.getRegions()) || (gpu && gpu.getRegions()))
+      return emitError() << "expects plans of fused regions that are not cut "
+                            "again, but got "
+                         << plan;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // DispatchAttr
 //===----------------------------------------------------------------------===//
 

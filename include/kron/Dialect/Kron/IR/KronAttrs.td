@@ -358,10 +358,42 @@ def Kron_DispatchAttr : AttrDef<Kron_Dialect, "Dispatch"> {
   let genVerifyDecl = 1;
 }
 
+def Kron_RegionPlansAttr : AttrDef<Kron_Dialect, "RegionPlans"> {
+  let mnemonic = "region_plans";
+  let summary = "the fused regions of an operation, and a plan for each";
+  let description = [{
+    Written by a tuner or by hand, read by `--kron-fuse`, which cuts the mode
+    products of the operation into `regions` (how many each fused region applies,
+    in the order of application) and gives each its plan. These are constraints,
+    as plans of a whole operation are: `#kron.gpu_plan` and
+    `#kron.cpu_plan` have none.
+
+    Example:
+
+    ```
+    #kron.region_plans<regions = [2, 1],
+                       plans = [#kron.gpu_plan<kernel = wgmma, tile = 16>,
+                                #kron.gpu_plan]>
+    ```
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"int64_t", "mode products of each region">:$regions,
+    ArrayRefParameter<"::mlir::Attribute", "a plan for each">:$plans);
+  let assemblyFormat = [{
+    `<` `regions` `=` `[` $regions `]` `,` `plans` `=` `[` $plans `]` `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    bool isForCPU() const {
+      return ::mlir::isa<CPUPlanAttr>(getPlans().front());
+    }
+  }];
+}
+
 /// What operations carry as `plan`.
 def Kron_PlanAttr : AnyAttrOf<[Kron_CPUPlanAttr, Kron_GPUPlanAttr,
-                               Kron_DispatchAttr],
-                              "a #kron.cpu_plan, a #kron.gpu_plan or a "
-                              "#kron.dispatch">;
+                               Kron_DispatchAttr, Kron_RegionPlansAttr],
+                              "a #kron.cpu_plan, a #kron.gpu_plan, a "
+                              "#kron.dispatch or a #kron.region_plans">;
 
 #endif // KRON_DIALECT_KRON_IR_KRONATTRS_TD

@@ -72,8 +72,9 @@ GPUPlanAttr getGPUPlanAttr(Operation *op);
 /// `op` says so; else null.
 DenseI64ArrayAttr getPlannedRegions(Operation *op);
 
-/// `plan` (may be null) with `regions` left open; null if nothing else is set.
-Attribute dropPlannedRegions(Attribute plan);
+/// What `plan` (may be null) of an operation says of its fused region `region`,
+/// counted in the order of application; null if that is nothing.
+Attribute getRegionPlan(Attribute plan, unsigned region);
 
 } // namespace mlir::kron
 
