@@ -64,6 +64,15 @@ TEST_F(GPUPlanners, BatchedShrinksWithSharedMemory) {
             getAnyArrays(build(example), "h200:copy=1000"));
 }
 
+TEST_F(GPUPlanners, BatchedTilesOfTwoCTAsFillAnSM) {
+  // Four arrays of 10.6 KB make a tile: eight warps, which three CTAs of two
+  // arrays have six of.
+  Example example{"f64", {50000, 11, 11, 11}, {1, 2, 3}};
+  GPUPlanAttr plan = getAnyArrays(build(example));
+  EXPECT_EQ(plan.getTile(), 4);
+  EXPECT_EQ(plan.getThreads() * plan.getCtasPerSm(), 256);
+}
+
 TEST_F(GPUPlanners, BatchedSpreadsFewArraysOverAllSMs) {
   auto getTile = [&](int64_t arrays) {
     Example example{"f32", {arrays, 9, 9, 9}, {1, 2, 3}};
@@ -76,7 +85,7 @@ TEST_F(GPUPlanners, BatchedSpreadsFewArraysOverAllSMs) {
 
 TEST_F(GPUPlanners, BatchedRanksByTheTimeOfMultiplyAdds) {
   // Loads of factors that fibres share count little where these take long.
-  Example example{"f64", {100000, 9, 9, 9}, {1, 2, 3}};
+  Example example{"f64", {100000, 10, 10, 10}, {1, 2, 3}};
   auto getFibres = [&](const char *machine) {
     FusedOp fused = build(example);
     return std::get<BatchedPlan>(

@@ -15,6 +15,9 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+/// Tiles that an SM has at once, at least: two stages of each of two CTAs.
+static constexpr int64_t kLeastTiles = 4;
+
 /// Threads of a tile with planes: one per plane, since planes take the most
 /// registers.
 static int64_t getPlaneThreads(const BatchedPlan &plan) {
@@ -64,8 +67,9 @@ static void chooseFibres(BatchedPlan &plan, const Problem &problem,
   };
   int64_t unit = plan.getTileUnit();
   int64_t itemBytes = plan.getInput().getItemPitch() * 16 / plan.chunk;
-  Range items = getRange(
-      "tile", {unit, std::max(unit, tiles.mostFibreBytes / itemBytes)});
+  Range items =
+      getRange("tile", {unit, std::max(unit, machine.sharedBytesPerSM /
+                                                 kLeastTiles / itemBytes)});
   Range threads = getRange("threads", {32, 256});
   Range fibres = getRange("fibres", {1, 8});
   std::optional<BatchedPlan> best;
