@@ -5,6 +5,7 @@ SPDX-License-Identifier: MIT
 
 import math
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -33,9 +34,10 @@ class Tuner:
                              f"'{options.tuned}'")
 
     def tune(self, case):
-        """Records of the case are in the file then, if it has a plan at all."""
+        """Records of the case are in the file then, if it has a plan at all. Returns how many plans
+        were measured for it: none where it had records before."""
         if not self.seconds:
-            return
+            return 0
         inputs = len(case.shapes) if case.beta else len(case.shapes) - 1
         specs = [f"random:{'x'.join(map(str, shape))}:{EIGHT_BITS.get(name, name)}:{number + 1}"
                  for number, (shape, name) in enumerate(zip(case.shapes[:inputs], case.types))]
@@ -54,6 +56,7 @@ class Tuner:
                 raise RuntimeError(f"kron-tune: did not end within {problem.timeout:g} s") from None
         if done.returncode:
             raise RuntimeError(f"kron-tune: {done.stderr.strip()}")
+        return sum(map(int, re.findall(r"^  (\d+) plans were measured", done.stdout, re.MULTILINE)))
 
 
 def summary(rows):
