@@ -19,6 +19,7 @@
 #include "RegionQuestions.h"
 #include "kron/Dialect/Kron/Transforms/Decompose.h"
 #include "kron/Dialect/Kron/Transforms/OrderUnitAxes.h"
+#include "kron/Machine/GPUSplits.h"
 #include "kron/Mapping/GPU/Resources.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -31,7 +32,7 @@ static constexpr int64_t kMostGrouped = 128;
 
 /// Groupings of as many multiply-adds that are asked about: plans take their
 /// time.
-static constexpr size_t kMostEqual = 6;
+static constexpr size_t kMostEqual = 3;
 
 namespace {
 /// How many neighbours each factor is the product of.
@@ -182,23 +183,23 @@ double GroupingChoice::getLeastSeconds(const Grouping &grouping) {
 /// those on padded copies.
 double GroupingChoice::getSeconds(const Grouping &grouping) {
   return ask(grouping, [&](FusedOp fused) {
-    FusionPlan plan =
-        planRegions(rewriter, fused, describeFusionChain(fused), machine,
-                    footprintBudget, allowsCublas);
+    FusionPlan plan = planRegions(rewriter, fused, describeFusionChain(fused),
+                                  machine, footprintBudget, allowsCublas);
     auto split = [&](FusedOp copy) {
       if (plan.regions.size() > 1)
         splitFusedOp(rewriter, copy, plan);
     };
     double seconds = llvm::sum_of(
         askPlanners(rewriter, fused, split, machine, allowsCublas));
-    std::optional<double> padded = estimatePadded(
-        rewriter, fused, machine, footprintBudget, allowsCublas);
+    std::optional<double> padded =
+        estimatePadded(rewriter, fused, machine, footprintBudget, allowsCublas);
     return padded ? std::min(seconds, *padded) : seconds;
   });
 }
 
 std::optional<Grouping> GroupingChoice::choose() {
-  double now = getSeconds(Grouping(sizes.size(), 1)), best = now;
+  double now = getSeconds(Grouping(sizes.size(), 1));
+  double best = now / getGPUSplits(machine).rows.groupedGainFactor;
   if (getLeastSeconds() >= best)
     return std::nullopt;
   std::vector<std::pair<double, Grouping>> groupings;
@@ -221,9 +222,8 @@ std::optional<Grouping> GroupingChoice::choose() {
     auto microseconds = [](double seconds) {
       return llvm::formatv("{0:f1} us", seconds * 1e6).str();
     };
-    remark::passed(
-        op.getLoc(),
-        remark::RemarkOpts::name("Grouped").category("kron-decompose"))
+    remark::passed(op.getLoc(), remark::RemarkOpts::name("Grouped").category(
+                                    "kron-decompose"))
         << std::to_string(sizes.size()) + " factors are multiplied to " +
                std::to_string(chosen->size()) + ": " + microseconds(best) +
                " instead of " + microseconds(now)

@@ -269,9 +269,8 @@ std::optional<double> kron::estimatePadded(RewriterBase &rewriter,
   auto padded = describePadded(fused, chain, /*padsResult=*/true);
   if (std::holds_alternative<std::string>(padded))
     return std::nullopt;
-  if (std::optional<FasterPadding> faster =
-          findFasterPadding(rewriter, fused, chain, machine, footprintBudget,
-                            allowsCublas))
+  if (std::optional<FasterPadding> faster = findFasterPadding(
+          rewriter, fused, chain, machine, footprintBudget, allowsCublas))
     return faster->seconds;
   return std::nullopt;
 }

@@ -67,8 +67,8 @@ static Value emitProduct(OpBuilder &builder, OpTy op, unsigned begin,
     SmallVector<unsigned> dims{index, count + index};
     if (op.getFactorTranspose(begin + index) != Transpose::N)
       std::swap(dims[0], dims[1]);
-    maps.push_back(AffineMap::getMultiDimMapWithTargets(rank, dims,
-                                                        builder.getContext()));
+    maps.push_back(
+        AffineMap::getMultiDimMapWithTargets(rank, dims, builder.getContext()));
   }
   maps.push_back(builder.getMultiDimIdentityMap(rank));
   auto axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
@@ -148,9 +148,8 @@ static ScaledOpInterface cloneGrouped(IRRewriter &rewriter, OpTy op,
                         /*onTensors=*/false);
   };
   auto onMemref = [&](Value array) -> Value {
-    return array && isOnTensors(array)
-               ? create(getShapedType(array).getShape())
-               : array;
+    return array && isOnTensors(array) ? create(getShapedType(array).getShape())
+                                       : array;
   };
   SmallVector<Value> factors;
   unsigned begin = 0;
