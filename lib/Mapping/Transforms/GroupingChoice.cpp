@@ -27,7 +27,7 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// The largest product of factors: of larger ones no kernel applies several.
+/// The largest product of factors: wgmma applies several of up to this size.
 static constexpr int64_t kMostGrouped = 128;
 
 /// Groupings of as many multiply-adds that are asked about: plans take their
@@ -198,6 +198,9 @@ double GroupingChoice::getSeconds(const Grouping &grouping) {
 }
 
 std::optional<Grouping> GroupingChoice::choose() {
+  // Matrix instructions multiply no more than twice as fast as others.
+  if (kron::getElementType(op.getInitValue()).isF64())
+    return std::nullopt;
   double now = getSeconds(Grouping(sizes.size(), 1));
   double best = now / getGPUSplits(machine).rows.groupedGainFactor;
   if (getLeastSeconds() >= best)
