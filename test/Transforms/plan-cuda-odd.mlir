@@ -25,8 +25,7 @@ func.func @pairs(%x: memref<50x6765202xf16>, %f: memref<50x50xf16>, %y: memref<5
 
 // -----
 
-// Verify that odd rows are not padded, copied as they lie for warpgroups, and not for mma.sync, which reads
-// single elements anyway.
+// Verify that odd rows are not padded, and copied as they lie; even ones, of which two elements come together, not.
 // CHECK-LABEL: func.func @rows(
 // CHECK:         kron.fused {{.*}}<kernel = wgmma, {{.*}}whole_copies = 1>
 func.func @rows(%x: memref<132651x2601xf16>, %f: memref<51x51xf16>, %y: memref<132651x2601xf16>) {
@@ -194,5 +193,26 @@ func.func @sparse_rows_f16(%x: memref<540x9901xf16>, %f: memref<3x120x90x2xf16>,
 func.func @full_ring(%x: memref<11815x6561xf32>, %f: memref<9x9xf32>, %y: memref<11815x6561xf32>) {
   kron.mkm ins(%x : memref<11815x6561xf32>) factors(T(%f), T(%f), T(%f), T(%f) : memref<9x9xf32>, memref<9x9xf32>, memref<9x9xf32>, memref<9x9xf32>)
     outs(%y : memref<11815x6561xf32>)
+  return
+}
+
+// -----
+
+// Verify that mma.sync copies odd rows as they lie, too; of three factors, whose results it stores one by one, in many
+// rows, warpgroups are faster.
+// CHECK-LABEL: func.func @two_factors(
+// CHECK:         kron.fused {{.*}}<kernel = mma, {{.*}}whole_copies = 1>
+func.func @two_factors(%x: memref<236686x169xf16>, %f: memref<13x13xf16>, %y: memref<236686x169xf16>) {
+  kron.mkm ins(%x : memref<236686x169xf16>) factors(%f, %f : memref<13x13xf16>, memref<13x13xf16>) outs(%y : memref<236686x169xf16>)
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @three_factors(
+// CHECK:         kron.fused {{.*}}<kernel = wgmma, {{.*}}whole_copies = 1>
+func.func @three_factors(%x: memref<6137x6859xf16>, %f: memref<19x19xf16>, %y: memref<6137x6859xf16>) {
+  kron.mkm ins(%x : memref<6137x6859xf16>) factors(%f, %f, %f : memref<19x19xf16>, memref<19x19xf16>, memref<19x19xf16>)
+    outs(%y : memref<6137x6859xf16>)
   return
 }

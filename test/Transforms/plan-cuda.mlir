@@ -446,3 +446,12 @@ func.func @mkm_16_4_transposed(%x: memref<65536x1024xf32>, %f: memref<16x16xf32>
   kron.mkm ins(T(%x) : memref<65536x1024xf32>) factors(%f, %f, %f, %f : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<1024x65536xf32>)
   return
 }
+
+// Verify that threads have the registers of three fibres of 9 elements, their results and a factor, which stays.
+// CHECK-LABEL: func.func @kmm_f64_9
+// CHECK:         kron.fused {{.*}}<kernel = ffma, {{.*}}threads = 224,
+func.func @kmm_f64_9(%x: memref<729x7290xf64>, %f: memref<9x9xf64>, %y: memref<729x7290xf64>) {
+  kron.kmm ins(%x : memref<729x7290xf64>) factors(%f, %f, %f : memref<9x9xf64>, memref<9x9xf64>, memref<9x9xf64>)
+    outs(%y : memref<729x7290xf64>) {plan = #kron.gpu_plan<kernel = ffma>}
+  return
+}

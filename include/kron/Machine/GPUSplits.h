@@ -113,6 +113,9 @@ struct RowSplits {
   /// The same of a chain on padded copies: estimates of chains on arrays as they
   /// lie are low by up to two fifths (docs/notes, 0182).
   double paddedGainFactor = 1.1;
+  /// The same of a chain whose neighbouring factors are multiplied with each
+  /// other: estimates of kernels scatter by a fifth (docs/notes, 0216).
+  double groupedGainFactor = 1.2;
 };
 
 /// Sums over the batch in pieces, which a second kernel adds up.

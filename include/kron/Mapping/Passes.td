@@ -112,6 +112,14 @@ def KronDecompose : Pass<"kron-decompose"> {
       NaN or an infinity spreads over no more results than before. Not so for f16
       either, whose range products of weights leave sooner than results do.
 
+    - With `target=cuda`, neighbouring factors of `kron.mkm` and `kron.kmm` of
+      known shapes become one, their Kronecker product, where that takes a sixth
+      less time by the cost model, kernels that compute products included: tensor
+      cores multiply by one of 81 x 81 in the time that memory takes. Products are
+      rounded once. Not so for f16, f64 and complex types, with `precision` `ieee`,
+      beside factors that are constant identities or vary over a batch, or with a
+      plan.
+
     The rewrites are those of the dialect, which know no machine; the pass
     chooses among them, and sizes of blocks and pieces, by what was measured of
     `target` and `chip`.
@@ -143,7 +151,7 @@ def KronDecompose : Pass<"kron-decompose"> {
     Option<"cublas", "cublas", "bool", /*default=*/"true",
            "Whether products may be calls of cuBLAS, for target=cuda">,
     Option<"multipliedFactors", "multiplied-factors", "int64_t", /*default=*/"0",
-           "So many neighbouring factors of a chain are multiplied with each other "
+           "So many neighbouring factors of a chain, or of a product, are multiplied with each other "
            "wherever they may be, for target=cuda; 0: what the cost model says">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",

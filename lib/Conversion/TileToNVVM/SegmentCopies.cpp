@@ -38,6 +38,7 @@ public:
 
   void copyChunks(bool lines);
   void copyElements();
+  int64_t getSpreadTogether(const SharedTile &to) const;
   void spread(const SharedTile &to);
   /// Stores what `source` has, times alpha.
   void store(const SharedTile &source, const KernelScale &alpha);
@@ -192,16 +193,54 @@ void SegmentBox::copyElements() {
   k.syncWarp();
 }
 
+/// How many neighbours along the innermost dimension, of elements of 2 bytes,
+/// are stored together in `to`, at a multiple of 4 bytes: two, if there is room
+/// for a zero behind an odd number of them.
+int64_t SegmentBox::getSpreadTogether(const SharedTile &to) const {
+  const TileLayout &layout = to.layout;
+  if (bytes != 2 || sizes.back() == 1 || layout.strides.back() != 1)
+    return 1;
+  for (TileLayout::Swizzle swizzle : layout.swizzles)
+    if (swizzle.from == 0 || swizzle.to == 0)
+      return 1;
+  int64_t room = llvm::alignTo(sizes.back(), 2);
+  for (unsigned dim = sizes.size() - 1; dim-- > 0;) {
+    if (sizes[dim] == 1)
+      continue;
+    if (layout.strides[dim] < room || layout.strides[dim] % 2 != 0)
+      return 1;
+    room = layout.strides[dim] * sizes[dim];
+  }
+  return 2;
+}
+
 void SegmentBox::spread(const SharedTile &to) {
+  int64_t together = getSpreadTogether(to);
+  SmallVector<int64_t> items(sizes);
+  items.back() = llvm::divideCeil(items.back(), together);
   auto order = llvm::to_vector(llvm::seq<unsigned>(0, sizes.size()));
-  TileSharing sharing(k, sizes, order, threads, lowering.getThreadOfGroup());
+  TileSharing sharing(k, items, order, threads, lowering.getThreadOfGroup());
   sharing.round();
   struct Element {
-    Value value, place, inTile;
+    SmallVector<Value, 2> values;
+    Value place, inTile;
   };
   SmallVector<Element> elements;
-  auto load = [&](ArrayRef<Int> position, ArrayRef<int64_t> offset,
+  auto store = [&] {
+    for (const Element &own : elements)
+      k.ifThen(own.inTile, [&] {
+        k.store(own.values.size() == 1 ? own.values.front()
+                                       : k.makeVector(own.values),
+                own.place);
+      });
+    elements.clear();
+  };
+  auto load = [&](ArrayRef<Int> item, ArrayRef<int64_t> itemOffset,
                   Value inTile) {
+    SmallVector<Int> position(item);
+    SmallVector<int64_t> offset(itemOffset);
+    position.back() = k.mul(position.back(), together);
+    offset.back() *= together;
     SmallVector<Int> outer;
     for (unsigned dim = 0; dim < segments.inner; ++dim)
       outer.push_back(k.add(position[dim], offset[dim]));
@@ -215,17 +254,22 @@ void SegmentBox::spread(const SharedTile &to) {
     }
     Int place =
         k.add(k.add(getPlace(segment), segment.shift), k.mul(behind, bytes));
-    Value value = k.orZero(inTile, from.type, [&] {
-      return k.load(from.type, k.offsetBytes(k.shared(place), known * bytes));
-    });
-    elements.push_back(
-        {value, to.getAddress(to.getOffset(position, 0), to.getIndex(offset)),
-         inTile});
-  };
-  auto store = [&] {
-    for (const Element &own : elements)
-      k.ifThen(own.inTile, [&] { k.store(own.value, own.place); });
-    elements.clear();
+    Element own{{},
+                to.getAddress(to.getOffset(position, 0), to.getIndex(offset)),
+                inTile};
+    for (int64_t index = 0; index < together; ++index) {
+      Value exists = inTile;
+      if (index > 0 && sizes.back() % together != 0)
+        exists = k.both(exists, k.less(k.add(position.back(), offset.back()),
+                                       sizes.back() - index));
+      own.values.push_back(k.orZero(exists, from.type, [&] {
+        return k.load(from.type,
+                      k.offsetBytes(k.shared(place), (known + index) * bytes));
+      }));
+    }
+    elements.push_back(own);
+    if (elements.size() == kElementsInFlight)
+      store();
   };
   sharing.forEach(kUnrolledElements, load, store);
 }

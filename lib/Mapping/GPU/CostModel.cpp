@@ -686,12 +686,22 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
 
 double kron::getRaggedSeconds(const Problem &region,
                               const GPUMachine &machine) {
-  // What odd factors cost is in accesses to shared memory; rows of results are
-  // whole segments.
-  if (!is16BitFloat(region.element) ||
-      (region.inner == 1 && !region.readsTranspose))
+  if (!is16BitFloat(region.element))
     return 0;
   const RaggedRates &rates = getGPURates(machine).ragged;
+  if (region.inner == 1 && !region.readsTranspose) {
+    // What the odd factors of a chain cost is in accesses to shared memory, and
+    // its results of a row are neighbours of a warp. Those of a further factor
+    // lie in many rows.
+    if (region.factors.size() < 3)
+      return 0;
+    double clocks = 0;
+    if (region.innermostInput % 2 != 0)
+      clocks += region.inputElements * rates.clocksPerSpread16Bit;
+    if (region.innermostOutput % 2 != 0)
+      clocks += region.outputElements * rates.clocksPerStore16Bit;
+    return GPUResources(machine).getClockSeconds(clocks);
+  }
   int64_t width = kSegmentChunkBytes / region.getElementBytes();
   bool isWhole = !region.readsTranspose && !region.readsColumns;
   // All that is inside of the contracted axes lies together.

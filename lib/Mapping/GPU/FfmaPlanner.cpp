@@ -22,6 +22,8 @@ static constexpr int64_t kSectorBytes = 32;
 /// and those of each item that may lie outside of the array.
 static constexpr int64_t kOtherRegisters = 24;
 static constexpr int64_t kItemRegisters = 8;
+/// What a thread can have.
+static constexpr int64_t kMostRegisters = 255;
 
 namespace {
 
@@ -41,6 +43,7 @@ private:
   bool fitsOnce() const;
   int64_t getWaste(int64_t threads) const;
   int64_t getNeededRegisters(int64_t values) const;
+  int64_t getBlockRegisters(const FfmaGroup &group) const;
   int64_t getRegisters(int64_t threads) const;
   void chooseThreads();
   int64_t getMostResident() const;
@@ -139,6 +142,19 @@ int64_t FfmaPlanner::getNeededRegisters(int64_t values) const {
   return (values + plan.accumulators) * bytes / 4 + kOtherRegisters;
 }
 
+/// The same where each of three fibres or more of `group` is a block of its
+/// own: what it loads of the factor stays for the next one, and results wait
+/// for all.
+int64_t FfmaPlanner::getBlockRegisters(const FfmaGroup &group) const {
+  int64_t batch = plan.getBatch(group, /*threads=*/1);
+  const FfmaAxis &axis = group.axes.back();
+  if (bytes != 8 || group.axes.size() > 1 || batch < 3 ||
+      2 * axis.sizeN <= plan.accumulators)
+    return 0;
+  int64_t values = batch * (axis.sizeK + axis.sizeN) + axis.sizeK * axis.sizeN;
+  return std::min(values * bytes / 4 + kOtherRegisters, kMostRegisters);
+}
+
 /// Registers that each of `threads` of an SM can have, whose warps are spread
 /// over four schedulers.
 int64_t FfmaPlanner::getRegisters(int64_t threads) const {
@@ -168,6 +184,9 @@ void FfmaPlanner::chooseThreads() {
   while (most > 128 && getRegisters(most) < getNeededRegisters(values))
     most -= 32;
   most = llvm::alignDown(most, 32);
+  for (const FfmaGroup &group : plan.groups)
+    while (most > 128 && getRegisters(most) < getBlockRegisters(group))
+      most -= 32;
   int64_t ideal = llvm::divideCeil(tileElements, values);
   ideal = std::clamp<int64_t>(llvm::alignTo(ideal, 32), 64, most);
   plan.threads = ideal;

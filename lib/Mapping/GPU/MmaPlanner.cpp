@@ -340,18 +340,22 @@ bool MmaPlanner::storesSingly() const {
   return plan.math == MmaMath::F64 && plan.dims.back().product;
 }
 
-/// Columns of 16 bits arrive as they lie where they would be loaded one by one
-/// otherwise, and leave through shared memory where they would be stored so: a
-/// lane has neighbours of many rows, unless these are shorter than what it has.
-/// If there is room for that.
+/// Elements of 16 bits arrive as they lie where they would be loaded one by one
+/// otherwise: of odd rows, or a row of odd columns. Columns of 16 bits leave
+/// through shared memory where they would be stored so: a lane has neighbours
+/// of many rows, unless these are shorter than what it has. If there is room
+/// for that.
 std::optional<std::string> MmaPlanner::run(int64_t columns) {
   int64_t inner = region.numColumns, unit = kSegmentChunkBytes / 2;
   auto isOfColumns = [&](Type type) {
     return region.hasColumns && getElementBytes(type) == 2 &&
            !ShapedType::isDynamic(inner);
   };
+  int64_t together = region.hasColumns ? inner : region.axes.back().sizeK;
+  bool isOdd = !region.turnsRows && !ShapedType::isDynamic(together) &&
+               together % 2 != 0;
   bool whole =
-      choose("whole_copies", isOfColumns(region.inputType) && inner % 2 != 0);
+      choose("whole_copies", isOdd && getElementBytes(region.inputType) == 2);
   bool shared = choose("shared_store", isOfColumns(region.outputType) &&
                                            inner > unit && inner % unit != 0);
   std::optional<std::string> reason = run(columns, whole, shared);

@@ -31,10 +31,7 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Whether values of `type` have a range that products of weights do not leave
-/// where those with X stay in it. That of f16 is too narrow: weights of few
-/// thousandths are common.
-static bool hasWideRange(Type type) {
+bool kron::hasWideRange(Type type) {
   return type.isF32() || type.isF64() || type.isBF16();
 }
 

@@ -14,6 +14,11 @@
 
 namespace mlir::kron {
 
+/// Whether values of `type` have a range that products of weights do not leave
+/// where those with X stay in it. That of f16 is too narrow: weights of few
+/// thousandths are common.
+bool hasWideRange(Type type);
+
 /// Multiplies neighbouring factors of chains of kron.ksmm in `root`, on tensors
 /// of known shapes, with each other where that and one product with the rows
 /// takes less time by the cost model than the rows one factor after the other.

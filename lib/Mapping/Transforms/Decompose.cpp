@@ -15,6 +15,7 @@
 #include "ArrangeSparse.h"
 #include "Associate.h"
 #include "GradientForms.h"
+#include "GroupingChoice.h"
 #include "SparseChoices.h"
 #include "kron/Mapping/Passes.h"
 #include "kron/Plan/GPU/SparseGradPlan.h"
@@ -147,8 +148,9 @@ void KronDecomposePass::runOnOperation() {
   }
   IRRewriter rewriter(&getContext());
   splits = std::nullopt;
+  FailureOr<GPUMachine> machine = failure();
   if (target == "cuda") {
-    FailureOr<GPUMachine> machine = getGPUMachine(getOperation(), chip);
+    machine = getGPUMachine(getOperation(), chip);
     if (failed(machine))
       return signalPassFailure();
     splits = getGPUSplits(*machine);
@@ -160,7 +162,11 @@ void KronDecomposePass::runOnOperation() {
     if (!isa<ModeProductOp>(op.getOperation()))
       ops.push_back(op);
   });
-  for (ScaledOpInterface op : ops)
-    if (hasKnownShapes(op))
-      decompose(rewriter, op);
+  for (ScaledOpInterface op : ops) {
+    if (!hasKnownShapes(op))
+      continue;
+    if (splits)
+      groupWhereFaster(rewriter, op, *machine, cublas, multipliedFactors);
+    decompose(rewriter, op);
+  }
 }

@@ -537,16 +537,6 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
     return success();
   }
 
-  /// Whether planners know how much there is to do, and what it takes: for
-  /// several factors of IEEE products, which are the general kernel's, they
-  /// name 1.6 times what these take, and for single ones what calls of cuBLAS
-  /// do.
-  static bool haveTimes(const FusionChain &chain) {
-    return chain.precision != Precision::Ieee &&
-           llvm::none_of(chain.inputShape, ShapedType::isDynamic) &&
-           llvm::none_of(chain.outputShape, ShapedType::isDynamic);
-  }
-
   static LogicalResult splitRegions(IRRewriter &rewriter, FusedOp fused,
                                     const GPUMachine &machine, int64_t budget,
                                     bool allowsCublas) {
@@ -569,16 +559,7 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
         return failure();
       plan = std::move(*given);
     } else {
-      GPUPlanAttr kernel = getGPUPlanAttr(fused);
-      bool isGiven = kernel && kernel.getKernel() != GPUKernel::Auto &&
-                     kernel.getKernel() != GPUKernel::Cublas;
-      bool calls = allowsCublas && !isGiven;
-      auto ask = [&](ArrayRef<unsigned> previous, ArrayRef<unsigned> current) {
-        return askPlanners(rewriter, fused, previous, current, machine, calls);
-      };
-      bool isAsked = !kernel && isSplittable(fused) && haveTimes(chain);
-      plan = planFusion(chain, machine, budget, calls,
-                        isAsked ? AskRegion(ask) : AskRegion());
+      plan = planRegions(rewriter, fused, chain, machine, budget, allowsCublas);
     }
     explainRegions(fused, chain, plan, budget, machine);
     if (plan.regions.size() > 1 && isSplittable(fused))

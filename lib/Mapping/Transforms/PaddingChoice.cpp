@@ -213,9 +213,17 @@ static double askPlanners(RewriterBase &rewriter, FusedOp fused,
       askPlanners(rewriter, fused, split, machine, allowsCublas));
 }
 
+namespace {
+/// A padding, and the seconds that it takes, copies included.
+struct FasterPadding {
+  InnermostPadding padding;
+  double seconds;
+};
+} // namespace
+
 /// The padding with which `fused` takes less time than as it lies, if there is
 /// any: of all arrays, or of the input alone.
-static std::optional<InnermostPadding>
+static std::optional<FasterPadding>
 findFasterPadding(RewriterBase &rewriter, FusedOp fused,
                   const FusionChain &chain, const GPUMachine &machine,
                   int64_t footprintBudget, bool allowsCublas) {
@@ -225,7 +233,7 @@ findFasterPadding(RewriterBase &rewriter, FusedOp fused,
   };
   double gain = getGPUSplits(machine).rows.paddedGainFactor;
   double best = getSeconds(nullptr) / gain;
-  std::optional<InnermostPadding> faster;
+  std::optional<FasterPadding> faster;
   for (bool padsResult : {true, false}) {
     auto described = describePadded(fused, chain, padsResult);
     auto *padded = std::get_if<PaddedChain>(&described);
@@ -246,10 +254,25 @@ findFasterPadding(RewriterBase &rewriter, FusedOp fused,
       seconds += getSeconds(&padded->padding);
     if (seconds < best) {
       best = seconds;
-      faster = padded->padding;
+      faster = FasterPadding{padded->padding, seconds};
     }
   }
   return faster;
+}
+
+std::optional<double> kron::estimatePadded(RewriterBase &rewriter,
+                                           FusedOp fused,
+                                           const GPUMachine &machine,
+                                           int64_t footprintBudget,
+                                           bool allowsCublas) {
+  FusionChain chain = describeFusionChain(fused);
+  auto padded = describePadded(fused, chain, /*padsResult=*/true);
+  if (std::holds_alternative<std::string>(padded))
+    return std::nullopt;
+  if (std::optional<FasterPadding> faster = findFasterPadding(
+          rewriter, fused, chain, machine, footprintBudget, allowsCublas))
+    return faster->seconds;
+  return std::nullopt;
 }
 
 FailureOr<FusedOp> kron::padWhereFaster(RewriterBase &rewriter, FusedOp fused,
@@ -278,13 +301,15 @@ FailureOr<FusedOp> kron::padWhereFaster(RewriterBase &rewriter, FusedOp fused,
   }
   std::optional<InnermostPadding> padding =
       std::get<PaddedChain>(padded).padding;
-  if (!isSaid)
-    padding = isFollowed(fused)
-                  ? std::nullopt
-                  : findFasterPadding(rewriter, fused, chain, machine,
-                                      footprintBudget, allowsCublas);
-  if (!padding)
-    return fused;
+  if (!isSaid) {
+    std::optional<FasterPadding> faster;
+    if (!isFollowed(fused))
+      faster = findFasterPadding(rewriter, fused, chain, machine,
+                                 footprintBudget, allowsCublas);
+    if (!faster)
+      return fused;
+    padding = faster->padding;
+  }
   remark::analysis(fused.getLoc(),
                    remark::RemarkOpts::name("Padded").category("kron-fuse"))
       << "rows of copies start at multiples of 16 bytes"

@@ -21,6 +21,13 @@ FailureOr<FusedOp> padWhereFaster(RewriterBase &rewriter, FusedOp fused,
                                   const GPUMachine &machine,
                                   int64_t footprintBudget, bool allowsCublas);
 
+/// Seconds of `fused`, which has no plan, on copies with padded rows, these
+/// included; none unless that takes less time than as it lies.
+std::optional<double> estimatePadded(RewriterBase &rewriter, FusedOp fused,
+                                     const GPUMachine &machine,
+                                     int64_t footprintBudget,
+                                     bool allowsCublas);
+
 } // namespace mlir::kron
 
 #endif // KRON_LIB_MAPPING_TRANSFORMS_PADDINGCHOICE_H

@@ -63,3 +63,29 @@ double kron::askPlanners(RewriterBase &rewriter, FusedOp fused,
   };
   return askPlanners(rewriter, fused, split, machine, allowsCublas)[asked];
 }
+
+/// Whether planners know how much there is to do, and what it takes: for
+/// several factors of IEEE products, which are the general kernel's, they
+/// name 1.6 times what these take, and for single ones what calls of cuBLAS
+/// do.
+static bool haveTimes(const FusionChain &chain) {
+  return chain.precision != Precision::Ieee &&
+         llvm::none_of(chain.inputShape, ShapedType::isDynamic) &&
+         llvm::none_of(chain.outputShape, ShapedType::isDynamic);
+}
+
+FusionPlan kron::planRegions(RewriterBase &rewriter, FusedOp fused,
+                             const FusionChain &chain,
+                             const GPUMachine &machine, int64_t footprintBudget,
+                             bool allowsCublas) {
+  GPUPlanAttr kernel = getGPUPlanAttr(fused);
+  bool isGiven = kernel && kernel.getKernel() != GPUKernel::Auto &&
+                 kernel.getKernel() != GPUKernel::Cublas;
+  bool calls = allowsCublas && !isGiven;
+  auto ask = [&](ArrayRef<unsigned> previous, ArrayRef<unsigned> current) {
+    return askPlanners(rewriter, fused, previous, current, machine, calls);
+  };
+  bool isAsked = !kernel && isSplittable(fused) && haveTimes(chain);
+  return planFusion(chain, machine, footprintBudget, calls,
+                    isAsked ? AskRegion(ask) : AskRegion());
+}

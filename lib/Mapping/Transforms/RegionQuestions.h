@@ -29,6 +29,12 @@ double askPlanners(RewriterBase &rewriter, FusedOp fused,
                    ArrayRef<unsigned> previous, ArrayRef<unsigned> current,
                    const GPUMachine &machine, bool allowsCublas);
 
+/// The fused regions of `fused`, which is `chain`, that take the least time, as
+/// `planFusion` finds them: planners are asked unless a plan is given.
+FusionPlan planRegions(RewriterBase &rewriter, FusedOp fused,
+                       const FusionChain &chain, const GPUMachine &machine,
+                       int64_t footprintBudget, bool allowsCublas);
+
 } // namespace mlir::kron
 
 #endif // KRON_LIB_MAPPING_TRANSFORMS_REGIONQUESTIONS_H

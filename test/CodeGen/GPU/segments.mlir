@@ -3,7 +3,7 @@
 
 // Verify that a tile of 16 rows of 17 elements is copied by 16 bytes, from the multiple of these in front of it
 // on and no further than it goes; element by element where the array is not aligned, which is tested once; that
-// its elements are put in order; and that sums leave as pairs, and alone in front of these and behind them.
+// two neighbours are put in order by one store, a zero behind the last one of a row; and that sums leave as pairs, and alone in front of these and behind them.
 // CHECK-LABEL: llvm.func @segments_0(
 // CHECK:         %[[ALIGNED:.*]] = arith.cmpi eq
 // CHECK:         scf.if %[[ALIGNED]] {
@@ -18,7 +18,11 @@
 // CHECK:           nvvm.cp.async.wait.group 0
 // CHECK:           nvvm.barrier
 // CHECK:           llvm.load %{{.*}} : !llvm.ptr<3> -> f16
-// CHECK:           llvm.store %{{.*}} : f16, !llvm.ptr<3>
+// CHECK:           arith.cmpi slt, %{{.*}}, %c16_i32
+// CHECK:           scf.if %{{.*}} -> (f16) {
+// CHECK:             llvm.load %{{.*}} : !llvm.ptr<3> -> f16
+// CHECK:           } else {
+// CHECK:           llvm.store %{{.*}} {alignment = 4 : i64} : vector<2xf16>, !llvm.ptr<3>
 // CHECK:           nvvm.barrier
 // CHECK:           mma.sync
 // CHECK:           nvvm.barrier

@@ -34,6 +34,18 @@ struct ProductForm {
 void decomposeProduct(IRRewriter &rewriter, ScaledOpInterface op,
                       const ProductForm &form);
 
+/// Replaces the factors of `op`, a kron.mkm or kron.kmm whose factors are
+/// matrices of known real sizes, by fewer ones: `counts` says how many
+/// neighbours each is the Kronecker product of.
+void groupFactors(IRRewriter &rewriter, ScaledOpInterface op,
+                  ArrayRef<unsigned> counts);
+
+/// The same of a copy in front of `op`, on memrefs, and with products that
+/// nobody computes: for questions about it.
+ScaledOpInterface cloneGroupedOnMemrefs(IRRewriter &rewriter,
+                                        ScaledOpInterface op,
+                                        ArrayRef<unsigned> counts);
+
 /// Replaces `op` by mode products that apply its other factors and a
 /// kron.ksmm_grad over everything but one axis, which is returned. A constant
 /// alpha of 0, or an array without elements, needs neither: null.
