@@ -191,14 +191,13 @@ static Candidate evaluate(const Planner &planner, FusedOp fused,
         });
   candidate.time = estimateTime(planner.family, problem, tiling, machine);
   // Numbers of rows that a launch knows alone are nominal in other ways there.
-  if (planner.kernel == GPUKernel::Sparse && !problem.hasDynamicSize)
-    if (auto seconds = estimateSparseTiles(
-            fused, std::get<SmallVector<GPUPlanAttr>>(candidate.plans).back(),
-            machine);
-        seconds && *seconds > candidate.time.total) {
-      candidate.time.shared += *seconds - candidate.time.total;
-      candidate.time.total = *seconds;
-    }
+  if (planner.kernel == GPUKernel::Sparse && !problem.hasDynamicSize) {
+    double seconds = estimateSparseTiles(
+        fused, std::get<SmallVector<GPUPlanAttr>>(candidate.plans).back(),
+        candidate.time.total, machine);
+    candidate.time.shared += seconds - candidate.time.total;
+    candidate.time.total = seconds;
+  }
   if (planner.family == GPUKernel::Mma)
     if (auto time = estimateSmallGroups(fused, problem, machine))
       candidate.time = *time;
