@@ -20,6 +20,7 @@ func.func @apart(%x: memref<243100x116xbf16>, %w: memref<11x63x260x85xbf16>, %y:
 // -----
 
 // Verify the same on tensors, of f64.
+// REMARK: Copied
 // CHECK-LABEL: func @tensors
 // CHECK:         %[[EMPTY:.*]] = tensor.empty() : tensor<2x107x157x140xf64>
 // CHECK:         %[[COPY:.*]] = linalg.transpose ins(%{{.*}} : tensor<2x157x140x107xf64>) outs(%[[EMPTY]] : {{.*}}) permutation = [0, 3, 1, 2]

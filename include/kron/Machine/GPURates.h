@@ -273,7 +273,7 @@ struct SparseRates {
   double clocksPerChunk = 2;
   /// Clocks of an SM for an asynchronous copy of an element of a factor whose
   /// neighbours are apart in memory (docs/notes/0217).
-  double clocksPerApartCopy = 3.8;
+  double clocksPerApartCopy = 3;
   /// K, and tiles of each warp group, from which on putting pairs of a factor
   /// of 16-bit values in order is worth it.
   int64_t leastPairedK = 128, leastPairedTiles = 4;

@@ -101,8 +101,8 @@ struct RowSplits {
   double inputs16Bit = 750e3, results16Bit = 250e3, transposed16Bit = 425e3;
   double inputsF32 = 450e3, resultsF32 = 210e3, transposedF32 = 210e3;
   double multiplyAdds16Bit = 165e6, multiplyAddsF32 = 25e6;
-  /// Results per microsecond where a chunk has room for all d: warps store 32
-  /// results of them side by side, .094 parts of sectors each. Weights that are
+  /// Results per microsecond where a chunk has room for all d of two positions:
+  /// warps store 32 results of all side by side, .094 parts of sectors each. Weights that are
   /// read one by one since their segments fill no chunks, and those that a
   /// transposed product reads apart, or copies (docs/notes/0217).
   double joinedResults = 570e3;

@@ -219,7 +219,7 @@ double kron::estimateRaggedSeconds(GPUKernel kernel, FusedOp fused,
     return seconds + GPUResources(machine).getClockSeconds(clocks);
   }
   if (bytes == 4 && problem.inner == 1 && factor.sizeK >= rates.leastK &&
-      !(readsWhole && storesWhole))
+      !isSparse && !(readsWhole && storesWhole))
     seconds *= rates.f32Factor;
   if (problem.inner > 1 && problem.inner * bytes < 128 && !isSparse)
     seconds *= rates.columnsFactor;

@@ -243,6 +243,24 @@ static Candidate *getFastest(MutableArrayRef<Candidate> candidates) {
   return best;
 }
 
+/// The same, but for `sparse` in the place of `wgmma` where arrays of f32 start
+/// anywhere: estimates of `sparse` alone have what that costs.
+static Candidate *chooseCandidate(MutableArrayRef<Candidate> candidates,
+                                  FusedOp fused, const Problem &problem,
+                                  const GPUMachine &machine) {
+  Candidate *best = getFastest(candidates);
+  if (!best || best->planner.kernel != GPUKernel::Wgmma ||
+      !problem.element.isF32() || problem.factors.size() != 1)
+    return best;
+  double ragged = estimateRaggedSeconds(GPUKernel::Wgmma, fused, problem,
+                                        best->time.total, machine);
+  for (Candidate &candidate : candidates)
+    if (candidate.planner.kernel == GPUKernel::Sparse &&
+        !candidate.getReason() && candidate.time.total < ragged)
+      return &candidate;
+  return best;
+}
+
 /// What `time` is made of for the most part.
 static StringRef getBound(const KernelTime &time) {
   if (time.memory >= time.arithmetic + time.shared)
@@ -394,7 +412,7 @@ LogicalResult kron::planForGPU(FusedOp fused, ArrayRef<QuantizeOp> quantizes,
   for (const Planner &planner : getAllowedPlanners(fused))
     candidates.push_back(
         evaluate(planner, fused, problem, machine, candidates));
-  Candidate *chosen = getFastest(candidates);
+  Candidate *chosen = chooseCandidate(candidates, fused, problem, machine);
   if (!chosen) {
     InFlightDiagnostic error = fused.emitOpError("has no GPU kernel");
     if (given && given.getKernel() != GPUKernel::Auto)
@@ -445,7 +463,7 @@ std::optional<KernelTime> kron::estimateRegion(FusedOp fused,
   for (const Planner &planner : getAllowedPlanners(fused))
     candidates.push_back(
         evaluate(planner, fused, problem, machine, candidates));
-  Candidate *fastest = getFastest(candidates);
+  Candidate *fastest = chooseCandidate(candidates, fused, problem, machine);
   return fastest ? std::optional(fastest->time) : std::nullopt;
 }
 

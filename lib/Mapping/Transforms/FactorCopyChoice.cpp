@@ -76,18 +76,20 @@ void kron::copyFactorWhereFaster(RewriterBase &rewriter, FusedOp fused,
                                  const GPUMachine &machine, bool allowsCublas) {
   if (!mayCopyFactor(fused))
     return;
-  auto getSeconds = [&](llvm::function_ref<void(FusedOp)> change) {
-    return llvm::sum_of(
-        askPlanners(rewriter, fused, change, machine, allowsCublas));
+  auto getSeconds = [&](llvm::function_ref<void(FusedOp)> change,
+                        bool mayCall) {
+    return llvm::sum_of(askPlanners(rewriter, fused, change, machine, mayCall));
   };
   double gain = getGPUSplits(machine).rows.paddedGainFactor;
   double copySeconds = getFactorCopySeconds(fused, machine);
-  double asItLies = getSeconds([](FusedOp) {}) / gain;
-  // Plans take their time.
-  if (copySeconds >= asItLies || copySeconds + getSeconds([&](FusedOp asked) {
-                                   copyFactor(rewriter, asked);
-                                 }) >=
-                                     asItLies)
+  double asItLies = getSeconds([](FusedOp) {}, allowsCublas) / gain;
+  // Plans take their time. Calls for groups of a copy are often slower than
+  // they are estimated.
+  if (copySeconds >= asItLies ||
+      copySeconds +
+              getSeconds([&](FusedOp asked) { copyFactor(rewriter, asked); },
+                         /*mayCall=*/false) >=
+          asItLies)
     return;
   remark::analysis(fused.getLoc(),
                    remark::RemarkOpts::name("Copied").category("kron-fuse"))

@@ -208,8 +208,8 @@ static double askPlanners(RewriterBase &rewriter, FusedOp fused,
         copyFactor(rewriter, asked);
       }
     };
-    double seconds = llvm::sum_of(
-        askPlanners(rewriter, fused, split, machine, allowsCublas));
+    double seconds = llvm::sum_of(askPlanners(rewriter, fused, split, machine,
+                                              allowsCublas && !copiesFactor));
     return seconds + copySeconds;
   };
   double seconds = getSeconds(/*copiesFactor=*/false);

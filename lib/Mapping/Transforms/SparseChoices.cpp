@@ -288,9 +288,9 @@ static bool hasRaggedSegments(KsmmOp op, const GPUSplits &splits) {
     asTheyLie += llvm::divideCeil(b, rates.tileResults) * inputs /
                  (isF32 ? rates.inputsF32 : rates.inputs16Bit);
   if (!hasWholeSegments(b, d, access))
-    asTheyLie += results / (d < access ? rates.joinedResults
-                            : isF32    ? rates.resultsF32
-                                       : rates.results16Bit);
+    asTheyLie += results / (2 * d <= access ? rates.joinedResults
+                            : isF32         ? rates.resultsF32
+                                            : rates.results16Bit);
   if (asTheyLie == 0)
     return false;
   double weights = a * b * c * d;
