@@ -36,3 +36,14 @@ func.func @groups(%x: memref<200x31311xf32>, %w: memref<63x422x497x1xf32>, %y: m
   kron.ksmm ins(%x : memref<200x31311xf32>) weights(%w : memref<63x422x497x1xf32>) outs(%y : memref<200x26586xf32>)
   return
 }
+
+// -----
+
+// Verify that estimates of wgmma on rows of f32 that start anywhere, which lack what single copies
+// cost, are not compared with those of sparse as they are, nor cuBLAS with the former alone.
+// CHECK-LABEL: func.func @odd_sums(
+// CHECK:         kron.fused {{.*}}attributes {plan = #kron.gpu_plan<kernel = sparse,
+func.func @odd_sums(%x: memref<16864x103xf32>, %f: memref<103x181xf32>, %y: memref<16864x181xf32>) {
+  kron.mkm ins(%x : memref<16864x103xf32>) factors(%f : memref<103x181xf32>) outs(%y : memref<16864x181xf32>)
+  return
+}
