@@ -122,3 +122,19 @@ func.func @hidden(%x: memref<2217x?xbf16>, %w: memref<113x123x31x5xbf16>, %y: me
   kron.ksmm ins(%x : memref<2217x?xbf16>) weights(%w : memref<113x123x31x5xbf16>) outs(%y : memref<2217x69495xbf16>)
   return
 }
+
+// Two columns of a group, of rows that start anywhere, are stored side by side where they lie.
+// CHECK-LABEL: func.func @joined_columns(
+// CHECK-NOT: linalg.transpose
+func.func @joined_columns(%x: memref<21115x988xbf16>, %w: memref<38x495x13x2xbf16>, %y: memref<21115x37620xbf16>) {
+  kron.ksmm ins(%x : memref<21115x988xbf16>) weights(%w : memref<38x495x13x2xbf16>) outs(%y : memref<21115x37620xbf16>)
+  return
+}
+
+// Weights take longer than few rows do, with the batch last.
+// CHECK-LABEL: func.func @few_rows(
+// CHECK-NOT: linalg.transpose
+func.func @few_rows(%x: memref<64x29232xbf16>, %w: memref<63x276x16x29xbf16>, %y: memref<64x504252xbf16>) {
+  kron.ksmm ins(%x : memref<64x29232xbf16>) weights(%w : memref<63x276x16x29xbf16>) outs(%y : memref<64x504252xbf16>)
+  return
+}

@@ -241,6 +241,9 @@ FIXED = (
     # Rows that are transposed, since elements of a product lie in no multiples of 16 bytes.
     _fixed_ksmm("f16", (2, 200, 4, 29), 1205),
     _fixed_ksmm("f32", (2, 100, 80, 33), 2003),
+    # Factors that lie apart, of which a copy is read, of rows of any number.
+    _fixed_ksmm("f64", (2, 157, 140, 107), 66, "batch_last"),
+    _fixed_ksmm("bf16", (11, 63, 260, 85), 116, "batch_last"),
     # Copies by 16 bytes wherever rows start: of data, and of the factor, too.
     *(_fixed_ksmm(name, pattern, rows) | dict(attributes=[f"plan = #kron.gpu_plan<kernel = sparse, {plan}>"])
       for name, pattern, rows, plan in (("f16", (2, 45, 40, 10), 300, "whole_copies = 1, keeps_factor = 1"),

@@ -137,6 +137,7 @@ TEST_F(GPUPlanners, CublasHasToBeatRaggedKernels) {
       {GPUKernel::Mma, {"f16", {1000, 64}, {1}, {63}}},
       {GPUKernel::Sparse, {"f16", {63, 1001}, {0}}},
       {GPUKernel::Sparse, {"f64", {1000, 64, 10}, {1}}},
+      {GPUKernel::Sparse, {"f32", {1000, 65}, {1}}},
       {GPUKernel::Mma, {"f64", {1000, 65}, {1}}},
       {GPUKernel::Mma, {"complex<f64>", {1000, 63}, {1}}},
       {GPUKernel::Sparse, {"f16", {1000, 4, 63}, {2}, {63}, {1}}}};
@@ -145,7 +146,7 @@ TEST_F(GPUPlanners, CublasHasToBeatRaggedKernels) {
     EXPECT_EQ(getSeconds(kernel, example), 1e-6);
   }
   const std::pair<GPUKernel, Example> ragged[] = {
-      {GPUKernel::Sparse, {"f32", {1000, 65}, {1}}},
+      {GPUKernel::Wgmma, {"f32", {1000, 65}, {1}}},
       {GPUKernel::Mma, {"f64", {1000, 64, 10}, {1}}}};
   for (const auto &[kernel, example] : ragged) {
     SCOPED_TRACE(getName(example));

@@ -151,7 +151,8 @@ struct SparseEstimateRates {
 /// Products of cuBLAS 13 on an H200.
 struct CublasRates {
   /// Of the best instruction's rate, and of that where rows of elements for
-  /// tensor cores of 16 bits or TF32 are not multiples of 16 bytes.
+  /// tensor cores of 16 bits or TF32, of operands or results, are not multiples
+  /// of 16 bytes.
   double issueShare = 0.8, unalignedShare = 0.22;
   /// The same of rows of f64 that are sums, and of those that are not multiples
   /// of 16 bytes (docs/notes/0211).
@@ -270,6 +271,9 @@ struct SparseRates {
   /// Clocks of an SM for making a chunk of 16 bytes of what whole copies
   /// brought: of f32 single copies are as fast (docs/notes, 0172).
   double clocksPerChunk = 2;
+  /// Clocks of an SM for an asynchronous copy of an element of a factor whose
+  /// neighbours are apart in memory (docs/notes/0217).
+  double clocksPerApartCopy = 3;
   /// K, and tiles of each warp group, from which on putting pairs of a factor
   /// of 16-bit values in order is worth it.
   int64_t leastPairedK = 128, leastPairedTiles = 4;

@@ -101,17 +101,26 @@ struct RowSplits {
   double inputs16Bit = 750e3, results16Bit = 250e3, transposed16Bit = 425e3;
   double inputsF32 = 450e3, resultsF32 = 210e3, transposedF32 = 210e3;
   double multiplyAdds16Bit = 165e6, multiplyAddsF32 = 25e6;
+  /// Results per microsecond where a chunk has room for all d of two positions:
+  /// warps store 32 results of all side by side, .094 parts of sectors each. Weights that are
+  /// read one by one since their segments fill no chunks, and those that a
+  /// transposed product reads apart, or copies (docs/notes/0217).
+  double joinedResults = 570e3;
+  double weights16Bit = 220e3, weightsF32 = 390e3, copiedWeights = 400e3;
   /// Elements of X and of results per microsecond of kernels that load both
   /// operands from memory to registers, wherever segments start, and
   /// multiply-adds of these (docs/notes/0183).
   double direct16Bit = 1200e3, directF32 = 750e3, directMultiplyAdds = 6e6;
   int64_t tileResults = 64;
   double launchMicroseconds = 10;
+  /// Elements of the squares of a transposing copy per microsecond
+  /// (docs/notes/0217).
+  double squares16Bit = 850e3, squares = 600e3;
   /// How much less the copies have to take, and the fewest rows of a block.
   double gainFactor = 1.2;
   int64_t fewestRaggedRows = 1024;
-  /// The same of a chain on padded copies: estimates of chains on arrays as they
-  /// lie are low by up to two fifths (docs/notes, 0182).
+  /// The same of a chain on padded copies: estimates of chains on arrays as
+  /// they lie are low by up to two fifths (docs/notes, 0182).
   double paddedGainFactor = 1.1;
   /// The same of a chain whose neighbouring factors are multiplied with each
   /// other: estimates of kernels scatter by a fifth (docs/notes, 0216).

@@ -328,11 +328,13 @@ linalg::FillOp kron::findZeros(linalg::LinalgOp op) {
     found = getPaddedCopy(copy);
   if (!found || found->cuts)
     return nullptr;
-  // Nothing else knows the array before.
+  // Nothing else knows the array before. Plans of a dispatch use it within
+  // branches.
   linalg::FillOp fill;
   Operation *view = copy.getOutputs().front().getDefiningOp();
   auto isLater = [&](Operation *user) {
-    return user->getBlock() == op->getBlock() && !user->isBeforeInBlock(op);
+    Operation *inBlock = op->getBlock()->findAncestorOpInBlock(*user);
+    return inBlock && !inBlock->isBeforeInBlock(op);
   };
   for (Operation *user : found->padded->getUsers()) {
     if (user == view || isLater(user))

@@ -65,8 +65,9 @@ static int64_t getSegment(const Problem &problem) {
   return std::max<int64_t>(16 / problem.getElementBytes(), 1);
 }
 
-/// The share of an instruction's rate with segments that start at multiples of
-/// 16 bytes, or do not.
+/// The share of an instruction's rate with segments, of all arrays, that start
+/// at multiples of 16 bytes, or do not: those of results alone have other
+/// kernels, too.
 static double getIssueShare(const Problem &problem, bool hasWholeSegments,
                             const CublasRates &rates) {
   bool sumsRows = problem.inner == 1 && !problem.readsTranspose;
@@ -109,7 +110,7 @@ static KernelTime estimateProduct(const Problem &problem,
 }
 
 /// How much longer results of `fused` take that do not begin where stores of
-/// its kernels do.
+/// its fastest kernels do.
 static double getStoreFactor(FusedOp fused, const Problem &problem,
                              const CublasRates &rates) {
   const ProblemFactor &factor = problem.factors.front();
@@ -154,8 +155,11 @@ KernelTime kron::estimateCublasTime(FusedOp fused, const Problem &problem,
   bool readsSegments =
       hasWholeSegments(fused.getInputs().front(), segment) &&
       hasWholeSegments(fused.getOperandOf(product.getFactor()), segment);
-  KernelTime time = estimateProduct(problem, machine, batch, factors, rows,
-                                    factor.sizeK, factor.sizeN, readsSegments);
+  bool storesSegments =
+      isWide(problem) || hasWholeSegments(fused.getInit(), segment);
+  KernelTime time =
+      estimateProduct(problem, machine, batch, factors, rows, factor.sizeK,
+                      factor.sizeN, readsSegments && storesSegments);
   if (!isWide(problem))
     time.total *= getStoreFactor(fused, problem, rates);
   addCall(time, problem, rates);
@@ -179,11 +183,12 @@ double kron::estimateCublasSeconds(const Problem &problem,
   auto isWhole = [&](int64_t innermost) {
     return innermost < 0 || innermost % segment == 0;
   };
-  KernelTime time =
-      estimateProduct(problem, machine, positions / rows, /*factors=*/1, rows,
-                      factor.sizeK, factor.sizeN,
-                      isWhole(problem.innermostInput) &&
-                          isWhole(isLast ? factor.sizeN : factor.sizeK));
+  KernelTime time = estimateProduct(
+      problem, machine, positions / rows, /*factors=*/1, rows, factor.sizeK,
+      factor.sizeN,
+      isWhole(problem.innermostInput) &&
+          isWhole(isLast ? factor.sizeN : factor.sizeK) &&
+          (isWide(problem) || isWhole(problem.innermostOutput)));
   if (!isWide(problem) && !isWhole(problem.innermostOutput))
     time.total *= rates.unalignedStoreFactor;
   addCall(time, problem, rates);
@@ -214,7 +219,7 @@ double kron::estimateRaggedSeconds(GPUKernel kernel, FusedOp fused,
     return seconds + GPUResources(machine).getClockSeconds(clocks);
   }
   if (bytes == 4 && problem.inner == 1 && factor.sizeK >= rates.leastK &&
-      !(readsWhole && storesWhole))
+      !isSparse && !(readsWhole && storesWhole))
     seconds *= rates.f32Factor;
   if (problem.inner > 1 && problem.inner * bytes < 128 && !isSparse)
     seconds *= rates.columnsFactor;

@@ -191,14 +191,13 @@ static Candidate evaluate(const Planner &planner, FusedOp fused,
         });
   candidate.time = estimateTime(planner.family, problem, tiling, machine);
   // Numbers of rows that a launch knows alone are nominal in other ways there.
-  if (planner.kernel == GPUKernel::Sparse && !problem.hasDynamicSize)
-    if (auto seconds = estimateSparseTiles(
-            fused, std::get<SmallVector<GPUPlanAttr>>(candidate.plans).back(),
-            machine);
-        seconds && *seconds > candidate.time.total) {
-      candidate.time.shared += *seconds - candidate.time.total;
-      candidate.time.total = *seconds;
-    }
+  if (planner.kernel == GPUKernel::Sparse && !problem.hasDynamicSize) {
+    double seconds = estimateSparseTiles(
+        fused, std::get<SmallVector<GPUPlanAttr>>(candidate.plans).back(),
+        candidate.time.total, machine);
+    candidate.time.shared += seconds - candidate.time.total;
+    candidate.time.total = seconds;
+  }
   if (planner.family == GPUKernel::Mma)
     if (auto time = estimateSmallGroups(fused, problem, machine))
       candidate.time = *time;
@@ -241,6 +240,24 @@ static Candidate *getFastest(MutableArrayRef<Candidate> candidates) {
     if (!candidate.getReason() &&
         (!best || candidate.time.total < best->time.total))
       best = &candidate;
+  return best;
+}
+
+/// The same, but for `sparse` in the place of `wgmma` where arrays of f32 start
+/// anywhere: estimates of `sparse` alone have what that costs.
+static Candidate *chooseCandidate(MutableArrayRef<Candidate> candidates,
+                                  FusedOp fused, const Problem &problem,
+                                  const GPUMachine &machine) {
+  Candidate *best = getFastest(candidates);
+  if (!best || best->planner.kernel != GPUKernel::Wgmma ||
+      !problem.element.isF32() || problem.factors.size() != 1)
+    return best;
+  double ragged = estimateRaggedSeconds(GPUKernel::Wgmma, fused, problem,
+                                        best->time.total, machine);
+  for (Candidate &candidate : candidates)
+    if (candidate.planner.kernel == GPUKernel::Sparse &&
+        !candidate.getReason() && candidate.time.total < ragged)
+      return &candidate;
   return best;
 }
 
@@ -395,7 +412,7 @@ LogicalResult kron::planForGPU(FusedOp fused, ArrayRef<QuantizeOp> quantizes,
   for (const Planner &planner : getAllowedPlanners(fused))
     candidates.push_back(
         evaluate(planner, fused, problem, machine, candidates));
-  Candidate *chosen = getFastest(candidates);
+  Candidate *chosen = chooseCandidate(candidates, fused, problem, machine);
   if (!chosen) {
     InFlightDiagnostic error = fused.emitOpError("has no GPU kernel");
     if (given && given.getKernel() != GPUKernel::Auto)
@@ -446,7 +463,7 @@ std::optional<KernelTime> kron::estimateRegion(FusedOp fused,
   for (const Planner &planner : getAllowedPlanners(fused))
     candidates.push_back(
         evaluate(planner, fused, problem, machine, candidates));
-  Candidate *fastest = getFastest(candidates);
+  Candidate *fastest = chooseCandidate(candidates, fused, problem, machine);
   return fastest ? std::optional(fastest->time) : std::nullopt;
 }
 

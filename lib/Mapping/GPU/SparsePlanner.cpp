@@ -214,6 +214,12 @@ search(FusedOp fused, int64_t skinnyM, const SparseConstraints &constraints,
   }
   std::optional<SparseCandidate> best =
       chooseGroups(fused, full, constraints, machine);
+  // Single copies take as long whoever multiplies.
+  if (best && !best->is16BitFloat() && hasNarrowLoads(*best))
+    if (auto tile = chooseSparseTile(full, constraints, machine);
+        tile && getNarrowSeconds(*tile, constraints, machine) <
+                    getNarrowSeconds(*best, constraints, machine))
+      best = tile;
   if (!best) {
     best = chooseSparseTile(full, constraints, machine);
     if (full.isWideChunk() && (!best || described.mostWhole > 0)) {
@@ -289,23 +295,31 @@ getCompleteReason(FusedOp fused, GPUPlanAttr given, const GPUMachine &machine) {
   return getSharedMemoryReason(plan.getSharedBytes(), plan.ctasPerSM, machine);
 }
 
-std::optional<double> kron::estimateSparseTiles(FusedOp fused, GPUPlanAttr plan,
-                                                const GPUMachine &machine) {
+double kron::estimateSparseTiles(FusedOp fused, GPUPlanAttr plan,
+                                 double seconds, const GPUMachine &machine) {
   auto planOrReason = readSparsePlan(fused, plan);
   auto *read = std::get_if<SparsePlan>(&planOrReason);
-  if (!read || read->usesWgmma)
-    return std::nullopt;
+  if (!read)
+    return seconds;
   SparseCandidate candidate;
   static_cast<SparsePlan &>(candidate) = *read;
-  candidate.nominalRows = getNominalSize(read->rows);
+  candidate.nominalRows =
+      getNominalSize(read->swapsOperands ? read->swappedRows : read->rows);
   if (ShapedType::isDynamic(read->rows) && read->skinnyM)
     candidate.nominalRows = read->skinnyM;
   describeSparseAccesses(fused, candidate);
+  // Those of 16 bits by warpgroups were measured as kron-fuse estimates them.
+  if (candidate.usesWgmma && candidate.is16BitFloat())
+    return seconds;
   SparseConstraints constraints(fused, plan, machine);
-  return GPUResources(machine).getLaunchSeconds() +
-         (hasNarrowAccesses(candidate)
-              ? getNarrowSeconds(candidate, constraints, machine)
-              : getWaitSeconds(candidate, constraints, machine));
+  bool isCounted = candidate.usesWgmma || hasNarrowAccesses(candidate);
+  double ofTiles =
+      GPUResources(machine).getLaunchSeconds() +
+      (isCounted ? getNarrowSeconds(candidate, constraints, machine)
+                 : getWaitSeconds(candidate, constraints, machine));
+  seconds = std::max(seconds, ofTiles);
+  return isCounted ? seconds
+                   : addFactorLoads(candidate, seconds, constraints, machine);
 }
 
 std::variant<SmallVector<GPUPlanAttr>, std::string>

@@ -29,6 +29,8 @@ struct SparseCandidate : SparsePlan {
   /// Where rows are neighbours, elements from one position on K of the factor
   /// to the next.
   int64_t factorStride = 1;
+  /// Whether neither those nor results of one position are neighbours there.
+  bool hasApartFactor = false;
   /// What of data (1) and factor (2) may be copied whole.
   int64_t mostWhole = 0;
 };
@@ -92,7 +94,10 @@ double getSparseStoreBytes(const SparseCandidate &candidate,
 /// many elements that are contiguous.
 double getSharedStoreParts(double segment);
 
-/// Whether copies are of less than 16 bytes, or stores fill parts of sectors.
+/// Whether copies of data are of less than 16 bytes.
+bool hasNarrowLoads(const SparseCandidate &candidate);
+
+/// The same, or stores fill parts of sectors.
 bool hasNarrowAccesses(const SparseCandidate &candidate);
 
 /// Seconds of the tiles of `candidate`, which has narrow accesses: what ranks
@@ -104,6 +109,12 @@ double getNarrowSeconds(const SparseCandidate &candidate,
 /// Seconds that the CTA of `candidate` with the most tiles waits for copies
 /// where parts of the factor are kept: of these, and of each K step.
 double getWaitSeconds(const SparseCandidate &candidate,
+                      const SparseConstraints &constraints,
+                      const GPUMachine &machine);
+
+/// `seconds` of the tiles of `candidate` with loads of the factor beside them,
+/// each element of which comes from a sector of its own.
+double addFactorLoads(const SparseCandidate &candidate, double seconds,
                       const SparseConstraints &constraints,
                       const GPUMachine &machine);
 

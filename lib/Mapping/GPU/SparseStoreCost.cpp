@@ -39,13 +39,10 @@ static int64_t getUnit(Value array, int64_t access, int64_t skipped) {
   return unit;
 }
 
-/// Elements from one position on K to the next in `factor`, which `product`
-/// multiplies by; a factor of unknown strides is taken for one that is
-/// row-major.
-static int64_t getStrideK(ModeProductOp product, Value factor) {
+/// Elements from one position along dimension `dim` of `factor` to the next; a
+/// factor of unknown strides is taken for one that is row-major.
+static int64_t getStride(Value factor, int64_t dim) {
   ArrayRef<int64_t> shape = cast<ShapedType>(factor.getType()).getShape();
-  ArrayRef<int64_t> axes = product.getFactorDims();
-  int64_t dim = llvm::find(axes, ModeProductOp::kContracted) - axes.begin();
   int64_t stride = getKnownStrides(factor)[dim];
   return ShapedType::isDynamic(stride)
              ? llvm::product_of(shape.drop_front(dim + 1))
@@ -72,7 +69,10 @@ void kron::describeSparseAccesses(FusedOp fused, SparseCandidate &plan) {
   // The same strides but for that of rows, which are of results.
   ModeProductOp product = fused.getModeProducts().front();
   Value factor = fused.getOperandOf(product.getFactor());
-  plan.factorStride = plan.alongRows ? getStrideK(product, factor) : 1;
+  plan.factorStride =
+      plan.alongRows ? getStride(factor, product.getContractedFactorDim()) : 1;
+  plan.hasApartFactor = plan.factorStride > 1 && plan.sizeN > 1 &&
+                        getStride(factor, product.getResultingFactorDim()) > 1;
   bool isAlongK = plan.alongRows && plan.factorStride == 1;
   plan.factorUnit = isAlongK || mayBeWhole(/*isFactor=*/true)
                         ? getUnit(factor, plan.getAccess(), /*skipped=*/-1)

@@ -21,8 +21,12 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+bool kron::hasNarrowLoads(const SparseCandidate &plan) {
+  return plan.loadUnit < plan.getAccess();
+}
+
 bool kron::hasNarrowAccesses(const SparseCandidate &plan) {
-  return plan.loadUnit < plan.getAccess() || mayShareSparseStores(plan);
+  return hasNarrowLoads(plan) || mayShareSparseStores(plan);
 }
 
 //===----------------------------------------------------------------------===//
@@ -54,15 +58,18 @@ static double getRowClocks(const SparseCandidate &plan, bool isFactor,
 /// Clocks of an SM for the products of a tile's K step.
 static double getProductClocks(const SparseCandidate &plan,
                                const GPUMachine &machine) {
+  const SparseEstimateRates &rates = getGPURates(machine).sparseEstimate;
   F32Products ofF32 = plan.math != MmaMath::SplitTF32 ? F32Products::Single
-                      : plan.has16BitResiduals()      ? F32Products::SplitBF16
-                                                      : F32Products::Split;
-  double perClock =
-      GPUResources(machine).getMultiplyAddsPerClock(getMatrixMultiplication(
-          plan.elementBytes, ofF32, /*usesWarpgroups=*/false));
+                      : plan.has16BitResiduals() && !plan.usesWgmma
+                          ? F32Products::SplitBF16
+                          : F32Products::Split;
+  bool sharesOperands = plan.usesWgmma && plan.math == MmaMath::SplitTF32;
+  double perClock = GPUResources(machine).getMultiplyAddsPerClock(
+      getMatrixMultiplication(plan.elementBytes, ofF32, plan.usesWgmma));
   return double(plan.getRows()) * plan.getResults() * plan.getLanes() *
          plan.stepK /
-         (getGPURates(machine).sparseEstimate.issueShare * perClock);
+         ((sharesOperands ? rates.splitWarpgroupShare : rates.issueShare) *
+          perClock);
 }
 
 /// Clocks of the K steps and stores of one tile of each warp group of an SM,
@@ -77,11 +84,15 @@ static double getTileClocks(const SparseCandidate &plan, int64_t ctas,
         plan.getResults() * getRowClocks(plan, /*isFactor=*/true, machine);
   double products = getProductClocks(plan, machine);
   double groups = plan.warpGroups * ctas;
-  // Nothing hides the copies of an SM's only group.
+  // Nothing hides the copies of an SM's only group, unless they are few.
+  bool hidesCopies = groups > 1 || (plan.usesWgmma && !hasNarrowLoads(plan));
   double busy =
-      groups > 1 ? groups * std::max(copies, products) : copies + products;
+      hidesCopies ? groups * std::max(copies, products) : copies + products;
   double clocks = machine.clockMHz * 1e6;
-  double waiting = rates.sparseWgmma.copySeconds * clocks / (plan.stages - 1);
+  double latency = rates.sparseWgmma.copySeconds * clocks;
+  // The copies of a single stage start when its products have ended.
+  double waiting =
+      plan.stages > 1 ? latency / (plan.stages - 1) : busy + latency;
   double stored = std::min(plan.getResults(), plan.sizeN);
   double perStore = getSparseStoreBytes(plan, machine) /
                     machine.copyBytesPerSecond * clocks * machine.numSMs;
@@ -160,6 +171,30 @@ double kron::getWaitSeconds(const SparseCandidate &described,
   double tile = plan.stepsK * copy / (plan.stages - 1);
   return llvm::divideCeil(segments.count, machine.numSMs * plan.ctasPerSM) *
          (copy + llvm::divideCeil(segments.length, plan.warpGroups) * tile);
+}
+
+double kron::addFactorLoads(const SparseCandidate &described, double seconds,
+                            const SparseConstraints &constraints,
+                            const GPUMachine &machine) {
+  if (!described.hasApartFactor || !described.keepsFactor)
+    return seconds;
+  SparseCandidate plan = described;
+  finishSparseTile(plan, constraints, machine);
+  Segments segments(plan, machine);
+  double readings = double(segments.count) / plan.getTilesPerRows();
+  double elements = double(plan.getDataFeatures()) * plan.sizeN * readings;
+  const SparseRates &rates = getGPURates(machine).sparse;
+  GPUResources resources(machine);
+  double loads =
+      resources.getCacheSeconds(elements * kSectorBytes, rates.cacheShare);
+  // Copies have 4 bytes or more; less goes through registers.
+  if (plan.factorBytes >= 4)
+    loads = std::max(
+        loads, resources.getClockSeconds(elements * rates.clocksPerApartCopy));
+  // Other CTAs of an SM multiply meanwhile, but for the first segment of all.
+  int64_t rounds =
+      llvm::divideCeil(segments.count, machine.numSMs * plan.ctasPerSM);
+  return std::max(seconds, loads) + std::min(seconds, loads) / rounds;
 }
 
 /// Bytes of sectors that contiguous segments of a tile's lanes touch, by the

@@ -99,48 +99,12 @@ static bool areEnough(const SparseCandidate &plan, const GPUMachine &machine) {
          tiles * 4 >= int64_t(llvm::alignTo(tiles, machine.numSMs)) * 3;
 }
 
-/// How much longer K steps of `plan`, in f32, take than their products where
-/// single elements are copied: data that few pipeline stages bring are waited
-/// for, those of one stage every time, and the copies may take longer than what
-/// they bring takes to be multiplied. Copies of 16 bytes are so few that their
-/// steps do not wait.
-static double getWait(const SparseCandidate &plan, const GPUMachine &machine) {
-  if (plan.is16BitFloat() || plan.loadUnit == plan.getAccess())
-    return 1;
-  const GPURates &rates = getGPURates(machine);
-  double groups = plan.warpGroups * plan.getLanes() * plan.stepK;
-  GPUResources resources(machine);
-  double products = resources.getMultiplySeconds(
-      plan.getRows() * plan.getResults() * groups * machine.numSMs,
-      getMatrixMultiplication(plan.elementBytes, F32Products::Split,
-                              /*usesWarpgroups=*/true),
-      rates.sparseEstimate.splitWarpgroupShare);
-  int64_t rows = plan.getRows() + (plan.keepsFactor ? 0 : plan.getResults());
-  double copies = resources.getSMSeconds(rows * groups / plan.loadUnit *
-                                         rates.dense.clocksPerNarrowCopy);
-  double data = copies + rates.sparseWgmma.copySeconds;
-  double step = plan.stages > 1
-                    ? std::max({products, copies, data / (plan.stages - 1)})
-                    : products + data;
-  return step / products;
-}
-
-/// How much longer products by mma.sync take.
-static double getGain(const GPUMachine &machine) {
-  const SparseEstimateRates &rates = getGPURates(machine).sparseEstimate;
-  GPUResources resources(machine);
-  return resources.getMultiplySeconds(1, {MathUnit::MmaTF32},
-                                      rates.issueShare) /
-         resources.getMultiplySeconds(1, {MathUnit::WgmmaTF32},
-                                      rates.splitWarpgroupShare);
-}
-
 /// Whether a plan is faster than mma.sync, by what was measured. Where lanes
 /// are more than a chunk's, all results have to fit.
 static bool isWorthwhile(const SparseCandidate &plan,
                          const GPUMachine &machine) {
   const SparseWgmmaRates &rates = getGPURates(machine).sparseWgmma;
-  if (!areEnough(plan, machine) || getWait(plan, machine) > getGain(machine) ||
+  if (!areEnough(plan, machine) ||
       plan.stepK * plan.stepsK * 4 >
           5 * int64_t(llvm::alignTo(plan.sizeK, tile::kWarpgroupChunkK)))
     return false;
@@ -169,11 +133,14 @@ static double getTraffic(const SparsePlan &plan) {
   return data + double(plan.sizeK) * plan.sizeN / plan.getRows();
 }
 
-/// What ranks plans: what they read, and wait for, then results that do not
-/// exist.
+/// What ranks plans: what they read or, with narrow loads, their time; then
+/// results that do not exist.
 static std::pair<double, int64_t> getCost(const SparseCandidate &plan,
+                                          const SparseConstraints &constraints,
                                           const GPUMachine &machine) {
-  return {getTraffic(plan) * getWait(plan, machine),
+  return {!plan.is16BitFloat() && hasNarrowLoads(plan)
+              ? getNarrowSeconds(plan, constraints, machine)
+              : getTraffic(plan),
           plan.getResultBlocks() * plan.getResults()};
 }
 
@@ -242,7 +209,8 @@ kron::chooseSparseWgmma(const SparseCandidate &described,
           chooseTile(candidate, step, leastStages, constraints, machine) &&
           (isGiven || isWorthwhile(candidate, machine)) &&
           constraints.allow(candidate) &&
-          (!best || getCost(candidate, machine) < getCost(*best, machine)))
+          (!best || getCost(candidate, constraints, machine) <
+                        getCost(*best, constraints, machine)))
         best = candidate;
     }
   };

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ChooseByRows.h"
+#include "FactorCopyChoice.h"
 #include "ForeignPlans.h"
 #include "FuseEpilogue.h"
 #include "FusedRegions.h"
@@ -551,6 +552,7 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
     if (failed(padded))
       return failure();
     fused = *padded;
+    copyFactorWhereFaster(rewriter, fused, machine, allowsCublas);
     FusionChain chain = describeFusionChain(fused);
     FusionPlan plan;
     if (DenseI64ArrayAttr regions = getPlannedRegions(fused)) {

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PaddingChoice.h"
+#include "FactorCopyChoice.h"
 #include "RegionQuestions.h"
 #include "kron/Dialect/Kron/Transforms/PadInnermost.h"
 #include "kron/Machine/GPURates.h"
@@ -29,7 +30,6 @@ using namespace mlir::kron;
 
 /// Bytes of an access, of which rows of padded copies are multiples.
 static constexpr int64_t kAccessBytes = 16;
-static constexpr int64_t kWarpLanes = 32;
 
 static int64_t getAccessElements(Type element) {
   return kAccessBytes / getElementBytes(element);
@@ -85,13 +85,6 @@ static std::optional<FusionChain> padChain(const FusionChain &chain,
   if (contracted != padded.factors.end())
     std::rotate(padded.factors.begin(), contracted, std::next(contracted));
   return padded;
-}
-
-/// Elements of the squares that a transposing copy takes for each element of an
-/// array which is `size` long along one of their sides.
-static double getSquareWaste(int64_t size, int64_t elementBytes) {
-  int64_t side = elementBytes == 2 ? 2 * kWarpLanes : kWarpLanes;
-  return double(llvm::alignTo(size, side)) / size;
 }
 
 static double getElements(ArrayRef<int64_t> shape) {
@@ -201,16 +194,28 @@ static double askPlanners(RewriterBase &rewriter, FusedOp fused,
                           const InnermostPadding *padding,
                           const GPUMachine &machine, int64_t footprintBudget,
                           bool allowsCublas) {
-  auto split = [&](FusedOp asked) {
-    if (padding)
-      asked = padInnermost(rewriter, asked, *padding);
-    FusionPlan plan = planFusion(describeFusionChain(asked), machine,
-                                 footprintBudget, allowsCublas);
-    if (plan.regions.size() > 1 && isSplittable(asked))
-      splitFusedOp(rewriter, asked, plan);
+  auto getSeconds = [&](bool copiesFactor) {
+    double copySeconds = 0;
+    auto split = [&](FusedOp asked) {
+      if (padding)
+        asked = padInnermost(rewriter, asked, *padding);
+      FusionPlan plan = planFusion(describeFusionChain(asked), machine,
+                                   footprintBudget, allowsCublas);
+      if (plan.regions.size() > 1 && isSplittable(asked)) {
+        splitFusedOp(rewriter, asked, plan);
+      } else if (copiesFactor) {
+        copySeconds = getFactorCopySeconds(asked, machine);
+        copyFactor(rewriter, asked);
+      }
+    };
+    double seconds = llvm::sum_of(askPlanners(rewriter, fused, split, machine,
+                                              allowsCublas && !copiesFactor));
+    return seconds + copySeconds;
   };
-  return llvm::sum_of(
-      askPlanners(rewriter, fused, split, machine, allowsCublas));
+  double seconds = getSeconds(/*copiesFactor=*/false);
+  return mayCopyFactor(fused)
+             ? std::min(seconds, getSeconds(/*copiesFactor=*/true))
+             : seconds;
 }
 
 namespace {

@@ -8,9 +8,17 @@
 #include "RegionQuestions.h"
 #include "CollapseAxes.h"
 #include "kron/Mapping/GPU/GPUPlanner.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
+
+static constexpr int64_t kWarpLanes = 32;
+
+double kron::getSquareWaste(int64_t size, int64_t elementBytes) {
+  int64_t side = elementBytes == 2 ? 2 * kWarpLanes : kWarpLanes;
+  return double(llvm::alignTo(size, side)) / size;
+}
 
 SmallVector<double> kron::askPlanners(RewriterBase &rewriter, FusedOp fused,
                                       llvm::function_ref<void(FusedOp)> change,

@@ -35,6 +35,10 @@ FusionPlan planRegions(RewriterBase &rewriter, FusedOp fused,
                        const FusionChain &chain, const GPUMachine &machine,
                        int64_t footprintBudget, bool allowsCublas);
 
+/// Elements of the squares that a transposing copy takes for each element of an
+/// array which is `size` long along one of their sides.
+double getSquareWaste(int64_t size, int64_t elementBytes);
+
 } // namespace mlir::kron
 
 #endif // KRON_LIB_MAPPING_TRANSFORMS_REGIONQUESTIONS_H

@@ -288,9 +288,14 @@ static bool hasRaggedSegments(KsmmOp op, const GPUSplits &splits) {
     asTheyLie += llvm::divideCeil(b, rates.tileResults) * inputs /
                  (isF32 ? rates.inputsF32 : rates.inputs16Bit);
   if (!hasWholeSegments(b, d, access))
-    asTheyLie += results / (isF32 ? rates.resultsF32 : rates.results16Bit);
+    asTheyLie += results / (2 * d <= access ? rates.joinedResults
+                            : isF32         ? rates.resultsF32
+                                            : rates.results16Bit);
   if (asTheyLie == 0)
     return false;
+  double weights = a * b * c * d;
+  if (d % access != 0)
+    asTheyLie += weights / (isF32 ? rates.weightsF32 : rates.weights16Bit);
   asTheyLie +=
       results * c / (isF32 ? rates.multiplyAddsF32 : rates.multiplyAdds16Bit);
   double direct =
@@ -298,7 +303,7 @@ static bool hasRaggedSegments(KsmmOp op, const GPUSplits &splits) {
       results * c / rates.directMultiplyAdds;
   double transposed = (inputs + results) / (isF32 ? rates.transposedF32
                                                   : rates.transposed16Bit) +
-                      rates.launchMicroseconds;
+                      weights / rates.copiedWeights + rates.launchMicroseconds;
   return std::min(asTheyLie, direct) > rates.gainFactor * transposed;
 }
 

@@ -63,6 +63,26 @@ func.func @cut(%y: memref<5x13x83xbf16, strided<[?, 83, 1], offset: ?>>) {
 
 // -----
 
+// Verify that branches behind the copy may use the array: plans of a dispatch do.
+// CHECK-LABEL: func.func @branches(
+// CHECK-COUNT-1: llvm.call @kronRtCudaLaunch
+// CHECK:         scf.if
+// CHECK:       llvm.func @branches_0(
+// CHECK:         llvm.store {{.*}} : vector<4xi32>, !llvm.ptr<1>
+func.func @branches(%x: memref<9x6xf32>, %y: memref<9x8xf32>, %asked: i1) {
+  %zero = arith.constant 0.0 : f32
+  %padded = memref.alloc() : memref<9x8xf32>
+  linalg.fill ins(%zero : f32) outs(%padded : memref<9x8xf32>)
+  %part = memref.subview %padded[0, 0] [9, 6] [1, 1] : memref<9x8xf32> to memref<9x6xf32, strided<[8, 1]>>
+  linalg.copy ins(%x : memref<9x6xf32>) outs(%part : memref<9x6xf32, strided<[8, 1]>>)
+  scf.if %asked {
+    linalg.copy ins(%padded : memref<9x8xf32>) outs(%y : memref<9x8xf32>)
+  }
+  return
+}
+
+// -----
+
 // Verify that what is behind rows stays where that is no zero, where something else was written
 // before, or where a loop is between: two kernels.
 // REMARK: Function=ones {{.*}}one thread per element
@@ -88,6 +108,23 @@ func.func @written(%x: memref<9x6xf32>, %z: memref<9x8xf32>) {
   %padded = memref.alloc() : memref<9x8xf32>
   linalg.fill ins(%zero : f32) outs(%padded : memref<9x8xf32>)
   linalg.copy ins(%z : memref<9x8xf32>) outs(%padded : memref<9x8xf32>)
+  %part = memref.subview %padded[0, 0] [9, 6] [1, 1] : memref<9x8xf32> to memref<9x6xf32, strided<[8, 1]>>
+  linalg.copy ins(%x : memref<9x6xf32>) outs(%part : memref<9x6xf32, strided<[8, 1]>>)
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @branch_before(
+// CHECK-COUNT-3: llvm.call @kronRtCudaLaunch
+// CHECK-NOT:     vector<4xi32>
+func.func @branch_before(%x: memref<9x6xf32>, %z: memref<9x8xf32>, %asked: i1) {
+  %zero = arith.constant 0.0 : f32
+  %padded = memref.alloc() : memref<9x8xf32>
+  linalg.fill ins(%zero : f32) outs(%padded : memref<9x8xf32>)
+  scf.if %asked {
+    linalg.copy ins(%z : memref<9x8xf32>) outs(%padded : memref<9x8xf32>)
+  }
   %part = memref.subview %padded[0, 0] [9, 6] [1, 1] : memref<9x8xf32> to memref<9x6xf32, strided<[8, 1]>>
   linalg.copy ins(%x : memref<9x6xf32>) outs(%part : memref<9x6xf32, strided<[8, 1]>>)
   return

@@ -21,12 +21,13 @@ namespace mlir::kron {
 std::variant<SmallVector<GPUPlanAttr>, std::string>
 planSparse(FusedOp fused, const GPUMachine &machine);
 
-/// Seconds that `fused` takes at least by `plan`, a complete one of kind
-/// sparse: copies, products and waiting of the SM with the most tiles where
-/// accesses are narrow, waiting alone of others. Nothing of warpgroups, whose
-/// tiles are ranked by other terms.
-std::optional<double> estimateSparseTiles(FusedOp fused, GPUPlanAttr plan,
-                                          const GPUMachine &machine);
+/// Seconds of `fused` by `plan`, a complete one of kind sparse, of which the
+/// cost model says `seconds`: at least copies, products and waiting of the SM
+/// with the most tiles where accesses are narrow, and of warpgroups in f32;
+/// waiting alone of others, and beside it loads of a factor whose elements are
+/// apart.
+double estimateSparseTiles(FusedOp fused, GPUPlanAttr plan, double seconds,
+                           const GPUMachine &machine);
 
 /// The plan of small groups alone, which other kernels have to stand behind
 /// since it needs arrays that are aligned; or why others are better. The plan
