@@ -192,10 +192,9 @@ TEST_F(GPUPlanners, SimtCountsPartsOfSectors) {
   GPUMachine machine = getMachine("h200");
   auto getMicroseconds = [&](int64_t columns, const Twine &launch) {
     FusedOp fused = build({"f32", {3, 8, columns}, {1}, {388}});
-    std::string fields =
-        ("threads = 128, launches = [{factors = 1, " + launch +
-         ", ctas_per_sm = 4, direct_store = 1}]")
-            .str();
+    std::string fields = ("threads = 128, launches = [{factors = 1, " + launch +
+                          ", ctas_per_sm = 4, direct_store = 1}]")
+                             .str();
     auto plan = cast<GPUPlanAttr>(
         parseAttribute(getPlanText("simt", fields), fused.getContext()));
     return estimateSimt(fused, plan, machine)->total * 1e6;

@@ -117,8 +117,8 @@ static void lowerParts(Lowering &lowering, ForBoxesOp op, Int first, Int part,
   lowering.lower(*op.getBody());
 }
 
-/// Turns of parts of neighbouring fibres: a thread has all parts that lie alike,
-/// one after the other, whose data are the same.
+/// Turns of parts of neighbouring fibres: a thread has all parts that lie
+/// alike, one after the other, whose data are the same.
 static void lowerTurnsOfVectors(Lowering &lowering, ForBoxesOp op) {
   KernelBuilder &k = lowering.k;
   int64_t parts = op.getParts() / op.getVectors();

@@ -315,8 +315,8 @@ void TileStore::storeVectors(const Boxes &boxes, const LoweredTurn &turn,
       }
     });
   };
-  Value areAll = k.both(k.less(-1, start),
-                        k.less(k.add(start, together - 1), existing));
+  Value areAll =
+      k.both(k.less(-1, start), k.less(k.add(start, together - 1), existing));
   k.choose(areAll, [&](bool whole) {
     for (int64_t result = 0; result < part; ++result)
       store(result, whole);

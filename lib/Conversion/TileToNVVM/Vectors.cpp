@@ -42,15 +42,16 @@ Int LoweredTurn::getFirstResult(KernelBuilder &k, ForBoxesOp loop,
 
 /// Elements from the last multiple of 32 bytes to the one of `store` that is at
 /// `row` of its tile.
-static Int getSectorShift(Lowering &lowering, StoreOp store, ArrayRef<Int> row) {
+static Int getSectorShift(Lowering &lowering, StoreOp store,
+                          ArrayRef<Int> row) {
   KernelBuilder &k = lowering.k;
   const LoweredView &view = lowering.views.at(store.getView());
   Value base = lowering.tiles.at({store, store.getView()}).base;
   int64_t bytes = getBytesOf(view.element), unit = kVectorRowBytes / bytes;
-  Int address(LLVM::PtrToIntOp::create(k.builder, k.loc,
-                                       k.builder.getI64Type(), base));
-  Int shift = k.floorDiv(
-      k.bitAnd(k.truncate(address), kVectorRowBytes - 1), bytes);
+  Int address(
+      LLVM::PtrToIntOp::create(k.builder, k.loc, k.builder.getI64Type(), base));
+  Int shift =
+      k.floorDiv(k.bitAnd(k.truncate(address), kVectorRowBytes - 1), bytes);
   // Of what is added up, these bits alone count.
   for (auto [position, stride] : llvm::zip_equal(row, view.array.strides))
     shift = k.add(shift, k.mul(k.truncate(position),

@@ -11,9 +11,9 @@
 // what it loads of the data. Lanes that share out K make more threads of few
 // results, and longer segments of short axes.
 //
-// Where it does not, and rows of results start within sectors, a thread's fibres
-// are neighbours: their results go to memory together from where a sector
-// begins, so that only the ends of rows are parts of one.
+// Where it does not, and rows of results start within sectors, a thread's
+// fibres are neighbours: their results go to memory together from where a
+// sector begins, so that only the ends of rows are parts of one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -103,8 +103,9 @@ private:
   double countGroups(const SimtLaunch &launch) const {
     int64_t extent = launch.extents.back()[*launch.across];
     int64_t fibres = launch.steps.front().fibres;
-    return launch.vectorStore ? double(countVectors(extent + getVectorSlack(fibres), fibres))
-                              : double(extent) / double(fibres);
+    return launch.vectorStore
+               ? double(countVectors(extent + getVectorSlack(fibres), fibres))
+               : double(extent) / double(fibres);
   }
   double getVectorStoreClocks(const SimtLaunch &launch) const;
   double getStoreClocks(const SimtLaunch &launch) const;
@@ -242,10 +243,10 @@ double DirectCost::getStoreClocks(const SimtLaunch &launch) const {
   double fibres = double(launch.steps.front().fibres);
   if (!launch.vectorStore)
     return direct.storeClocks * fibres;
-  return std::max(direct.storeClocks,
-                  resources.getCacheClocks(kLanes * fibres *
-                                               double(output.bytes),
-                                           rates.cacheShare));
+  return std::max(
+      direct.storeClocks,
+      resources.getCacheClocks(kLanes * fibres * double(output.bytes),
+                               rates.cacheShare));
 }
 
 /// Of an SM that works on `ctas` tiles at once: warps load some steps of k,
@@ -260,8 +261,12 @@ double DirectCost::getTileClocks(const SimtLaunch &launch,
       std::minmax(step.loaded, std::max(step.multiplied, step.issued));
   double stored = double(product.block) * getStoreClocks(launch);
   double blocks = std::ceil(step.count / double(getDirectUnrolled(launch)));
+  double waiting = blocks * direct.wait;
+  // Data are there once, and the factor is in the first-level cache.
+  if (launch.keepsData())
+    waiting = rates.sharedWait + direct.wait / product.getAlikeParts();
   return direct.startClocks +
-         step.turns * (blocks * direct.wait + warps * stored +
+         step.turns * (waiting + warps * stored +
                        warps * step.count * (more + less * (1 - hidden)));
 }
 
@@ -293,15 +298,15 @@ DirectStep DirectCost::getStep(const SimtLaunch &launch, int64_t threads,
   double loadedData = double(step.fibres);
   // Those of all parts that lie alike, which are a thread's.
   if (launch.vectorStore)
-    items /= double(step.getParts()) / double(step.resultStep);
+    items /= step.getAlikeParts();
   if (launch.keepsData())
-    loadedData /= double(step.getParts()) / double(step.resultStep);
+    loadedData /= step.getAlikeParts();
   double loaded = loadedData + double(step.block);
   found.loaded = loadedData * loads.data + double(step.block) * loads.factor;
   found.issued = (pairs + loaded * (converts ? 2 : 1)) / kIssued;
   found.turns = std::ceil(items / double(threads));
   if (launch.vectorStore)
-    found.turns *= double(step.getParts()) / double(step.resultStep);
+    found.turns *= step.getAlikeParts();
   found.warps = std::ceil(std::min(items, double(threads)) / kLanes);
   found.count = std::ceil(double(step.sizeK) / lanes);
   return found;
@@ -341,20 +346,26 @@ DirectCost::getTimeBelow(double limit, const SimtLaunch &launch,
   time.memory =
       resources.getMemorySeconds(bytes + weights * double(factor.bytes));
   double onChip = resources.getSMSeconds(getBusyClocks(launch, found, tiles));
+  // Data of vectors are waited for once, and then stores for nobody.
+  double exposed = launch.vectorStore ? rates.exposed : direct.exposed;
   // What follows only adds to both.
   auto getTotal = [&] {
     return resources.getLaunchSeconds() +
-           getOverlapSeconds(onChip, time.memory, direct.exposed);
+           getOverlapSeconds(onChip, time.memory, exposed);
   };
   if (getTotal() >= limit)
     return std::nullopt;
   time.memory += getStoreSeconds(launch);
   if (getTotal() >= limit)
     return std::nullopt;
-  // What threads of the same turn share, the first-level cache brings once.
-  double cached =
-      tiles * kSectorBytes *
-      (countTile(launch, factor) + found.turns * countTile(launch, data));
+  // What threads of the same turn share, the first-level cache brings once;
+  // what all turns of vectors do, too, where it has room beside other CTAs'.
+  double ofData = countTile(launch, data), ofFactor = countTile(launch, factor);
+  bool staysCached = launch.vectorStore && (ofData + ofFactor) * kSectorBytes *
+                                                   double(launch.ctasPerSM) <=
+                                               double(machine.sharedBytesPerSM);
+  double cached = tiles * kSectorBytes *
+                  (ofFactor + (staysCached ? 1 : found.turns) * ofData);
   onChip =
       std::max(onChip, resources.getCacheSeconds(cached, rates.cacheShare));
   time.floor = machine.getCopySeconds(bytes);
@@ -538,9 +549,9 @@ void DirectSearch::tryThreads(int64_t threads) {
     }
 }
 
-/// Tiles of rows of as many groups of `fibres` neighbours as fit `room` threads,
-/// and of results in one turn of all threads or in several, which load the same
-/// data.
+/// Tiles of rows of as many groups of `fibres` neighbours as fit `room`
+/// threads, and of results in one turn of all threads or in several, which load
+/// the same data.
 void DirectSearch::tryNeighbours(int64_t threads, int64_t fibres,
                                  int64_t room) {
   SimtLaunch launch = described;
@@ -550,9 +561,8 @@ void DirectSearch::tryNeighbours(int64_t threads, int64_t fibres,
   unsigned inner = *launch.vectorAxis;
   int64_t bytes = cost.getResultBytes();
   SmallVector<int64_t> extents(launch.after.size(), 1);
-  int64_t count =
-      getEqualParts(llvm::divideCeil(launch.after[inner], fibres),
-                    room - kVectorRowBytes / (fibres * bytes));
+  int64_t count = getEqualParts(llvm::divideCeil(launch.after[inner], fibres),
+                                room - kVectorRowBytes / (fibres * bytes));
   int64_t positions =
       countVectors(count * fibres + cost.getVectorSlack(fibres), fibres);
   extents[inner] = count * fibres;
@@ -561,8 +571,7 @@ void DirectSearch::tryNeighbours(int64_t threads, int64_t fibres,
       extents[axis] = getEqualParts(launch.after[axis], left);
       positions *= extents[axis];
     }
-  for (int64_t block = 1; block <= std::min(step.sizeN, kSimtUnrolled);
-       ++block)
+  for (int64_t block = 1; block <= std::min(step.sizeN, kSimtUnrolled); ++block)
     for (int64_t turns : {1, 4, 16}) {
       int64_t alike = launch.alikeStep;
       int64_t blocks =

@@ -131,9 +131,9 @@ int64_t kron::getFibres(const SimtLaunch &launch, unsigned index) {
 
 bool SimtLaunch::keepsData() const {
   const SimtStep &step = steps.front();
-  return vectorStore && step.sizeK * step.fibres *
-                                llvm::divideCeil(elementBytes, 4) <=
-                            kDirectRegisters;
+  return vectorStore &&
+         step.sizeK * step.fibres * llvm::divideCeil(elementBytes, 4) <=
+             kDirectRegisters;
 }
 
 int64_t kron::getDirectUnrolled(const SimtLaunch &launch) {

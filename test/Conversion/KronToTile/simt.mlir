@@ -101,7 +101,7 @@ func.func @views(%x: memref<38x180xf16>, %w: memref<3x7x12x5xf16>, %y: memref<38
 // multiples of the neighbours, whatever the array has.
 // CHECK-LABEL: gpu.func @vectors_0(
 // CHECK:             tile.for_boxes %[[U:.*]] of 40 together 4 parts 16 across 2 vectors 16 {
-// CHECK-NEXT:          %[[S:.*]] = tile.multiply_views %{{.*}}[%[[U]]], %{{.*}} along 1 box [1, 21, 40] unrolled 10 : {{.*}} -> <4x2xf32>
+// CHECK-NEXT:          %[[S:.*]] = tile.multiply_views %{{.*}}[%[[U]]], %{{.*}} along 1 box [1, 21, 40] unrolled 4 : {{.*}} -> <4x2xf32>
 // CHECK-NEXT:          tile.store %[[S]][%[[U]]] to %{{.*}} along [1] box [1, 21, 40] bytes 2
 func.func @vectors(%x: memref<3x4x37xf16>, %f: memref<4x21xf16>, %y: memref<3x21x37xf16>) {
   kron.fused ins(%x, %f : memref<3x4x37xf16>, memref<4x21xf16>) outs(%y : memref<3x21x37xf16>)

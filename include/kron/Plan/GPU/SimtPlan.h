@@ -82,6 +82,10 @@ struct SimtStep {
   /// How many results those of a block are apart.
   int64_t resultStep = 1;
   int64_t getParts() const;
+  /// Of these, the ones whose results lie alike.
+  double getAlikeParts() const {
+    return double(getParts()) / double(resultStep);
+  }
   int64_t getPaddedResults() const { return getParts() * block; }
 };
 

@@ -35,7 +35,8 @@ static LogicalResult verifyVectorsOf(Operation *op, ForBoxesOp loop) {
       view.getStrides()[*loop.getAxisAcross()] == 1)
     return success();
   return op->emitOpError("expects vectors of ")
-         << together << " neighbours of a view, of 16 bytes or less, of numbers "
+         << together
+         << " neighbours of a view, of 16 bytes or less, of numbers "
          << "that are not complex";
 }
 
