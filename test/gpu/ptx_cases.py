@@ -60,6 +60,12 @@ def direct(extents, fibres, results, lanes=1):
                 f"direct_store = 1, direct_load = 1, k_lanes = {lanes}")
 
 
+def vectors(extents, fibres, results):
+    """The same, of neighbouring fibres whose results are stored together."""
+    return simt(f"factors = 1, extents = {extents}, fibres = [{fibres}], results = [{results}], ctas_per_sm = 2, "
+                f"direct_store = 1, direct_load = 1, vector_store = 1")
+
+
 def product(op, name, sizes, rows, **more):
     return shapes._fixed_product(op, name, sizes, rows, OPEN) | more
 
@@ -233,6 +239,14 @@ FIXED = (
     ("simt", CHIPS, product("mkm", "f32", [(9, 12)], 13, **direct("[4, 7]", 2, 3, 4))),
     ("simt", CHIPS, sparse("f16", (4, 3, 9, 7), 21, "batch_last", **UNREAD, **direct("[2, 2, 7, 8]", 2, 1, 16))),
     ("simt", CHIPS, sparse("f32", (3, 5, 9, 4), 7, of_8_bits=("e5m2", "e4m3"), **EPILOGUE, **direct("[2, 1, 5, 4]", 2, 5, 2))),
+    # Results of neighbouring fibres together, of rows that start anywhere: tiles that have all of them, that cut both
+    # axes, whose results all lie alike, and of fewer results than lie differently; with what is added to them.
+    ("simt", CHIPS, product("kmm", "bf16", [(5, 21)], 37, **vectors("[21, 40]", 4, 2))),
+    ("simt", CHIPS, product("kmm", "f32", [(3, 11)], 29, **SCALED, **vectors("[9, 12]", 4, 1))),
+    ("simt", CHIPS, product("kmm", "f16", [(4, 9)], 64, ops=["T"], **vectors("[9, 64]", 8, 3))),
+    ("simt", CHIPS, product("kmm", "i32", [(4, 40)], 18, **vectors("[40, 20]", 2, 5))),
+    ("simt", CHIPS, sparse("f64", (2, 6, 11, 3), 15, "batch_last", **SCALED, **vectors("[1, 6, 2, 8]", 2, 3))),
+    ("simt", CHIPS, sparse("f16", (4, 3, 9, 7), 21, "batch_last", **EPILOGUE, **vectors("[2, 2, 7, 24]", 8, 1))),
     ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 4, 5)),
     ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 5, 2, **SCALED)),
     ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 4, 2, **UNREAD)),

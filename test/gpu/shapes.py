@@ -341,7 +341,11 @@ FIXED = (
           ("f32", (19, 23, 50, 23), 38, "batch_first", "[8, 1, 12, 23]", "fibres = [4], results = [3], k_lanes = 2"),
           ("f16", (17, 30, 41, 118), 2, "batch_first", "[2, 1, 8, 30]", "fibres = [2], results = [4]"),
           ("f64", (58, 4, 100, 6), 20, "batch_last", "[1, 4, 6, 10]", "fibres = [5], results = [2], k_lanes = 16"),
-          ("c64", (5, 7, 9, 3), 31, "batch_first", "[3, 5, 7, 3]", "fibres = [3], results = [7], k_lanes = 4")]),
+          ("c64", (5, 7, 9, 3), 31, "batch_first", "[3, 5, 7, 3]", "fibres = [3], results = [7], k_lanes = 4"),
+          # Neighbouring fibres, whose results are stored together.
+          ("f32", (3, 19, 7, 5), 203, "batch_last", "[1, 16, 2, 104]", "fibres = [4], results = [2], vector_store = 1"),
+          ("bf16", (4, 50, 6, 3), 77, "batch_last", "[2, 50, 3, 80]", "fibres = [8], results = [3], vector_store = 1"),
+          ("f64", (2, 21, 9, 11), 45, "batch_last", "[1, 21, 1, 46]", "fibres = [2], results = [5], vector_store = 1")]),
     # Functions of pairs: 4, 8 and 2 bytes, and where a matrix is small, one, two or many columns of values, of one CTA for
     # each tile of rows or of more.
     pairs.parameters("pairwise", "f32", "abs_diff", (300, 270, 100)),

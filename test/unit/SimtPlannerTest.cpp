@@ -192,10 +192,9 @@ TEST_F(GPUPlanners, SimtCountsPartsOfSectors) {
   GPUMachine machine = getMachine("h200");
   auto getMicroseconds = [&](int64_t columns, const Twine &launch) {
     FusedOp fused = build({"f32", {3, 8, columns}, {1}, {388}});
-    std::string fields =
-        ("threads = 128, launches = [{factors = 1, " + launch +
-         ", ctas_per_sm = 4, direct_store = 1}]")
-            .str();
+    std::string fields = ("threads = 128, launches = [{factors = 1, " + launch +
+                          ", ctas_per_sm = 4, direct_store = 1}]")
+                             .str();
     auto plan = cast<GPUPlanAttr>(
         parseAttribute(getPlanText("simt", fields), fused.getContext()));
     return estimateSimt(fused, plan, machine)->total * 1e6;
@@ -257,4 +256,34 @@ TEST_F(GPUPlanners, SimtReaderRefusesWhatIsNotLoadedDirectly) {
             "expects fibres of factor 1 to be in [1, 4], but got 5");
   EXPECT_EQ(getReasonOf(direct + "extents = [4, 2, 23], results = [3]"),
             "expects results of factor 1 to be in [1, 2], but got 3");
+  EXPECT_EQ(getReasonOf("vector_store = 1, extents = [4, 20, 23]"),
+            "expects vector_store to be 0 without direct_load, or with "
+            "k_lanes, but got 1");
+  EXPECT_EQ(getReasonOf(direct + "vector_store = 1, extents = [4, 6, 23]"),
+            "expects vector_store to be 0 where the factor varies along "
+            "neighbouring results, or these are of the axis that it "
+            "contracts, or complex, but got 1");
+}
+
+TEST_F(GPUPlanners, SimtReaderRefusesOtherVectors) {
+  auto getReasonOf = [&](StringRef element, StringRef fields) {
+    return getReadReason<readSimtPlan>(
+        Example{element.str(), {3, 8, 69}, {1}, {12}},
+        getPlanText("simt",
+                    ("threads = 64, launches = [{factors = 1, ctas_per_sm = 1, "
+                     "direct_load = 1, direct_store = 1, vector_store = 1, " +
+                     fields + "}]")
+                        .str()));
+  };
+  const char *number = "expects fibres to be neighbours of up to 16 bytes with "
+                       "vector_store, a power of two from 2 on, but got ";
+  EXPECT_EQ(getReasonOf("f32", "extents = [1, 12, 72], fibres = [4]"), "none");
+  EXPECT_EQ(getReasonOf("f32", "extents = [1, 12, 72], fibres = [8]"),
+            std::string(number) + "8");
+  EXPECT_EQ(getReasonOf("f32", "extents = [1, 12, 72], fibres = [3]"),
+            std::string(number) + "3");
+  EXPECT_EQ(getReasonOf("f32", "extents = [1, 12, 72]"),
+            std::string(number) + "1");
+  EXPECT_EQ(getReasonOf("f32", "extents = [1, 12, 70], fibres = [4]"),
+            "expects fibres to divide the 70 positions of axis 2, but got 4");
 }

@@ -153,6 +153,19 @@ void ScalarOps::store(const Scalar &value, Type element, Value pointer,
   kernel.store(number, pointer, hint);
 }
 
+void ScalarOps::storeMany(ArrayRef<Scalar> values, Type element, Value pointer,
+                          CacheHint hint) {
+  if (values.size() == 1)
+    return store(values.front(), element, pointer, hint);
+  Value vector = kernel.makeVector(llvm::map_to_vector(
+      values, [](const Scalar &value) { return value.re; }));
+  if (element != accumulator)
+    vector = arith::TruncFOp::create(
+        kernel.builder, kernel.loc,
+        VectorType::get({int64_t(values.size())}, element), vector);
+  kernel.store(vector, pointer, hint);
+}
+
 //===----------------------------------------------------------------------===//
 // Scaling
 //===----------------------------------------------------------------------===//

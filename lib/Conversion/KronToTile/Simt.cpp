@@ -232,6 +232,8 @@ void SimtTiles::buildDirect(Value tile) {
   if (step.fibres > 1)
     loop.setAcross(*launch.across);
   loop.setLanes(launch.lanesK);
+  if (launch.vectorStore)
+    loop.setVectors(step.resultStep);
   OpBuilder::InsertionGuard guard(b);
   kernel.beginBody(loop);
   auto type = tile::FragmentType::get({step.fibres, step.block}, element);

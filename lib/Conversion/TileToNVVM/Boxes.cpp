@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Vectors.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -196,6 +196,8 @@ static void placeTurn(Lowering &lowering, ForBoxesOp loop, LoweredTurn &turn) {
   SmallVector<int64_t> none(extents.size(), 0);
   SmallVector<unsigned> walk = getWalk(loop.getOrder(), extents.size());
   ArrayRef<unsigned> order(walk);
+  if (loop.getVectors())
+    return placeVectors(lowering, loop, turn);
   if (loop.getParts()) {
     // Those across an axis are a known number of its positions apart.
     SmallVector<int64_t> apart(extents);

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Vectors.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -83,6 +83,9 @@ static void placeBoxes(Lowering &lowering, ForBoxesOp op) {
       Positions positions(box.base);
       for (auto [position, more] : llvm::zip_equal(positions, box.more))
         position = k.add(position, more);
+      // Which neighbours exist is found where they are stored.
+      if (op.getVectors())
+        positions[*op.getAxisAcross()] = 0;
       inside.push_back(lowering.isInside(view, tile, positions));
     }
   };
@@ -112,6 +115,22 @@ static void lowerParts(Lowering &lowering, ForBoxesOp op, Int first, Int part,
   }
   placeBoxes(lowering, op);
   lowering.lower(*op.getBody());
+}
+
+/// Turns of parts of neighbouring fibres: a thread has all parts that lie
+/// alike, one after the other, whose data are the same.
+static void lowerTurnsOfVectors(Lowering &lowering, ForBoxesOp op) {
+  KernelBuilder &k = lowering.k;
+  int64_t parts = op.getParts() / op.getVectors();
+  forItems(k, lowering.threads, k.threadId(), countVectorTurns(op), 1,
+           [&](ArrayRef<Int> items, ArrayRef<Value> exist) {
+             k.ifThen(exist.front(), [&] {
+               k.rolledLoop(0, parts, 1, [&](Int part) {
+                 lowerParts(lowering, op, items.front(), part, /*step=*/0,
+                            nullptr);
+               });
+             });
+           });
 }
 
 /// Turns of parts of fibres, which lanes of a warp may share.
@@ -165,6 +184,8 @@ void tile::lower(Lowering &lowering, ForBoxesOp op) {
     }
     return;
   }
+  if (op.getVectors())
+    return lowerTurnsOfVectors(lowering, op);
   if (op.getParts())
     return lowerTurnsOfParts(lowering, op);
   if (op.getRepeat()) {

@@ -95,8 +95,10 @@ struct LoweredTurn {
   SmallVector<int64_t> extents;
   SmallVector<BoxPosition> positions;
   DenseMap<Operation *, SmallVector<Value>> inside;
-  /// Of boxes in parts, which one is this turn's.
+  /// Of boxes in parts, which one is this turn's; its first result, where it
+  /// has `size` of them.
   Int part;
+  Int getFirstResult(KernelBuilder &k, ForBoxesOp loop, int64_t size) const;
   /// Of warps, which box of each is the turn's first one; whether it is the
   /// last turn.
   int64_t first = 0;

@@ -22,7 +22,7 @@ public:
   void build();
 
 private:
-  Int getPosition(unsigned axis, Int first) const;
+  Int getPosition(unsigned axis, Int first);
   Value place(const LoweredView &view, const BoxPosition &box);
   void placeResults();
   SmallVector<Scalar> load(const LoweredView &view, ArrayRef<Value> pointers,
@@ -70,10 +70,12 @@ ViewProduct::ViewProduct(Lowering &lowering, MultiplyViewsOp op)
 }
 
 /// The position of the array that is `first` in the tile; behind the end of the
-/// axis, the last one.
-Int ViewProduct::getPosition(unsigned axis, Int first) const {
+/// axis, the last one, and in front of it the first one.
+Int ViewProduct::getPosition(unsigned axis, Int first) {
   Int position = k.add(k.extend(first), tile.starts[axis]);
   Int all = source.sizes[axis];
+  if (loop.getVectors() && loop.getAxisAcross() == axis)
+    return k.min(k.max(position, 0), k.sub(all, 1));
   if (all.isConstant() && all.getConstant() % tile.sizes[axis] == 0)
     return position;
   return k.min(position, k.sub(all, 1));
@@ -93,10 +95,12 @@ Value ViewProduct::place(const LoweredView &view, const BoxPosition &box) {
 void ViewProduct::placeResults() {
   unsigned along = op.getAlong();
   Value base = place(factor, turn.positions.front());
-  Int first = k.mul(turn.part, part), stride = factor.array.strides[along];
-  bool areWhole = tile.sizes[along] % part == 0;
+  Int first = turn.getFirstResult(k, loop, part);
+  Int stride = factor.array.strides[along];
+  int64_t step = loop.getResultStep();
+  bool areWhole = tile.sizes[along] % (part * step) == 0;
   for (int64_t index = 0; index < part; ++index) {
-    Int result = k.add(first, index);
+    Int result = k.add(first, index * step);
     if (!areWhole)
       result = k.min(result, tile.sizes[along] - 1);
     results.push_back(

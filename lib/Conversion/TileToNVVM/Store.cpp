@@ -47,6 +47,9 @@ private:
   void storeBoxPart(ArrayRef<Value> values, int64_t first, Value exists,
                     const BoxPosition &box, ArrayRef<Value> targets);
   bool areBoxesNear(ForBoxesOp loop);
+  Int countResults(const LoweredTile &target);
+  void storeVectors(const Boxes &boxes, const LoweredTurn &turn,
+                    const LoweredTile &target, ForBoxesOp loop);
   void storeParts(const Boxes &boxes, const LoweredTurn &turn,
                   const LoweredTile &target, ForBoxesOp loop);
   void begin(ArrayRef<int64_t> row);
@@ -256,6 +259,70 @@ bool TileStore::areBoxesNear(ForBoxesOp loop) {
           std::abs(other.getConstant()) < std::abs(own.getConstant()));
 }
 
+/// Results of a fibre of the tile: where tiles cut the axis, the last one may
+/// have fewer.
+Int TileStore::countResults(const LoweredTile &target) {
+  int64_t along = op.getAlong()->front();
+  Int all = target.sizes[along], size = view.sizes[along];
+  if (size.isConstant() && size.getConstant() % all.getConstant() == 0)
+    return all;
+  return k.min(k.sub(size, target.starts[along]), all);
+}
+
+/// Stores results of neighbouring fibres together, but at the ends of rows.
+void TileStore::storeVectors(const Boxes &boxes, const LoweredTurn &turn,
+                             const LoweredTile &target, ForBoxesOp loop) {
+  int64_t along = op.getAlong()->front(), across = *loop.getAxisAcross();
+  int64_t together = boxes.size(), part = boxes.front().size();
+  BoxPosition box = turn.positions.front();
+  Int start = box.base[across], all = countResults(target);
+  Int existing = k.min(k.sub(view.sizes[across], target.starts[across]),
+                       target.sizes[across]);
+  Int first = turn.getFirstResult(k, loop, part);
+  int64_t step = loop.getResultStep();
+  bool areWhole = all.isConstant() && all.getConstant() % (part * step) == 0;
+  auto store = [&](int64_t result, bool areAll) {
+    Int own = k.add(first, result * step);
+    Value exists = areWhole ? Value() : k.less(own, all);
+    box.base[along] = own;
+    auto locate = [&](Value array) {
+      return lowering.getAddresses(lowering.views.at(array),
+                                   lowering.tiles.at({op, array}), box,
+                                   {across}, {together});
+    };
+    SmallVector<Value> targets = locate(op.getView());
+    auto storeSome = [&](int64_t begin, int64_t count) {
+      SmallVector<Value> sums = llvm::map_to_vector(
+          ArrayRef(boxes).slice(begin, count),
+          [&](const SmallVector<Value> &fibre) { return fibre[result]; });
+      SmallVector<Scalar> results = finish(sums, [&](Value array) {
+        Type element = lowering.views.at(array).element;
+        SmallVector<Value> addresses = locate(array);
+        return llvm::map_to_vector(
+            ArrayRef(addresses).slice(begin, count),
+            [&](Value address) { return ops.load(element, address); });
+      });
+      ops.storeMany(results, view.element, targets[begin],
+                    CacheHint::Streaming);
+    };
+    k.ifThen(k.both(turn.inside.at(op).front(), exists), [&] {
+      if (areAll)
+        return storeSome(0, together);
+      for (int64_t index = 0; index < together; ++index) {
+        Int position = k.add(start, index);
+        k.ifThen(k.both(k.less(-1, position), k.less(position, existing)),
+                 [&] { storeSome(index, 1); });
+      }
+    });
+  };
+  Value areAll =
+      k.both(k.less(-1, start), k.less(k.add(start, together - 1), existing));
+  k.choose(areAll, [&](bool whole) {
+    for (int64_t result = 0; result < part; ++result)
+      store(result, whole);
+  });
+}
+
 /// Stores parts of fibres. What lies side by side follows each other: sectors
 /// that several stores fill are whole before they leave the second-level cache.
 /// What is added to results is loaded for all of a box together.
@@ -263,11 +330,7 @@ void TileStore::storeParts(const Boxes &boxes, const LoweredTurn &turn,
                            const LoweredTile &target, ForBoxesOp loop) {
   int64_t along = op.getAlong()->front();
   int64_t part = cast<FragmentType>(op.getSource().getType()).getBox().front();
-  Int all = target.sizes[along], size = view.sizes[along];
-  // Where tiles cut the axis, the last one may have fewer results.
-  bool isCut = !size.isConstant() || size.getConstant() % all.getConstant();
-  if (isCut)
-    all = k.min(k.sub(size, target.starts[along]), all);
+  Int all = countResults(target), size = view.sizes[along];
   // Parts are stored whole where none ends in between.
   bool areWhole = target.sizes[along] % part == 0 && size.isConstant() &&
                   size.getConstant() % part == 0;
@@ -316,6 +379,8 @@ void TileStore::storeBoxes(const LoweredFragment &fragment) {
       lowering.placeBoxes(op.getBoxes(), target.sizes, *op.getAlong());
   auto loop = cast<ForBoxesOp>(op.getBoxes().getParentBlock()->getParentOp());
   fragment.forParts([&](const Boxes &boxes) {
+    if (loop.getVectors())
+      return storeVectors(boxes, turn, target, loop);
     if (loop.getParts())
       return storeParts(boxes, turn, target, loop);
     for (unsigned index = 0; index < boxes.size(); ++index) {

@@ -11,11 +11,16 @@
 // what it loads of the data. Lanes that share out K make more threads of few
 // results, and longer segments of short axes.
 //
+// Where it does not, and rows of results start within sectors, a thread's
+// fibres are neighbours: their results go to memory together from where a
+// sector begins, so that only the ends of rows are parts of one.
+//
 //===----------------------------------------------------------------------===//
 
 #include "SimtDirect.h"
 #include "SimtAccess.h"
 #include "SimtCost.h"
+#include "kron/Dialect/Tile/IR/TileLayout.h"
 #include "kron/Machine/GPURates.h"
 #include "kron/Machine/GPUTiles.h"
 #include "kron/Machine/NominalSizes.h"
@@ -71,6 +76,12 @@ public:
   /// Axes of the results but for that of the step, the innermost one in memory
   /// first.
   ArrayRef<unsigned> getWalk() const { return walk; }
+  int64_t getResultBytes() const { return output.bytes; }
+  /// Positions by which a row may start behind a multiple of 32 bytes, but for
+  /// those of a group of `fibres`.
+  int64_t getVectorSlack(int64_t fibres) const {
+    return kVectorRowBytes / output.bytes - fibres;
+  }
   /// How many of these, of the first ones, are inside of the step's axis.
   size_t countInside(const SimtStep &step) const {
     return llvm::count_if(walk, [&](unsigned axis) {
@@ -88,6 +99,16 @@ private:
   SmallVector<AccessSpan> getLanes(const SimtLaunch &launch,
                                    const AccessArray &array,
                                    double &left) const;
+  /// Groups of a thread's fibres on the axis that these are on.
+  double countGroups(const SimtLaunch &launch) const {
+    int64_t extent = launch.extents.back()[*launch.across];
+    int64_t fibres = launch.steps.front().fibres;
+    return launch.vectorStore
+               ? double(countVectors(extent + getVectorSlack(fibres), fibres))
+               : double(extent) / double(fibres);
+  }
+  double getVectorStoreClocks(const SimtLaunch &launch) const;
+  double getStoreClocks(const SimtLaunch &launch) const;
   double countTile(const SimtLaunch &launch, const Operand &operand) const;
   double getLoadClocks(const SimtLaunch &launch, const Operand &operand) const;
 
@@ -146,10 +167,30 @@ SmallVector<AccessSpan> DirectCost::getLanes(const SimtLaunch &launch,
                                              double &left) const {
   SmallVector<double> extents =
       llvm::to_vector_of<double>(launch.extents.front());
+  AccessArray groups = array;
   if (launch.across)
-    extents[*launch.across] /= double(launch.steps.front().fibres);
-  return getLaneSpans(walk, extents, array, kLanes / double(launch.lanesK),
+    extents[*launch.across] = countGroups(launch);
+  if (launch.vectorStore)
+    groups.strides[*launch.across] *= launch.steps.front().fibres;
+  return getLaneSpans(walk, extents, groups, kLanes / double(launch.lanesK),
                       left);
+}
+
+/// Parts of sectors of each result that threads store together: the ends of a
+/// tile's rows.
+double DirectCost::getVectorStoreClocks(const SimtLaunch &launch) const {
+  unsigned inner = *launch.across;
+  int64_t size = launch.after[inner], extent = launch.extents.back()[inner];
+  int64_t row = std::min(size, extent);
+  bool areWhole = row * output.bytes % kSectorBytes == 0, hasRest = false;
+  for (auto [axis, stride] : llvm::enumerate(output.strides)) {
+    areWhole &= axis == inner || stride * output.bytes % kSectorBytes == 0;
+    // The same CTA stores the next row, which begins where this one ends.
+    hasRest |= extent >= size && stride == size && axis != inner &&
+               launch.extents.back()[axis] > 1;
+  }
+  double ends = areWhole ? 0 : 2 / double(row);
+  return getPartClocks(ends, hasRest ? 0 : ends, machine);
 }
 
 /// Seconds that parts of sectors take of memory, of which lanes that store one
@@ -157,13 +198,15 @@ SmallVector<AccessSpan> DirectCost::getLanes(const SimtLaunch &launch,
 double DirectCost::getStoreSeconds(const SimtLaunch &launch) const {
   const SimtStep &step = launch.steps.front();
   double left, lanes = 1, results = 1;
+  for (int64_t size : launch.after)
+    results *= double(ShapedType::isDynamic(size) ? kNominalRows : size);
+  if (launch.vectorStore)
+    return resources.getClockSeconds(results * getVectorStoreClocks(launch));
   SmallVector<AccessSpan> spans = getLanes(launch, output, left);
   spans.push_back({std::min(double(step.getParts()), std::max(left, 1.0)),
                    step.block * output.strides[step.axis]});
   for (const AccessSpan &span : spans)
     lanes *= span.extent;
-  for (int64_t size : launch.after)
-    results *= double(ShapedType::isDynamic(size) ? kNominalRows : size);
   SmallVector<AccessSpan> tile;
   for (auto [extent, stride] :
        llvm::zip_equal(launch.extents.back(), output.strides))
@@ -195,6 +238,17 @@ double DirectCost::getLoadClocks(const SimtLaunch &launch,
   return kron::getLoadClocks(spans, operand.bytes, machine);
 }
 
+/// Clocks of an SM of a result of all fibres of a warp's threads.
+double DirectCost::getStoreClocks(const SimtLaunch &launch) const {
+  double fibres = double(launch.steps.front().fibres);
+  if (!launch.vectorStore)
+    return direct.storeClocks * fibres;
+  return std::max(
+      direct.storeClocks,
+      resources.getCacheClocks(kLanes * fibres * double(output.bytes),
+                               rates.cacheShare));
+}
+
 /// Of an SM that works on `ctas` tiles at once: warps load some steps of k,
 /// wait for them, and multiply. The more warps, the better one's loads hide
 /// another one's products.
@@ -205,10 +259,14 @@ double DirectCost::getTileClocks(const SimtLaunch &launch,
   double hidden = direct.overlap * std::min(1.0, warps / direct.overlapWarps);
   auto [less, more] =
       std::minmax(step.loaded, std::max(step.multiplied, step.issued));
-  double stored = direct.storeClocks * double(product.fibres * product.block);
+  double stored = double(product.block) * getStoreClocks(launch);
   double blocks = std::ceil(step.count / double(getDirectUnrolled(launch)));
+  double waiting = blocks * direct.wait;
+  // Data are there once, and the factor is in the first-level cache.
+  if (launch.keepsData())
+    waiting = rates.sharedWait + direct.wait / product.getAlikeParts();
   return direct.startClocks +
-         step.turns * (blocks * direct.wait + warps * stored +
+         step.turns * (waiting + warps * stored +
                        warps * step.count * (more + less * (1 - hidden)));
 }
 
@@ -228,16 +286,27 @@ DirectStep DirectCost::getStep(const SimtLaunch &launch, int64_t threads,
                                double fibres, const DirectLoads &loads) const {
   const SimtStep &step = launch.steps.front();
   double pairs = double(step.fibres) * double(step.block) * products;
-  double loaded = double(step.fibres + step.block);
   bool converts = data.bytes < launch.elementBytes;
   double lanes = double(launch.lanesK);
-  double items = fibres / double(step.fibres) * double(step.getParts()) * lanes;
+  double groups = fibres / double(step.fibres);
+  if (launch.vectorStore)
+    groups = fibres / double(launch.extents.back()[*launch.across]) *
+             countGroups(launch);
+  double items = groups * double(step.getParts()) * lanes;
   DirectStep found;
   found.multiplied = pairs * kLanes / productsPerClock;
-  found.loaded =
-      double(step.fibres) * loads.data + double(step.block) * loads.factor;
+  double loadedData = double(step.fibres);
+  // Those of all parts that lie alike, which are a thread's.
+  if (launch.vectorStore)
+    items /= step.getAlikeParts();
+  if (launch.keepsData())
+    loadedData /= step.getAlikeParts();
+  double loaded = loadedData + double(step.block);
+  found.loaded = loadedData * loads.data + double(step.block) * loads.factor;
   found.issued = (pairs + loaded * (converts ? 2 : 1)) / kIssued;
   found.turns = std::ceil(items / double(threads));
+  if (launch.vectorStore)
+    found.turns *= step.getAlikeParts();
   found.warps = std::ceil(std::min(items, double(threads)) / kLanes);
   found.count = std::ceil(double(step.sizeK) / lanes);
   return found;
@@ -277,20 +346,26 @@ DirectCost::getTimeBelow(double limit, const SimtLaunch &launch,
   time.memory =
       resources.getMemorySeconds(bytes + weights * double(factor.bytes));
   double onChip = resources.getSMSeconds(getBusyClocks(launch, found, tiles));
+  // Data of vectors are waited for once, and then stores for nobody.
+  double exposed = launch.vectorStore ? rates.exposed : direct.exposed;
   // What follows only adds to both.
   auto getTotal = [&] {
     return resources.getLaunchSeconds() +
-           getOverlapSeconds(onChip, time.memory, direct.exposed);
+           getOverlapSeconds(onChip, time.memory, exposed);
   };
   if (getTotal() >= limit)
     return std::nullopt;
   time.memory += getStoreSeconds(launch);
   if (getTotal() >= limit)
     return std::nullopt;
-  // What threads of the same turn share, the first-level cache brings once.
-  double cached =
-      tiles * kSectorBytes *
-      (countTile(launch, factor) + found.turns * countTile(launch, data));
+  // What threads of the same turn share, the first-level cache brings once;
+  // what all turns of vectors do, too, where it has room beside other CTAs'.
+  double ofData = countTile(launch, data), ofFactor = countTile(launch, factor);
+  bool staysCached = launch.vectorStore && (ofData + ofFactor) * kSectorBytes *
+                                                   double(launch.ctasPerSM) <=
+                                               double(machine.sharedBytesPerSM);
+  double cached = tiles * kSectorBytes *
+                  (ofFactor + (staysCached ? 1 : found.turns) * ofData);
   onChip =
       std::max(onChip, resources.getCacheSeconds(cached, rates.cacheShare));
   time.floor = machine.getCopySeconds(bytes);
@@ -332,7 +407,9 @@ public:
     bestTime.total = std::numeric_limits<double>::infinity();
   }
 
+  /// With fibres of a thread apart from each other, and as neighbours.
   void tryThreads(int64_t threads);
+  void tryVectors(int64_t threads);
 
   std::optional<SimtLaunch> best;
   KernelTime bestTime;
@@ -343,6 +420,9 @@ private:
                size_t axes, int64_t room);
   void tryResults(SimtLaunch launch, int64_t threads, ArrayRef<int64_t> extents,
                   int64_t positions);
+  void tryNeighbours(int64_t threads, int64_t fibres, int64_t room);
+  void take(const SimtLaunch &launch, int64_t threads,
+            const DirectLoads &loads);
   bool chooseResident(SimtLaunch &launch, int64_t threads) const;
 
   const GPUMachine &machine;
@@ -363,9 +443,11 @@ bool DirectSearch::chooseResident(SimtLaunch &launch, int64_t threads) const {
   int64_t words = llvm::divideCeil(launch.elementBytes, 4);
   int64_t operands = step.fibres + step.block;
   // Sums, what is loaded, and where from.
-  int64_t registers =
-      getGPURates(machine).simt.baseRegisters + 2 * operands +
-      words * (step.fibres * step.block + operands * getDirectUnrolled(launch));
+  int64_t loaded = operands * getDirectUnrolled(launch);
+  if (launch.keepsData())
+    loaded = step.fibres * step.sizeK + step.block;
+  int64_t registers = getGPURates(machine).simt.baseRegisters + 2 * operands +
+                      words * (step.fibres * step.block + loaded);
   int64_t most =
       std::min(machine.maxThreadsPerSM / threads, machine.maxCTAsPerSM);
   for (int64_t ctas = wantedCTAs ? wantedCTAs : most; ctas > 0; --ctas) {
@@ -398,14 +480,20 @@ void DirectSearch::tryResults(SimtLaunch launch, int64_t threads,
       continue;
     if (!loads)
       loads = cost.getLoads(launch);
-    std::optional<KernelTime> time =
-        cost.getTimeBelow(bestTime.total, launch, threads, *loads);
-    if (!time || time->total >= bestTime.total)
-      continue;
-    best = launch;
-    bestTime = *time;
-    bestThreads = threads;
+    take(launch, threads, *loads);
   }
+}
+
+/// Takes `launch` if it is better than all before.
+void DirectSearch::take(const SimtLaunch &launch, int64_t threads,
+                        const DirectLoads &loads) {
+  std::optional<KernelTime> time =
+      cost.getTimeBelow(bestTime.total, launch, threads, loads);
+  if (!time || time->total >= bestTime.total)
+    return;
+  best = launch;
+  bestTime = *time;
+  bestThreads = threads;
 }
 
 /// Tiles of fibres in the order of memory. With `groups`, a thread's `fibres`
@@ -461,19 +549,69 @@ void DirectSearch::tryThreads(int64_t threads) {
     }
 }
 
+/// Tiles of rows of as many groups of `fibres` neighbours as fit `room`
+/// threads, and of results in one turn of all threads or in several, which load
+/// the same data.
+void DirectSearch::tryNeighbours(int64_t threads, int64_t fibres,
+                                 int64_t room) {
+  SimtLaunch launch = described;
+  launch.vectorStore = true;
+  SimtStep &step = launch.steps.front();
+  step.fibres = fibres;
+  unsigned inner = *launch.vectorAxis;
+  int64_t bytes = cost.getResultBytes();
+  SmallVector<int64_t> extents(launch.after.size(), 1);
+  int64_t count = getEqualParts(llvm::divideCeil(launch.after[inner], fibres),
+                                room - kVectorRowBytes / (fibres * bytes));
+  int64_t positions =
+      countVectors(count * fibres + cost.getVectorSlack(fibres), fibres);
+  extents[inner] = count * fibres;
+  for (unsigned axis : cost.getWalk())
+    if (int64_t left = room / positions; axis != inner && left > 1) {
+      extents[axis] = getEqualParts(launch.after[axis], left);
+      positions *= extents[axis];
+    }
+  for (int64_t block = 1; block <= std::min(step.sizeN, kSimtUnrolled); ++block)
+    for (int64_t turns : {1, 4, 16}) {
+      int64_t alike = launch.alikeStep;
+      int64_t blocks =
+          getEqualParts(llvm::divideCeil(step.sizeN, alike * block),
+                        turns * threads / (positions * alike));
+      SmallVector<int64_t> tile(extents);
+      tile[step.axis] = std::min(blocks * alike * block, step.sizeN);
+      setSimtTile(launch, tile);
+      step.block = std::min(block, step.tileResults);
+      if (chooseResident(launch, threads))
+        take(launch, threads, cost.getLoads(launch));
+    }
+}
+
+void DirectSearch::tryVectors(int64_t threads) {
+  if (!described.vectorAxis)
+    return;
+  for (int64_t fibres = 2; fibres * cost.getResultBytes() <= kVectorBytes;
+       fibres *= 2)
+    for (int64_t room : {int64_t(kLanes), threads})
+      tryNeighbours(threads, fibres, room);
+}
+
 std::optional<std::pair<SimtPlan, KernelTime>>
 kron::planDirectLaunch(FusedOp fused, const SimtChain &chain, int64_t threads,
                        int64_t ctasPerSM, const GPUMachine &machine) {
   bool isOpen = llvm::is_contained(chain.shapes.back(), ShapedType::kDynamic);
-  if (chain.products.size() != 1 || isOpen ||
-      !describeSimtLaunch(chain, 0, 1, /*factorBytes=*/0).steps.front().varies)
+  if (chain.products.size() != 1 || isOpen)
     return std::nullopt;
+  bool varies =
+      describeSimtLaunch(chain, 0, 1, /*factorBytes=*/0).steps.front().varies;
   const SimtTiles &tiles = getGPUTiles(machine).simt;
   DirectSearch search(fused, chain, ctasPerSM, machine);
   for (int64_t tried = tiles.leastThreads; tried <= tiles.mostThreads;
        tried *= 2)
-    if (!threads || threads == tried)
-      search.tryThreads(tried);
+    if (!threads || threads == tried) {
+      if (varies)
+        search.tryThreads(tried);
+      search.tryVectors(tried);
+    }
   if (!search.best)
     return std::nullopt;
   SimtPlan plan;

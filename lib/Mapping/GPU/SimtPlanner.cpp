@@ -31,6 +31,7 @@ static GPUPlanAttr writePlan(MLIRContext *context, const SimtPlan &plan) {
     choices.factorBytes = launch.factorBytes;
     choices.directLoad = launch.directLoad;
     choices.lanesK = launch.lanesK;
+    choices.vectorStore = launch.vectorStore;
     // Of all factors, or of none where they are what a plan without them has.
     auto write = [&](auto getValue, auto getDefault) {
       SmallVector<int64_t> values = llvm::map_to_vector(launch.steps, getValue);

@@ -8,10 +8,12 @@
 #include "kron/Plan/GPU/SimtPlan.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Dialect/Tile/IR/TileLayout.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -25,7 +27,7 @@ static constexpr int64_t kMaxTogether = 16;
 static constexpr int64_t kMaxTileElements = 1 << 20;
 
 int64_t SimtStep::getParts() const {
-  return llvm::divideCeil(tileResults, block);
+  return resultStep * llvm::divideCeil(tileResults, resultStep * block);
 }
 
 int64_t kron::getEqualPart(int64_t sizeN) {
@@ -72,6 +74,14 @@ static int64_t getFactorSize(ModeProductOp product, unsigned dim) {
   return cast<ShapedType>(product.getFactor().getType()).getDimSize(dim);
 }
 
+/// Whether the factor of `product` varies along `axis`.
+static bool isVaryingAlong(ModeProductOp product, unsigned axis) {
+  for (auto [dim, own] : llvm::enumerate(product.getFactorDims()))
+    if (own == int64_t(axis) && getFactorSize(product, dim) != 1)
+      return true;
+  return false;
+}
+
 static bool isVarying(ModeProductOp product) {
   for (auto [dim, axis] : llvm::enumerate(product.getFactorDims()))
     if (axis >= 0 && getFactorSize(product, dim) != 1)
@@ -93,6 +103,8 @@ std::variant<SimtChain, std::string> kron::describeSimt(FusedOp fused) {
   chain.products = fused.getModeProducts();
   chain.element = getAccumulatorType(getElementType(fused.getInit()));
   chain.elementBytes = getElementBytes(chain.element);
+  chain.resultStrides = getKnownStrides(fused.getInit());
+  chain.resultBytes = getElementBytes(getElementType(fused.getInit()));
   // An axis that is stretched counts as stretched from the start: the input's
   // stride along it is 0.
   auto init = cast<ShapedType>(fused.getInit().getType());
@@ -117,10 +129,20 @@ int64_t kron::getFibres(const SimtLaunch &launch, unsigned index) {
          launch.steps[index].tileResults;
 }
 
+bool SimtLaunch::keepsData() const {
+  const SimtStep &step = steps.front();
+  return vectorStore &&
+         step.sizeK * step.fibres * llvm::divideCeil(elementBytes, 4) <=
+             kDirectRegisters;
+}
+
 int64_t kron::getDirectUnrolled(const SimtLaunch &launch) {
   const SimtStep &step = launch.steps.front();
-  int64_t registers =
-      (step.fibres + step.block) * llvm::divideCeil(launch.elementBytes, 4);
+  int64_t words = llvm::divideCeil(launch.elementBytes, 4);
+  // All data stay for the other parts that lie alike, if they can.
+  if (launch.keepsData())
+    return step.sizeK;
+  int64_t registers = (step.fibres + step.block) * words;
   return std::clamp<int64_t>(kDirectRegisters / registers, 1,
                              2 * kSimtUnrolled);
 }
@@ -130,14 +152,26 @@ std::optional<unsigned> kron::findAcross(const SimtLaunch &launch,
   ModeProductOp product = launch.steps.front().product;
   std::optional<unsigned> across;
   for (auto [axis, extent] : llvm::enumerate(extents)) {
-    bool varies = false;
-    for (auto [dim, own] : llvm::enumerate(product.getFactorDims()))
-      varies |= own == int64_t(axis) && getFactorSize(product, dim) != 1;
-    if (!launch.contracted[axis] && !varies &&
+    if (!launch.contracted[axis] && !isVaryingAlong(product, axis) &&
         (!across || extent > extents[*across]))
       across = axis;
   }
   return across;
+}
+
+/// Finds the axis of neighbouring results that a factor does not vary along,
+/// and which results of the only step lie alike in sectors.
+static void findVectorAxis(const SimtChain &chain, SimtLaunch &launch) {
+  const SimtStep &step = launch.steps.front();
+  int64_t stride = chain.resultStrides[step.axis];
+  if (isa<ComplexType>(chain.element) || ShapedType::isDynamic(stride))
+    return;
+  for (auto [axis, own] : llvm::enumerate(chain.resultStrides))
+    if (own == 1 && launch.after[axis] != 1 && axis != step.axis &&
+        !isVaryingAlong(step.product, axis))
+      launch.vectorAxis = axis;
+  int64_t sector = kVectorRowBytes / chain.resultBytes;
+  launch.alikeStep = sector / std::gcd(sector, stride);
 }
 
 /// Puts factors into shared memory, in the order of application, as long as
@@ -175,6 +209,8 @@ SimtLaunch kron::describeSimtLaunch(const SimtChain &chain, unsigned first,
     launch.contracted.set(step.axis);
     launch.steps.push_back(step);
   }
+  if (first + 1 == end && end == chain.products.size())
+    findVectorAxis(chain, launch);
   return launch;
 }
 
@@ -191,7 +227,12 @@ static void setExtents(SimtLaunch &launch, ArrayRef<int64_t> tile) {
     SimtStep &step = launch.steps.front();
     step.tileResults = extents[step.axis];
     step.block = getEqualPart(step.tileResults);
+    step.resultStep = 1;
     launch.across = findAcross(launch, extents);
+    if (launch.vectorStore) {
+      launch.across = launch.vectorAxis;
+      step.resultStep = std::min(launch.alikeStep, step.tileResults);
+    }
     return;
   }
   for (unsigned axis : launch.contracted.set_bits())
@@ -253,10 +294,13 @@ static std::string findWrongExtent(const SimtLaunch &launch,
 /// What is wrong with a launch that has data go from memory to registers, or
 /// with lanes of one that has not; an empty string if there is nothing.
 static std::string findWrongLoad(const SimtChoices &choices) {
+  if (!choices.directLoad && choices.lanesK != 1)
+    return expects("k_lanes to be 1 without direct_load", choices.lanesK);
+  if (choices.vectorStore && (!choices.directLoad || choices.lanesK != 1))
+    return expects("vector_store to be 0 without direct_load, or with k_lanes",
+                   choices.vectorStore);
   if (!choices.directLoad)
-    return choices.lanesK == 1
-               ? ""
-               : expects("k_lanes to be 1 without direct_load", choices.lanesK);
+    return "";
   if (choices.factors != 1)
     return expects("direct_load to be of one factor", choices.factors);
   if (!choices.directStore)
@@ -275,6 +319,20 @@ static int64_t getMostFibres(const SimtLaunch &launch, unsigned index) {
                ? std::min(launch.extents.front()[*launch.across], kMaxTogether)
                : 1;
   return step.varies ? 1 : std::min(getFibres(launch, index), kMaxTogether);
+}
+
+/// What is wrong with the neighbours that threads of `launch` store together;
+/// an empty string if there is nothing.
+static std::string findWrongVectors(const SimtLaunch &launch, int64_t bytes) {
+  if (!launch.vectorStore)
+    return "";
+  int64_t together = launch.steps.front().fibres;
+  if (together < 2 || !llvm::isPowerOf2_64(together) ||
+      together * bytes > kVectorBytes)
+    return expects("fibres to be neighbours of up to 16 bytes with "
+                   "vector_store, a power of two from 2 on",
+                   together);
+  return "";
 }
 
 /// Takes what `choices` say of what threads compute together into `launch`,
@@ -341,6 +399,12 @@ std::variant<SimtPlan, std::string> kron::readSimtPlan(FusedOp fused,
       return reason;
     launch.directLoad = choices.directLoad;
     launch.lanesK = choices.lanesK;
+    launch.vectorStore = choices.vectorStore;
+    if (launch.vectorStore && !launch.vectorAxis)
+      return expects("vector_store to be 0 where the factor varies along "
+                     "neighbouring results, or these are of the axis that it "
+                     "contracts, or complex",
+                     choices.vectorStore);
     setExtents(launch, choices.extents);
     int64_t elements = 0;
     for (ArrayRef<int64_t> extents : launch.extents)
@@ -350,6 +414,8 @@ std::variant<SimtPlan, std::string> kron::readSimtPlan(FusedOp fused,
                          " elements at most",
                      elements);
     reason = takeBlocks(launch, choices);
+    if (reason.empty())
+      reason = findWrongVectors(launch, chain->resultBytes);
     if (!reason.empty())
       return reason;
     launch.directStore = choices.directStore;

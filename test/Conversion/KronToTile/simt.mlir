@@ -93,3 +93,23 @@ func.func @views(%x: memref<38x180xf16>, %w: memref<3x7x12x5xf16>, %y: memref<38
     {plan = #kron.gpu_plan<kernel = simt, threads = 64, launches = [{factors = 1, extents = [4, 2, 4, 5], fibres = [2], results = [2], ctas_per_sm = 2, direct_store = 1, direct_load = 1, k_lanes = 4}]>}
   return
 }
+
+// -----
+
+// Verify that results of neighbouring columns are stored together: those of a part are as
+// many apart as there are results that lie differently, and the columns of a tile are
+// multiples of the neighbours, whatever the array has.
+// CHECK-LABEL: gpu.func @vectors_0(
+// CHECK:             tile.for_boxes %[[U:.*]] of 40 together 4 parts 16 across 2 vectors 16 {
+// CHECK-NEXT:          %[[S:.*]] = tile.multiply_views %{{.*}}[%[[U]]], %{{.*}} along 1 box [1, 21, 40] unrolled 4 : {{.*}} -> <4x2xf32>
+// CHECK-NEXT:          tile.store %[[S]][%[[U]]] to %{{.*}} along [1] box [1, 21, 40] bytes 2
+func.func @vectors(%x: memref<3x4x37xf16>, %f: memref<4x21xf16>, %y: memref<3x21x37xf16>) {
+  kron.fused ins(%x, %f : memref<3x4x37xf16>, memref<4x21xf16>) outs(%y : memref<3x21x37xf16>)
+    attributes {plan = #kron.gpu_plan<kernel = simt, threads = 64, launches = [{factors = 1, extents = [1, 21, 40], fibres = [4], results = [2], ctas_per_sm = 2, direct_store = 1, direct_load = 1, vector_store = 1}]>} {
+  ^bb0(%tx: tensor<3x4x37xf16>, %tf: tensor<4x21xf16>, %out: tensor<3x21x37xf16>):
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<3x4x37xf16>) factor(%tf [p, q] : tensor<4x21xf16>)
+         outs(%out : tensor<3x21x37xf16>) -> tensor<3x21x37xf16>
+    kron.yield %1 : tensor<3x21x37xf16>
+  }
+  return
+}

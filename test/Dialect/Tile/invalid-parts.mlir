@@ -741,3 +741,67 @@ gpu.module @kron_gpu {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_boxes_c8(%x: !tile.view<?x8x6x5xf32, [30, 0, 5, 1]>, %v: !tile.view<?x8x6x5xf32, [0, 5, 0, 1]>, %y: !tile.view<?x8x6xf32, [48, 6, 1]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    tile.for %t to %n {
+      // expected-error @+1 {{expects vectors of boxes across an axis, without lanes, to divide the 2 parts that one tile.store has, but got 4}}
+      tile.for_boxes %u of 24 together 2 parts 2 across 2 vectors 4 {
+        %s = tile.multiply_views %x[%u], %v tile %t along 1 box [4, 8, 6] : !tile.view<?x8x6x5xf32, [30, 0, 5, 1]>, !tile.view<?x8x6x5xf32, [0, 5, 0, 1]> -> !tile.fragment<2x4xf32>
+        tile.store %s[%u] to %y[%t] along [1] box [4, 8, 6] bytes 4 : !tile.fragment<2x4xf32>, !tile.view<?x8x6xf32, [48, 6, 1]>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_boxes_c8_lanes(%x: !tile.view<?x8x6x5xf32, [30, 0, 5, 1]>, %v: !tile.view<?x8x6x5xf32, [0, 5, 0, 1]>, %y: !tile.view<?x8x6xf32, [48, 6, 1]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    tile.for %t to %n {
+      // expected-error @+1 {{expects vectors of boxes across an axis, without lanes, to divide the 2 parts that one tile.store has, but got 2}}
+      tile.for_boxes %u of 24 together 2 parts 2 across 2 lanes 2 vectors 2 {
+        %s = tile.multiply_views %x[%u], %v tile %t along 1 box [4, 8, 6] : !tile.view<?x8x6x5xf32, [30, 0, 5, 1]>, !tile.view<?x8x6x5xf32, [0, 5, 0, 1]> -> !tile.fragment<2x4xf32>
+        tile.store %s[%u] to %y[%t] along [1] box [4, 8, 6] bytes 4 : !tile.fragment<2x4xf32>, !tile.view<?x8x6xf32, [48, 6, 1]>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_boxes_c8_none(%x: !tile.view<?x8x6x5xf32, [30, 0, 5, 1]>, %v: !tile.view<?x8x6x5xf32, [0, 5, 0, 1]>, %y: !tile.view<?x8x6xf32, [48, 6, 1]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    tile.for %t to %n {
+      // expected-error @+1 {{expects vectors of boxes across an axis, without lanes, to divide the 2 parts that one tile.store has, but got 2}}
+      tile.for_boxes %u of 24 together 2 parts 2 across 2 vectors 2 {
+        %s = tile.multiply_views %x[%u], %v tile %t along 1 box [4, 8, 6] : !tile.view<?x8x6x5xf32, [30, 0, 5, 1]>, !tile.view<?x8x6x5xf32, [0, 5, 0, 1]> -> !tile.fragment<2x4xf32>
+        
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @store_c16(%x: !tile.view<?x8x6x5xf32, [30, 0, 5, 1]>, %v: !tile.view<?x8x6x5xf32, [0, 5, 0, 1]>, %y: !tile.view<?x8x6xf32, [48, 6, 1]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    tile.for %t to %n {
+      tile.for_boxes %u of 24 together 2 parts 2 across 0 vectors 2 {
+        %s = tile.multiply_views %x[%u], %v tile %t along 1 box [4, 8, 6] : !tile.view<?x8x6x5xf32, [30, 0, 5, 1]>, !tile.view<?x8x6x5xf32, [0, 5, 0, 1]> -> !tile.fragment<2x4xf32>
+        // expected-error @+1 {{expects vectors of 2 neighbours of a view, of 16 bytes or less, of numbers that are not complex}}
+        tile.store %s[%u] to %y[%t] along [1] box [4, 8, 6] bytes 4 : !tile.fragment<2x4xf32>, !tile.view<?x8x6xf32, [48, 6, 1]>
+      }
+    }
+    gpu.return
+  }
+}

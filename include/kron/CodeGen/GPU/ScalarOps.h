@@ -48,6 +48,9 @@ public:
   SmallVector<Scalar> loadMany(int64_t count, Value pointer);
   void store(const Scalar &value, Type element, Value pointer,
              CacheHint hint = CacheHint::None);
+  /// Stores numbers that are not complex side by side, by one access.
+  void storeMany(ArrayRef<Scalar> values, Type element, Value pointer,
+                 CacheHint hint = CacheHint::None);
 
   /// Takes a scale of the host into the kernel; not the constant 1 of alpha or
   /// 0 of beta (`neutral`).

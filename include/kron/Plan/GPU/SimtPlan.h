@@ -46,7 +46,7 @@ struct SimtChoices {
   int64_t ctasPerSM = 1, directStore = 0;
   /// Of factors in shared memory.
   int64_t factorBytes = 0;
-  int64_t directLoad = 0, lanesK = 1;
+  int64_t directLoad = 0, lanesK = 1, vectorStore = 0;
 
   template <typename Visitor>
   static void visitFields(Visitor &visit, SimtChoices &choices) {
@@ -59,6 +59,7 @@ struct SimtChoices {
     visit("factor_bytes", choices.factorBytes);
     visit("direct_load", choices.directLoad);
     visit("k_lanes", choices.lanesK);
+    visit("vector_store", choices.vectorStore);
   }
 };
 
@@ -78,7 +79,13 @@ struct SimtStep {
   /// Results of a tile: all of them, but where its data do not go through
   /// shared memory.
   int64_t tileResults = 0;
+  /// How many results those of a block are apart.
+  int64_t resultStep = 1;
   int64_t getParts() const;
+  /// Of these, the ones whose results lie alike.
+  double getAlikeParts() const {
+    return double(getParts()) / double(resultStep);
+  }
   int64_t getPaddedResults() const { return getParts() * block; }
 };
 
@@ -101,6 +108,14 @@ struct SimtLaunch {
   bool directLoad = false;
   std::optional<unsigned> across;
   int64_t lanesK = 1;
+  /// Whether a thread's fibres are neighbours instead, along the axis along
+  /// which those of the result are, and go to memory together, from where a
+  /// sector begins on. Every `alikeStep`-th result of a fibre lies alike.
+  bool vectorStore = false;
+  std::optional<unsigned> vectorAxis;
+  int64_t alikeStep = 1;
+  /// Whether a thread keeps the data of such fibres for all of its results.
+  bool keepsData() const;
   /// The most bytes of factors in shared memory.
   int64_t factorBytes = 0;
   /// Bytes of factors and of both buffers in shared memory.
@@ -129,7 +144,14 @@ struct SimtChain {
   /// The type and bytes of an accumulator.
   Type element;
   int64_t elementBytes = 4;
+  /// The array of the results: its strides, as far as they are known, and bytes
+  /// of an element.
+  SmallVector<int64_t> resultStrides;
+  int64_t resultBytes = 4;
 };
+
+/// Bytes of neighbouring fibres that a thread stores together, at most.
+inline constexpr int64_t kVectorBytes = 16;
 
 /// Strides of a tile of `extents` in a buffer: row-major, with rows of an odd
 /// pitch, so that lanes which are a row apart read different banks.

@@ -208,6 +208,9 @@ static constexpr PlanField kFields[] = {
     defaulted("k_lanes", 1, 32, 1, of(kSimtLaunch),
               "lanes of a warp that share out K, if data go from memory to "
               "registers"),
+    defaulted("vector_store", 0, 1, 0, of(kSimtLaunch),
+              "1: the fibres of a thread are neighbours, whose results it "
+              "stores together, if data go from memory to registers"),
     defaulted("slack", 0, 1, 1, kBatched,
               "1: tiles have room behind them for what threads compute in "
               "excess, if factors are applied to fibres alone"),

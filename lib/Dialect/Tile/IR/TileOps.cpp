@@ -359,6 +359,14 @@ LogicalResult ForBoxesOp::verify() {
                        "lanes to be a power of two up to 32 of whole warps, "
                        "but got ")
            << lanes;
+  // for_boxes_c8
+  if (int64_t vectors = getVectors();
+      vectors && (!getAxisAcross() || lanes != 1 || getParts() % vectors != 0 ||
+                  llvm::range_size(getBody()->getOps<StoreOp>()) != 1))
+    return emitOpError("expects vectors of boxes across an axis, without "
+                       "lanes, to divide the ")
+           << int64_t(getParts()) << " parts that one tile.store has, but got "
+           << vectors;
   if (!warps || !kernel)
     return verifyBody(*this, TypeRange());
   int64_t own = kernel.getThreads() / 32;
@@ -460,7 +468,7 @@ ParseResult ForBoxesOp::parse(OpAsmParser &parser, OperationState &result) {
       return failure();
     result.addAttribute("order", order);
   }
-  for (StringRef name : {"parts", "across", "lanes", "warps"})
+  for (StringRef name : {"parts", "across", "lanes", "vectors", "warps"})
     if (succeeded(parser.parseOptionalKeyword(name)) &&
         parseNumber(parser, result, name))
       return failure();
@@ -487,11 +495,13 @@ void ForBoxesOp::print(OpAsmPrinter &printer) {
     printer << " across " << *axis;
   if (getLanes() != 1)
     printer << " lanes " << getLanes();
+  if (getVectors())
+    printer << " vectors " << getVectors();
   if (getWarps())
     printer << " warps " << getWarps();
   printBody(printer, *this,
             {"count", "together", "unrolled", "excess", "repeat", "order",
-             "parts", "across", "lanes", "warps"});
+             "parts", "across", "lanes", "vectors", "warps"});
 }
 
 //===----------------------------------------------------------------------===//

@@ -7,6 +7,7 @@
 
 #include "TileRules.h"
 #include "TileShared.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -21,6 +22,23 @@ static ForBoxesOp getPartsLoop(Value boxes) {
 }
 
 bool tile::hasParts(Value boxes) { return bool(getPartsLoop(boxes)); }
+
+/// Whether `op` stores neighbours of a view that make an access; else an error.
+static LogicalResult verifyVectorsOf(Operation *op, ForBoxesOp loop) {
+  auto store = dyn_cast<StoreOp>(op);
+  ViewType view = store ? store.getView().getType() : ViewType();
+  int64_t together = loop.getTogether();
+  // store_c16
+  if (view && !isa<ComplexType>(view.getElementType()) &&
+      llvm::isPowerOf2_64(together) && together > 1 &&
+      together * getBytesOf(view.getElementType()) <= 16 &&
+      view.getStrides()[*loop.getAxisAcross()] == 1)
+    return success();
+  return op->emitOpError("expects vectors of ")
+         << together
+         << " neighbours of a view, of 16 bytes or less, of numbers "
+         << "that are not complex";
+}
 
 LogicalResult tile::verifyParts(Operation *op, FragmentType fragment,
                                 ArrayRef<int64_t> sizes, Type element,
@@ -39,8 +57,8 @@ LogicalResult tile::verifyParts(Operation *op, FragmentType fragment,
   if (failed(verifyElements(op, fragment, element)))
     return failure();
   int64_t all = sizes[along.front()], part = fragment.getBoxElements();
-  int64_t parts = loop.getParts();
-  if (parts * part < all || (parts - 1) * part >= all ||
+  int64_t parts = loop.getParts(), unit = part * loop.getResultStep();
+  if (parts * part < all || parts * part - unit >= all ||
       int64_t(loop.getCount()) * all != llvm::product_of(sizes))
     return op->emitOpError("expects the parts of all fibres of a tile of ")
            << sizes << " elements along " << along << ", but got "
@@ -51,6 +69,8 @@ LogicalResult tile::verifyParts(Operation *op, FragmentType fragment,
     return op->emitOpError("expects ")
            << loop.getTogether() << " fibres across another axis of " << sizes
            << " that they divide, but got " << *across;
+  if (loop.getVectors() && failed(verifyVectorsOf(op, loop)))
+    return failure();
   return verifyOrder(op, loop.getOrder(), rank);
 }
 

@@ -100,6 +100,15 @@ struct BoxSegments {
   get(ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides, int64_t elementBytes);
 };
 
+/// What vectors of neighbours are counted from: bytes of a sector.
+inline constexpr int64_t kVectorRowBytes = 32;
+
+/// Groups of `together` neighbours, counted from where a sector begins, that
+/// `positions` of a row may be in.
+inline int64_t countVectors(int64_t positions, int64_t together) {
+  return positions / together + 1;
+}
+
 } // namespace mlir::kron
 
 #endif // KRON_DIALECT_TILE_IR_TILELAYOUT_H

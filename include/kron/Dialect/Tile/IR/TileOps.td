@@ -499,6 +499,12 @@ def Tile_ForBoxesOp
     parts of their K: those whose numbers differ by multiples of 32 / `lanes`. All
     threads go through each turn then, those behind the last fibre on that one.
 
+    With `vectors`, the fibres of a turn are neighbours along `across` instead, the
+    first of which has its result at a multiple of their bytes: groups of them are
+    counted from the last multiple of 32 bytes in front of a row of the tile on, of
+    which there is one more than the tile has positions for. Results of a part are
+    `vectors` apart, so that all of them lie alike.
+
     With `warps`, the boxes are of as many warps, those of the CTA or of both
     CTAs of a cluster: each has as many, one behind the other, and all turns are
     written out.
@@ -514,6 +520,8 @@ def Tile_ForBoxesOp
     6. There are less than 2^31 boxes.
     7. `across` and `lanes` are of boxes in parts; `lanes` are a power of two up to 32,
        of whole warps.
+    8. `vectors` are of fibres across an axis, without `lanes`, and divide the parts.
+       The body has one `tile.store`.
 
     Example: `tile.for_boxes %u of 729 together 7 excess { ... }`
   }];
@@ -526,12 +534,15 @@ def Tile_ForBoxesOp
     DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$warps,
     DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$parts,
     DefaultValuedAttr<ConfinedAttr<I64Attr, [IntMinValue<-1>]>, "-1">:$across,
-    DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">:$lanes);
+    DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">:$lanes,
+    DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$vectors);
   let regions = (region SizedRegion<1>:$region);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::BlockArgument getBoxes() { return getBody()->getArgument(0); }
+    /// How many results the neighbours in a part are apart.
+    int64_t getResultStep() { return getVectors() ? getVectors() : 1; }
     /// The axis that fibres of a turn are apart on, if they are on one.
     std::optional<int64_t> getAxisAcross() {
       int64_t axis = getAcross();
@@ -799,6 +810,8 @@ def Tile_StoreOp
         view of the same sizes with results in place of K and of the products' elements, or
         of any that have their sums. Shifted ones have neither `beta` nor arrays of an
         epilogue, and rows that are multiples of the shift apart.
+    16. Vectors are of two or more neighbours of the view, up to 16 bytes, and no complex
+        elements.
 
     Example:
 
