@@ -359,6 +359,8 @@ FIXED = (
     ("mma", CHIPS, product("kmm", "f16", [(6, 6)] * 3, 7, dynamic=(), **UNREAD, **whole_tiles("mma"))),
     ("mma", CHIPS, product("kmm", "bf16", [(7, 5), (3, 3)], 75, dynamic=(), **whole_tiles("mma", "stages = 2, columns = 32"))),
     ("mma", CHIPS, product("mkm", "f32", [(5, 5), (7, 9)], 33, dynamic=(), **mma("whole_copies = 1"))),
+    # Odd rows of three factors, with a zero behind the last one of a row; the last tile has few rows.
+    ("mma", CHIPS, product("mkm", "f16", [(7, 9), (9, 5), (11, 13)], 13, dynamic=(), **SCALED, **mma("whole_copies = 1"))),
     ("mma", CHIPS, product("mkm", "f16", [(12, 9), (16, 5)], 40, op_x="T", dynamic=(), **mma("shared_store = 1"))),
     ("sparse", CHIPS, sparse("f32", (1, 64, 64, 16), 70)),
     ("sparse", CHIPS, sparse("f16", (6, 64, 64, 1), 150)),
