@@ -29,7 +29,7 @@ struct SparseCandidate : SparsePlan {
   /// Where rows are neighbours, elements from one position on K of the factor
   /// to the next.
   int64_t factorStride = 1;
-  /// Whether neither those nor results of one position are neighbours there.
+  /// Whether neither those nor results of one position share sectors.
   bool hasApartFactor = false;
   /// What of data (1) and factor (2) may be copied whole.
   int64_t mostWhole = 0;

@@ -71,8 +71,10 @@ void kron::describeSparseAccesses(FusedOp fused, SparseCandidate &plan) {
   Value factor = fused.getOperandOf(product.getFactor());
   plan.factorStride =
       plan.alongRows ? getStride(factor, product.getContractedFactorDim()) : 1;
-  plan.hasApartFactor = plan.factorStride > 1 && plan.sizeN > 1 &&
-                        getStride(factor, product.getResultingFactorDim()) > 1;
+  int64_t sector = kSectorBytes / plan.factorBytes;
+  plan.hasApartFactor =
+      plan.factorStride >= sector && plan.sizeN > 1 &&
+      getStride(factor, product.getResultingFactorDim()) >= sector;
   bool isAlongK = plan.alongRows && plan.factorStride == 1;
   plan.factorUnit = isAlongK || mayBeWhole(/*isFactor=*/true)
                         ? getUnit(factor, plan.getAccess(), /*skipped=*/-1)

@@ -36,12 +36,15 @@ bool kron::mayCopyFactor(FusedOp fused) {
   if (!type.hasStaticShape() || !isa<FloatType>(type.getElementType()) ||
       isFloat8(type.getElementType()))
     return false;
-  // Of a factor that does not vary, either is.
+  // Of a factor that does not vary, either is; of few products, tiles find in
+  // the cache what shares a sector.
   SmallVector<int64_t> strides = getKnownStrides(factor);
+  int64_t sector = kSectorBytes / getElementBytes(type.getElementType());
   return llvm::all_of(ArrayRef<int64_t>{product.getContractedFactorDim(),
                                         product.getResultingFactorDim()},
                       [&](int64_t dim) {
-                        return strides[dim] > 1 && type.getDimSize(dim) > 1;
+                        return strides[dim] >= sector &&
+                               type.getDimSize(dim) > 1;
                       });
 }
 

@@ -15,7 +15,7 @@
 namespace mlir::kron {
 
 /// Whether `fused` is one product by a factor, of a type that a copy keeps,
-/// none of whose neighbours in memory are of one sum or of one position.
+/// elements of whose sums, and of whose positions, share no sectors.
 bool mayCopyFactor(FusedOp fused);
 
 /// Lets `fused` use a copy of its factor in which elements of a sum are
