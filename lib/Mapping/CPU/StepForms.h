@@ -68,8 +68,9 @@ int64_t chooseSegment(const StepLayout &step, const LoopNest &nest,
 /// it comes in time by itself.
 int64_t chooseFactorAhead(const StepLayout &step, const LoopNest &nest,
                           int64_t factorBytes, const StepBudget &budget);
-/// Blocks of p and q that a segment of all of t is taken through if its factor
-/// comes from beyond the second-level cache; without them if it need not be.
+/// Replaces the segment that is chosen by all of t in blocks of p and q where
+/// that costs less, of a factor of `factorBytes` that no second-level cache
+/// holds. `choosePackedK`: positions of p of the factor that are packed else.
 void chooseSegmentBlocks(const StepLayout &step, const LoopNest &nest,
                          int64_t factorBytes, const StepBudget &budget,
                          CPUStepChoices &chosen);
