@@ -4,6 +4,9 @@
 // RUN: kron-run %s --entry=over_q --arg random:3x128:f32 --arg random:64x128:f32 --verify | FileCheck %s
 // RUN: kron-run %s --entry=moved --arg random:64x5:f32 --arg random:64x64:f32 --verify | FileCheck %s
 // RUN: kron-run %s --entry=packed_blocks --arg random:13x320:f16 --arg random:1x7x16x20:f16 --arg random:13x140:f16 --verify | FileCheck %s
+// RUN: kron-run %s --entry=blocks_of_k --arg random:13x320:f16 --arg random:1x7x16x20:f16 --arg random:13x140:f16 --verify | FileCheck %s
+// RUN: kron-run %s --entry=blocks_of_k --vector-bits=256 --arg random:13x320:f16 --arg random:1x7x16x20:f16 --arg random:13x140:f16 --verify | FileCheck %s
+// RUN: kron-run %s --entry=blocks_of_a_row --vector-bits=256 --arg random:1x1400:f64 --arg random:5x11x20x14:f64 --verify | FileCheck %s
 // RUN: kron-run %s --entry=along --arg random:96x19:f64 --arg random:2x27x6x8:f64 --verify | FileCheck %s
 // RUN: kron-run %s --entry=factor_ahead --arg random:6x1300:f32 --arg random:5x11x20x13:f32 --verify | FileCheck %s
 // RUN: kron-run %s --entry=columns_ahead --arg random:900x3:f64 --arg random:5x14x20x9:f64 --verify | FileCheck %s
@@ -11,8 +14,9 @@
 
 // Verify that steps are right in forms that no planner chooses for them: panels of one vector and 26
 // rows that 30 rows go through, panels of the input with odd register tiles, lanes over p for 20 rows and
-// lanes over q for three, columns that move outside, blocks of a factor of f16 that are packed in turn, and register
-// tiles that go along three of four positions and then the last one, with fewer rows at the end; and factors that few rows or columns read where they lie and prefetch. Of axes that move, matrix tiles
+// lanes over q for three, columns that move outside, blocks of a factor of f16 that are packed in turn, or go by for all of
+// t with sums in memory (of several rows and of one), and register tiles that go along three of four positions and then
+// the last one, with fewer rows at the end; and factors that few rows or columns read where they lie and prefetch. Of axes that move, matrix tiles
 // have a factor that is transposed (without these, which a processor may lack, the plan is another one).
 // CHECK: verify {{.*}}: ok
 
@@ -49,6 +53,18 @@ func.func @moved(%x: memref<64x5xf32>, %f: memref<64x64xf32>, %y: memref<64x5xf3
 func.func @packed_blocks(%x: memref<13x320xf16>, %f: memref<1x7x16x20xf16>, %y: memref<13x140xf16>) {
   kron.ksmm ins(%x : memref<13x320xf16>) weights(%f : memref<1x7x16x20xf16>) outs(%y : memref<13x140xf16>) alpha(2.0 : f32) beta(0.5 : f32)
       {plan = #kron.cpu_plan<steps = [{segment = 1, packed_k = 5}]>}
+  return
+}
+
+func.func @blocks_of_k(%x: memref<13x320xf16>, %f: memref<1x7x16x20xf16>, %y: memref<13x140xf16>) {
+  kron.ksmm ins(%x : memref<13x320xf16>) weights(%f : memref<1x7x16x20xf16>) outs(%y : memref<13x140xf16>) alpha(2.0 : f32) beta(0.5 : f32)
+      {plan = #kron.cpu_plan<steps = [{segment = 2, block_k = 5, block_q = 4, factor_ahead = 640}]>}
+  return
+}
+
+func.func @blocks_of_a_row(%x: memref<1x1400xf64>, %f: memref<5x11x20x14xf64>, %y: memref<1x770xf64>) {
+  kron.ksmm ins(%x : memref<1x1400xf64>) weights(%f : memref<5x11x20x14xf64>) outs(%y : memref<1x770xf64>)
+      {plan = #kron.cpu_plan<steps = [{segment = 3, block_k = 8, block_q = 11}]>}
   return
 }
 

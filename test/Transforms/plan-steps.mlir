@@ -64,6 +64,7 @@ func.func @result_rows(%x: memref<9x512xf32>, %f: memref<9x150xf32>, %y: memref<
 // CHECK-LABEL: func.func @part_of_a_segment
 // CHECK: #kron.cpu_plan<{{.*}}segment = 1
 // CHECK-NOT: segment =
+// CHECK: kron.yield
 func.func @part_of_a_segment(%x: memref<48x60x12xf32>, %f: memref<40x60x12xf32>, %y: memref<48x40x12xf32>,
                              %x1: memref<48x60x8xf32>, %f1: memref<40x60x8xf32>, %y1: memref<48x40x8xf32>) {
   kron.fused ins(%x, %f : memref<48x60x12xf32>, memref<40x60x12xf32>) outs(%y : memref<48x40x12xf32>) {
@@ -208,10 +209,25 @@ func.func @one_stream_of_memory(%x: memref<1x100x200xf32>, %f: memref<100x256x20
 
 // -----
 
-// Verify that segments of such a factor take all of t, so that each of its lines is read once, and blocks of four q
-// prefetch what comes 16 KB later of the same q where the next block is much of the second-level cache.
+// Verify that few rows prefetch what comes 16 KB later of the same q where the next block of q is much of the second-level
+// cache.
+// CHECK-LABEL: func.func @long_rows
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{lanes = 1, factor_ahead = 4096}]>
+func.func @long_rows(%x: memref<2x8192xf32>, %f: memref<64x8192xf32>, %y: memref<2x64xf32>) {
+  kron.fused ins(%x, %f : memref<2x8192xf32>, memref<64x8192xf32>) outs(%y : memref<2x64xf32>) {
+  ^bb0(%t: tensor<2x8192xf32>, %a: tensor<64x8192xf32>, %o: tensor<2x64xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<2x8192xf32>) factor(%a [q, p] : tensor<64x8192xf32>) outs(%o : tensor<2x64xf32>) -> tensor<2x64xf32>
+    kron.yield %1 : tensor<2x64xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that segments of such a factor take all of t, so that each of its lines is read once, and so few p at a time that
+// these stay in the first-level cache for all of t; and that blocks of four q prefetch the next one.
 // CHECK-LABEL: func.func @long_segments
-// CHECK: #kron.cpu_plan<{{.*}}steps = [{rows = 6, vectors = 4, segment = 7, factor_ahead = 4100}]>
+// CHECK: #kron.cpu_plan<{{.*}}segment = 7, block_k = 8, block_q = 150, factor_ahead = 80000}]>
 func.func @long_segments(%x: memref<4x5x200x100xf32>, %f: memref<5x150x200x100xf32>, %y: memref<4x5x150x100xf32>) {
   kron.fused ins(%x, %f : memref<4x5x200x100xf32>, memref<5x150x200x100xf32>) outs(%y : memref<4x5x150x100xf32>) {
   ^bb0(%t: tensor<4x5x200x100xf32>, %a: tensor<5x150x200x100xf32>, %o: tensor<4x5x150x100xf32>):
@@ -282,14 +298,138 @@ func.func @packed_k(%x: memref<48x160x23xf32>, %f: memref<40x160x23xf32>, %y: me
 
 // -----
 
+// Verify that a factor of 6.8 MB goes by in blocks of p for all of t, with the sums of half of the results in memory, and
+// the next block of q is prefetched; blocks that narrow vectors read have more p, since fewer lines are at their ends.
+// CHECK-LABEL: func.func @blocks_of_k
+// CHECK: steps = [{rows = 4, vectors = 6, segment = 4, block_k = 30, block_q = 44, factor_ahead = 81168}]>
+// NARROW-LABEL: func.func @blocks_of_k
+// NARROW: segment = 8, block_k = 40, block_q = 44, factor_ahead = 81168}]>
+func.func @blocks_of_k(%x: memref<18x356x57xf32>, %f: memref<84x356x57xf32>, %y: memref<18x84x57xf32>) {
+  kron.fused ins(%x, %f : memref<18x356x57xf32>, memref<84x356x57xf32>) outs(%y : memref<18x84x57xf32>) {
+  ^bb0(%t: tensor<18x356x57xf32>, %a: tensor<84x356x57xf32>, %o: tensor<18x84x57xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<18x356x57xf32>) factor(%a [q, p, 2] : tensor<84x356x57xf32>) outs(%o : tensor<18x84x57xf32>) -> tensor<18x84x57xf32>
+    kron.yield %1 : tensor<18x84x57xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that it does not where K is so small, and rows are so many, that sums would take longer than lines that are read
+// again.
+// CHECK-LABEL: func.func @no_blocks_of_k
+// CHECK: segment = 1, packed_k = 47}]>
+// NARROW-LABEL: func.func @no_blocks_of_k
+// NARROW: segment = 2, packed_k = 47}]>
+func.func @no_blocks_of_k(%x: memref<38x47x118xf32>, %f: memref<97x47x118xf32>, %y: memref<38x97x118xf32>) {
+  kron.fused ins(%x, %f : memref<38x47x118xf32>, memref<97x47x118xf32>) outs(%y : memref<38x97x118xf32>) {
+  ^bb0(%t: tensor<38x47x118xf32>, %a: tensor<97x47x118xf32>, %o: tensor<38x97x118xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<38x47x118xf32>) factor(%a [q, p, 2] : tensor<97x47x118xf32>) outs(%o : tensor<38x97x118xf32>) -> tensor<38x97x118xf32>
+    kron.yield %1 : tensor<38x97x118xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that one row prefetches blocks of a factor that it would else read in a stream, which the processor sees coming.
+// CHECK-LABEL: func.func @blocks_of_a_row
+// CHECK: segment = 4, block_k = 40, block_q = 85, factor_ahead = 2370}]>
+func.func @blocks_of_a_row(%x: memref<1x79x30xf64>, %f: memref<85x79x30xf64>, %y: memref<1x85x30xf64>) {
+  kron.fused ins(%x, %f : memref<1x79x30xf64>, memref<85x79x30xf64>) outs(%y : memref<1x85x30xf64>) {
+  ^bb0(%t: tensor<1x79x30xf64>, %a: tensor<85x79x30xf64>, %o: tensor<1x85x30xf64>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<1x79x30xf64>) factor(%a [q, p, 2] : tensor<85x79x30xf64>) outs(%o : tensor<1x85x30xf64>) -> tensor<1x85x30xf64>
+    kron.yield %1 : tensor<1x85x30xf64>
+  }
+  return
+}
+
+// -----
+
+// Verify that copies of rows in 16 bits, which convert them, pay for half of the p and q that those of f32 do.
+// CHECK-LABEL: func.func @segments_of_halves
+// CHECK: segment = {{[0-9]+}}
+// CHECK-LABEL: func.func @few_halves
+// CHECK-NOT: segment =
+// CHECK: kron.yield
+// CHECK-LABEL: func.func @segments_of_singles
+// CHECK-NOT: segment =
+// CHECK: kron.yield
+// NARROW-LABEL: func.func @segments_of_halves
+// NARROW: segment = {{[0-9]+}}
+func.func @segments_of_halves(%x: memref<60x4x37xf16>, %f: memref<8x4x37xf16>, %y: memref<60x8x37xf16>) {
+  kron.fused ins(%x, %f : memref<60x4x37xf16>, memref<8x4x37xf16>) outs(%y : memref<60x8x37xf16>) {
+  ^bb0(%t: tensor<60x4x37xf16>, %a: tensor<8x4x37xf16>, %o: tensor<60x8x37xf16>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<60x4x37xf16>) factor(%a [q, p, 2] : tensor<8x4x37xf16>) outs(%o : tensor<60x8x37xf16>) -> tensor<60x8x37xf16>
+    kron.yield %1 : tensor<60x8x37xf16>
+  }
+  return
+}
+
+// -----
+
+func.func @few_halves(%x: memref<60x4x37xf16>, %f: memref<7x4x37xf16>, %y: memref<60x7x37xf16>) {
+  kron.fused ins(%x, %f : memref<60x4x37xf16>, memref<7x4x37xf16>) outs(%y : memref<60x7x37xf16>) {
+  ^bb0(%t: tensor<60x4x37xf16>, %a: tensor<7x4x37xf16>, %o: tensor<60x7x37xf16>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<60x4x37xf16>) factor(%a [q, p, 2] : tensor<7x4x37xf16>) outs(%o : tensor<60x7x37xf16>) -> tensor<60x7x37xf16>
+    kron.yield %1 : tensor<60x7x37xf16>
+  }
+  return
+}
+
+// -----
+
+func.func @segments_of_singles(%x: memref<60x4x37xf32>, %f: memref<8x4x37xf32>, %y: memref<60x8x37xf32>) {
+  kron.fused ins(%x, %f : memref<60x4x37xf32>, memref<8x4x37xf32>) outs(%y : memref<60x8x37xf32>) {
+  ^bb0(%t: tensor<60x4x37xf32>, %a: tensor<8x4x37xf32>, %o: tensor<60x8x37xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<60x4x37xf32>) factor(%a [q, p, 2] : tensor<8x4x37xf32>) outs(%o : tensor<60x8x37xf32>) -> tensor<60x8x37xf32>
+    kron.yield %1 : tensor<60x8x37xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that a short axis moves outside for a smaller factor, and any number of rows, where vectors are narrow, unless it
+// is used for too little.
+// CHECK-LABEL: func.func @moved_groups
+// CHECK-NOT: moves_innermost =
+// CHECK: kron.yield
+// NARROW-LABEL: func.func @moved_groups
+// NARROW: moves_innermost = 3
+// NARROW-LABEL: func.func @groups_stay
+// NARROW-NOT: moves_innermost =
+// NARROW: kron.yield
+func.func @moved_groups(%x: memref<40x40x3xf32>, %f: memref<40x40x3xf32>, %y: memref<40x40x3xf32>) {
+  kron.fused ins(%x, %f : memref<40x40x3xf32>, memref<40x40x3xf32>) outs(%y : memref<40x40x3xf32>) {
+  ^bb0(%t: tensor<40x40x3xf32>, %a: tensor<40x40x3xf32>, %o: tensor<40x40x3xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<40x40x3xf32>) factor(%a [q, p, 2] : tensor<40x40x3xf32>) outs(%o : tensor<40x40x3xf32>) -> tensor<40x40x3xf32>
+    kron.yield %1 : tensor<40x40x3xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @groups_stay(%x: memref<300x24x3xf32>, %f: memref<24x24x3xf32>, %y: memref<300x24x3xf32>) {
+  kron.fused ins(%x, %f : memref<300x24x3xf32>, memref<24x24x3xf32>) outs(%y : memref<300x24x3xf32>) {
+  ^bb0(%t: tensor<300x24x3xf32>, %a: tensor<24x24x3xf32>, %o: tensor<300x24x3xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<300x24x3xf32>) factor(%a [q, p, 2] : tensor<24x24x3xf32>) outs(%o : tensor<300x24x3xf32>) -> tensor<300x24x3xf32>
+    kron.yield %1 : tensor<300x24x3xf32>
+  }
+  return
+}
+
+// -----
+
 // Verify that of 41 rows a tile has as many as half of the second-level cache holds a vector of each p of.
 // CHECK-LABEL: func.func @segments_in_half_a_cache
 // CHECK: #kron.cpu_plan<{{.*}}tile = 20,{{.*}}segment = 1, packed_k = 57}]>
-func.func @segments_in_half_a_cache(%x: memref<41x399x23xf32>, %f: memref<40x399x23xf32>, %y: memref<41x40x23xf32>) {
-  kron.fused ins(%x, %f : memref<41x399x23xf32>, memref<40x399x23xf32>) outs(%y : memref<41x40x23xf32>) {
-  ^bb0(%t: tensor<41x399x23xf32>, %a: tensor<40x399x23xf32>, %o: tensor<41x40x23xf32>):
-    %1 = kron.mode_product axis(1) ins(%t : tensor<41x399x23xf32>) factor(%a [q, p, 2] : tensor<40x399x23xf32>) outs(%o : tensor<41x40x23xf32>) -> tensor<41x40x23xf32>
-    kron.yield %1 : tensor<41x40x23xf32>
+func.func @segments_in_half_a_cache(%x: memref<41x399x23xf32>, %f: memref<16x399x23xf32>, %y: memref<41x16x23xf32>) {
+  kron.fused ins(%x, %f : memref<41x399x23xf32>, memref<16x399x23xf32>) outs(%y : memref<41x16x23xf32>) {
+  ^bb0(%t: tensor<41x399x23xf32>, %a: tensor<16x399x23xf32>, %o: tensor<41x16x23xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<41x399x23xf32>) factor(%a [q, p, 2] : tensor<16x399x23xf32>) outs(%o : tensor<41x16x23xf32>) -> tensor<41x16x23xf32>
+    kron.yield %1 : tensor<41x16x23xf32>
   }
   return
 }

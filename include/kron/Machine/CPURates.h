@@ -241,9 +241,9 @@ struct CPURates {
   int64_t memoryBytes = 1 << 24;
   /// Rows of a tile that pay for packing a factor once for each of them.
   int64_t rowsOfPackedTiles = 256;
-  /// Weights per element that is transposed for lanes over p, and size of a
-  /// factor and rows from which on a short innermost axis that it depends on
-  /// moves outside.
+  /// Weights per element that is transposed for lanes over p, or from which on
+  /// a short innermost axis that a factor depends on moves outside of narrow
+  /// vectors; for others, size of a factor and rows from which on it does.
   int64_t weightsOfMovedRows = 20, movedGroupsSize = 96, movedGroupsRows = 128;
 };
 

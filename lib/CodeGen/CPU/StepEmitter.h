@@ -183,6 +183,10 @@ private:
     /// Where blocks of the factor are packed, and sums of all rows lie between
     /// them; null: the factor is read where it lies.
     Value weights, sums;
+    /// Of sums in memory, elements from one q and one unit to the next; whether
+    /// they are complete.
+    int64_t sumStride = 0, unitSums = 0;
+    bool isComplete = false;
     /// Lanes of the factor and of results, none in pairs; null: all.
     Value mask;
 
@@ -197,7 +201,7 @@ private:
                                      ArrayRef<Value> start);
   void emitSegmentResults(const Bases &at, const SegmentTile &tile,
                           ArrayRef<Value> sums);
-  void emitSegmentTile(const Bases &at, const SegmentTile &tile);
+  void emitSegmentTile(const Bases &at, const SegmentTile &tile, Value sums);
   void emitSegmentPacking(const Bases &at, const SegmentTile &tile, Int first,
                           int64_t count, Value panel);
   void emitPackedSegment(const LoopAxis &rows, SegmentTile tile,
@@ -209,6 +213,10 @@ private:
                         SegmentTile tile, const Bases &bases, Value panel);
   void emitSegments(const LoopAxis &lanes, const LoopAxis *rows,
                     const Bases &bases);
+  Bases advanceSegment(const Bases &bases, Int q);
+  int64_t countSegmentRows(const LoopAxis *rows) const;
+  void emitSegmentBlocks(const LoopAxis &lanes, const LoopAxis *rows,
+                         const Bases &bases);
   /// A block of q and lanes of the repeat mapping, each lane with `repeats`
   /// rows.
   struct RepeatTile {

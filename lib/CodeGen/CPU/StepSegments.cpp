@@ -152,10 +152,28 @@ void StepEmitter::emitSegmentResults(const Bases &at, const SegmentTile &tile,
   }
 }
 
-void StepEmitter::emitSegmentTile(const Bases &at, const SegmentTile &tile) {
-  SmallVector<Value> zeros(
-      tile.countSums(), emitter.zero(emitter.getVectorType(getMaxLanes(step))));
-  emitSegmentResults(at, tile, emitSegmentSums(at, tile, zeros));
+/// Takes a tile through its p; `memory`: where its sums lie, of [q, row], null
+/// if they are complete afterwards.
+void StepEmitter::emitSegmentTile(const Bases &at, const SegmentTile &tile,
+                                  Value memory) {
+  int64_t lanes = getMaxLanes(step);
+  VectorType type = emitter.getVectorType(lanes);
+  if (!memory) {
+    SmallVector<Value> zeros(tile.countSums(), emitter.zero(type));
+    return emitSegmentResults(at, tile, emitSegmentSums(at, tile, zeros));
+  }
+  SmallVector<Value> places, sums;
+  for (int64_t row = 0; row < tile.rows; ++row)
+    for (int64_t q = 0; q < tile.sizeN; ++q)
+      for (int64_t vector = 0; vector < tile.vectors; ++vector)
+        places.push_back(emitter.offsetPointer(
+            memory, q * tile.sumStride + vector * tile.unitSums + row * lanes));
+  for (Value place : places)
+    sums.push_back(emitter.loadVector(type, place, nullptr));
+  if (tile.isComplete)
+    return emitSegmentResults(at, tile, sums);
+  for (auto [sum, place] : llvm::zip(emitSegmentSums(at, tile, sums), places))
+    emitter.storeVector(sum, place, nullptr);
 }
 
 /// Copies the factor's part for the q of `tile` and `count` p, from `first` on,
@@ -206,7 +224,9 @@ void StepEmitter::emitPackedSegment(const LoopAxis &rows, SegmentTile tile,
   int64_t sizeK = tile.sizeK, blockK = step.choices->packedK;
   if (blockK >= sizeK) {
     pack(0, sizeK);
-    return forRows(0, [&](const Bases &at, Int) { emitSegmentTile(at, tile); });
+    return forRows(0, [&](const Bases &at, Int) {
+      emitSegmentTile(at, tile, /*memory=*/nullptr);
+    });
   }
   auto getSum = [&](Int row, int64_t index) {
     return emitter.offsetPointer(
@@ -268,6 +288,7 @@ void StepEmitter::emitSegmentCopy(const LoopAxis *rows,
   int64_t lanes = getMaxLanes(step);
   VectorType type = emitter.getVectorType(lanes);
   Type stored = step.source.element;
+  int64_t bytes = stored ? getElementBytes(stored) : step.elementBytes;
   Int total = rows ? rows->size : Int(1);
   emitter.forLoop(0, total, 1, [&](Int row) {
     Value from = source;
@@ -286,6 +307,10 @@ void StepEmitter::emitSegmentCopy(const LoopAxis *rows,
       for (int64_t unit = 0; unit < units; ++unit) {
         Value base = emitter.offsetPointer(x, unit * shape.unit, stored);
         Value place = emitter.offsetPointer(copy, unit * sizeK * shape.unit);
+        // Lines of the next block come while this one is multiplied.
+        if (shape.blockK && unit * shape.unit * bytes % kLineBytes == 0)
+          emitter.prefetch(emitter.offsetPointer(
+              base, emitter.mul(shape.blockK, stride), stored));
         std::pair<Value, Value> values;
         if (shape.words) {
           values = emitSegmentWords(
@@ -331,9 +356,10 @@ void StepEmitter::emitSegmentUnits(const LoopAxis &laneAxis,
     tile.destination = rows->destination;
     tile.addend = rows->addend;
   }
-  auto emitVectors = [&](Int vector, int64_t vectors) {
+  Value sums = tile.sums;
+  auto emitVectors = [&](const Bases &results, Int vector, int64_t vectors) {
     Int element = emitter.mul(vector, shape.unit);
-    Bases part = advance(bases, laneAxis, element);
+    Bases part = advance(results, laneAxis, element);
     Value copy =
         emitter.offsetPointer(panel, emitter.mul(vector, tile.unitStride));
     tile.vectors = vectors;
@@ -346,22 +372,120 @@ void StepEmitter::emitSegmentUnits(const LoopAxis &laneAxis,
       Bases at = rows ? advance(part, *rows, row) : part;
       at.source = emitter.offsetPointer(copy, emitter.mul(row, tile.rowStride));
       tile.rows = count;
-      emitSegmentTile(at, tile);
+      Value memory;
+      if (tile.sums)
+        memory = emitter.offsetPointer(
+            tile.sums, emitter.add(emitter.mul(vector, tile.unitSums),
+                                   emitter.mul(row, shape.unit)));
+      emitSegmentTile(at, tile, memory);
     });
   };
-  emitBlocks(mask ? units - 1 : units, shape.vectors, emitVectors);
+  emitBlocks(mask ? units - 1 : units, shape.vectors,
+             [&](Int unit, int64_t count) { emitVectors(bases, unit, count); });
   if (!mask)
     return;
   tile.mask = mask;
-  emitVectors(units - 1, 1);
+  // Without AVX-512 it takes a register, which blocks of half the q leave.
+  int64_t sizeN = tile.sizeN;
+  bool isFull = shape.rows * (sizeN + 1) + 2 > kFewRegisters &&
+                step.vectorBits < 512 && !tile.weights;
+  emitBlocks(sizeN, isFull ? llvm::divideCeil(sizeN, 2) : sizeN,
+             [&](Int q, int64_t count) {
+               tile.sizeN = count;
+               if (sums)
+                 tile.sums = emitter.offsetPointer(
+                     sums, emitter.mul(q, tile.sumStride));
+               emitVectors(advanceSegment(bases, q), units - 1, 1);
+             });
+}
+
+/// `bases` at q `q` of the factor and of results.
+StepEmitter::Bases StepEmitter::advanceSegment(const Bases &bases, Int q) {
+  Bases at = advanceResults(bases, q);
+  at.factor = emitter.offsetPointer(
+      at.factor, emitter.mul(q, factor.resultStride), factor.element);
+  return at;
+}
+
+/// Rows that a copy of X has.
+int64_t StepEmitter::countSegmentRows(const LoopAxis *rows) const {
+  if (!rows)
+    return 1;
+  return rows->size.isConstant() ? rows->size.getConstant() : step.usualRows;
+}
+
+/// The same in blocks of p, for each of which X is copied, and which all q of a
+/// block and all of t go through while their part of the factor, read as it
+/// lies in memory, is in the first-level cache.
+void StepEmitter::emitSegmentBlocks(const LoopAxis &laneAxis,
+                                    const LoopAxis *rows, const Bases &bases) {
+  int64_t lanes = getMaxLanes(step), size = laneAxis.size.getConstant();
+  int64_t most = countSegmentRows(rows);
+  const CPUStepChoices &choices = *step.choices;
+  SegmentShape shape = *getSegmentShape(step, factor.element, size, most);
+  shape.segment = choices.segment;
+  shape.blockK = std::min(choices.blockK, step.sizeK);
+  int64_t blockQ = std::min(choices.blockQ, step.sizeN);
+  Value panel = allocateOnStack(most * getSegmentRowElements(step, shape));
+  SegmentTile tile;
+  tile.unitSums = most * lanes;
+  tile.sumStride = shape.segment * tile.unitSums;
+  Value sums = allocateOnStack(blockQ * tile.sumStride);
+  Value mask = size % lanes ? emitter.firstLanes(lanes, size % lanes) : Value();
+  Value zero = emitter.zero(emitter.getVectorType(lanes));
+
+  auto emitBlock = [&](Int first, int64_t sizeQ, int64_t units, Value last,
+                       const Bases &whole) {
+    // What q of the block take, with their part of the factor from p on.
+    auto forResults = [&](const SegmentShape &part, Int p) {
+      emitBlocks(sizeQ, shape.sizeN, [&](Int q, int64_t count) {
+        Bases at = advanceSegment(whole, emitter.add(first, q));
+        at.factor = emitter.offsetPointer(
+            at.factor, emitter.mul(p, factor.strideK), factor.element);
+        tile.sizeN = count;
+        tile.sums = emitter.offsetPointer(sums, emitter.mul(q, tile.sumStride));
+        emitSegmentUnits(laneAxis, rows, part, units, last, tile, at, panel);
+      });
+    };
+    emitter.forLoop(0, sizeQ * tile.sumStride, lanes, [&](Int element) {
+      emitter.storeVector(zero, emitter.offsetPointer(sums, element), nullptr);
+    });
+    tile.isComplete = false;
+    emitBlocks(step.sizeK, shape.blockK, [&](Int p, int64_t count) {
+      SegmentShape part = shape;
+      part.blockK = count;
+      Value source = emitter.offsetPointer(
+          whole.source, emitter.mul(p, step.source.strides[step.axis]),
+          step.source.element);
+      emitSegmentCopy(rows, part, units, last, source, panel);
+      forResults(part, p);
+    });
+    tile.isComplete = true;
+    forResults(shape, 0);
+  };
+  auto emitSegment = [&](Int unit, int64_t units, Value last) {
+    Bases whole = advance(bases, laneAxis, emitter.mul(unit, lanes));
+    emitBlocks(step.sizeN, blockQ, [&](Int first, int64_t sizeQ) {
+      emitBlock(first, sizeQ, units, last, whole);
+    });
+  };
+  int64_t units = shape.getUnits(size);
+  if (!mask)
+    return emitBlocks(units, shape.segment, [&](Int unit, int64_t count) {
+      emitSegment(unit, count, nullptr);
+    });
+  int64_t last = (units - 1) / shape.segment * shape.segment;
+  emitter.forLoop(0, last, shape.segment,
+                  [&](Int unit) { emitSegment(unit, shape.segment, nullptr); });
+  emitSegment(last, units - last, mask);
 }
 
 void StepEmitter::emitSegments(const LoopAxis &laneAxis, const LoopAxis *rows,
                                const Bases &bases) {
+  if (step.choices->blockK)
+    return emitSegmentBlocks(laneAxis, rows, bases);
   int64_t lanes = getMaxLanes(step), size = laneAxis.size.getConstant();
-  int64_t most = 1;
-  if (rows)
-    most = rows->size.isConstant() ? rows->size.getConstant() : step.usualRows;
+  int64_t most = countSegmentRows(rows);
   SegmentShape shape = *getSegmentShape(step, factor.element, size, most);
   shape.segment = step.choices->segment;
   int64_t units = shape.getUnits(size), remainder = shape.getRemainder(size);
@@ -392,17 +516,11 @@ void StepEmitter::emitSegments(const LoopAxis &laneAxis, const LoopAxis *rows,
       emitSegmentCopy(rows, end, end.segment, mask, ending.source, endPanel);
     emitBlocks(step.sizeN, shape.sizeN, [&](Int q, int64_t sizeN) {
       tile.sizeN = sizeN;
-      auto atResults = [&](const Bases &part) {
-        Bases at = advanceResults(part, q);
-        at.factor = emitter.offsetPointer(
-            at.factor, emitter.mul(q, factor.resultStride), factor.element);
-        return at;
-      };
       emitSegmentUnits(laneAxis, rows, shape, count, own, tile,
-                       atResults(whole), panel);
+                       advanceSegment(whole, q), panel);
       if (hasEnd)
         emitSegmentUnits(laneAxis, rows, end, end.segment, mask, tile,
-                         atResults(ending), endPanel);
+                         advanceSegment(ending, q), endPanel);
     });
   };
   if (!mask && !remainder)

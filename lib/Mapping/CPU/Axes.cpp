@@ -442,7 +442,8 @@ void kron::chooseConversions(const CPUPlan &plan, FusedOp fused,
   // in the second-level cache, too.
   int64_t lanes =
       std::max<int64_t>(choices.vectorBits / 8 / getComputedBytes(fused), 1);
-  bool hasSegments = hasLongVaryingAxis(plan, fused, lanes);
+  bool hasSegments =
+      hasLongVaryingAxis(plan, fused, lanes, choices.matrixTiles);
   if (!given || !given.has("converts_input"))
     choices.convertsInput =
         !choices.hasFarRows() &&

@@ -126,7 +126,7 @@ static std::string complete(FusedOp fused, CPUPlanAttr given,
   int64_t bits = choices.vectorBits;
   takeGiven(choices.matrixTiles, chooseMatrixTiles(plan, fused, bits, options));
   if (!choices.tile) {
-    choices.tile = chooseTile(plan, fused, bits, caches);
+    choices.tile = chooseTile(plan, fused, bits, choices.matrixTiles, caches);
     if (choices.matrixTiles == kMatrixTiles)
       choices.tile = widenForMatrixTiles(plan, fused, choices.tile);
   }

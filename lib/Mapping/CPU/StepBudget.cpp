@@ -11,6 +11,13 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+double StepBudget::getLoadSlots(int64_t bytes) const {
+  if (bytes <= l1Bytes)
+    return 0;
+  return bytes <= cacheBytes / 2 ? kCPURates.alongLoadSlots
+                                 : kCPURates.farLoadSlots;
+}
+
 StepBudget kron::chooseBudget(CPUPlanAttr given, size_t index,
                               const CacheBudget &caches) {
   StepBudget budget;

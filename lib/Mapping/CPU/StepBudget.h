@@ -27,6 +27,9 @@ struct StepBudget {
   /// Multiply-adds that hide each other's latency.
   int64_t fmasInFlight = 0;
 
+  /// Issue slots that a load takes more if what it belongs to takes `bytes`.
+  double getLoadSlots(int64_t bytes) const;
+
   /// Bytes that lie in different sets.
   int64_t getWayBytes() const { return l1Sets * kLineBytes; }
 };

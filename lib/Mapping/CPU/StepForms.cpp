@@ -70,7 +70,8 @@ int64_t kron::chooseStepLanes(const StepLayout &step, int64_t uses,
   // Panels of a factor that are used once do not pay for themselves, either,
   // where segments do.
   bool takesSegments = nest.isSplit && step.isFactorUsedOnce &&
-                       paysForSegments(step.sizeK, step.sizeN);
+                       paysForSegments(step.sizeK, step.sizeN,
+                                       /*converts=*/false);
   if (!takesSegments && (!isSkinny || !isPackedForSkinnyM(step, nest)))
     return 0;
   StepMapping mapping = getMapping(step, nest);
@@ -230,14 +231,6 @@ bool kron::isWorthCopyingRows(const StepLayout &step, const LoopNest &nest,
          step.sizeK * vectors * lanes * step.elementBytes <= most;
 }
 
-/// Issue slots that a load takes more if what it belongs to takes `bytes`.
-static double getLoadSlots(int64_t bytes, const StepBudget &budget) {
-  if (bytes <= budget.l1Bytes)
-    return 0;
-  return bytes <= budget.cacheBytes / 2 ? kCPURates.alongLoadSlots
-                                        : kCPURates.farLoadSlots;
-}
-
 int64_t kron::chooseAlong(const StepLayout &step, const LoopNest &nest,
                           bool waitsForLines, const StepBudget &budget,
                           TileShape &along) {
@@ -263,9 +256,9 @@ int64_t kron::chooseAlong(const StepLayout &step, const LoopNest &nest,
   // Of few accumulators, multiply-adds wait for each other.
   auto getSlots = [&](const TileShape &shape, int64_t q, int64_t inputBytes) {
     double idle = double(budget.fmasInFlight) / (shape.rows * shape.vectors);
-    return inputs / shape.rows * getLoadSlots(inputBytes, budget) +
+    return inputs / shape.rows * budget.getLoadSlots(inputBytes) +
            inputs * std::max(idle - 1, 0.0) +
-           weights * getLoadSlots(q * lineBytes, budget);
+           weights * budget.getLoadSlots(q * lineBytes);
   };
   auto getAlongSlots = [&](const TileShape &shape) {
     return getSlots(shape, shape.rows,
@@ -303,139 +296,6 @@ bool kron::isWorthPrefetchingRows(const StepLayout &step, int64_t mostLines) {
   return !step.isSourceBuffer && !chosen.copiesRows &&
          !sharesSets(step, step.source.strides[step.axis]) &&
          lines * std::min(chosen.rows, step.sizeN) > mostLines * step.sizeN;
-}
-
-//===----------------------------------------------------------------------===//
-// Varying mapping
-//===----------------------------------------------------------------------===//
-
-bool kron::paysForSegments(int64_t sizeK, int64_t sizeN) {
-  return sizeK >= kCPURates.leastCopiedK &&
-         sizeN >= kCPURates.leastCopiedBlocks * kMostSegmentResults;
-}
-
-int64_t kron::chooseSegment(const StepLayout &step, const LoopNest &nest,
-                            bool isFactorFar, const StepBudget &budget) {
-  // Of X, which is read for all q of a segment, from the first-level cache if
-  // that holds it; and of a copy of that, which lies on the stack.
-  int64_t nearBytes = budget.l1Bytes / 2, mostBytes = budget.l2Bytes;
-  int64_t copied = getMostSegmentBytes(budget.cacheBytes);
-  int64_t size = nest.inner.back().size.getConstant();
-  int64_t rows = getSegmentRows(step, nest);
-  std::optional<SegmentShape> shape = getStepSegmentShape(step, nest);
-  // Many rows have register tiles without a copy, which has to pay.
-  if (!shape ||
-      (rows > kCPURates.skinnyM && !paysForSegments(step.sizeK, step.sizeN)))
-    return 0;
-  int64_t units = shape->getUnits(size);
-  int64_t bytes = std::max<int64_t>(
-      rows * getSegmentK(step, *shape) * shape->unit * step.elementBytes, 1);
-  // Beyond that cache several lines of the factor in a row cost nothing. Of one
-  // that comes from further away few rows take all of t, so that memory is read
-  // in its order, unless each load of X serves one q: then only as long as
-  // segments would end in lines that the next ones read again.
-  int64_t most = nearBytes / bytes;
-  bool sharesLines = size * getFactorElementBytes(step) % kLineBytes != 0;
-  bool isLong = isFactorFar && rows <= kCPURates.skinnyM &&
-                (shape->sizeN > 1 || sharesLines);
-  if (isLong) {
-    // What fills no unit is copied, too.
-    mostBytes = copied - bytes;
-    most = std::max(shape->vectors, mostBytes / bytes);
-  } else if (most < shape->vectors) {
-    int64_t registers = kCPURates.segmentBytes * 8 / step.vectorBits;
-    most = std::max(
-        shape->vectors,
-        std::min<int64_t>(llvm::divideCeil(registers, shape->getParts()),
-                          mostBytes / 2 / bytes));
-  }
-  int64_t segment = llvm::divideCeil(units, llvm::divideCeil(units, most));
-  // A single unit may take as much as the factor's part leaves.
-  shape->segment = segment;
-  int64_t copyBytes =
-      rows * getSegmentRowElements(step, *shape) * step.elementBytes;
-  bool isHeld =
-      segment > 1 ? segment * bytes <= mostBytes : copyBytes <= copied;
-  return isHeld ? segment : 0;
-}
-
-/// Streams of the factor that a block of results reads side by side, of a step
-/// that reads it where it lies; 0: the processor sees it coming, or so many
-/// rows share it that multiply-adds hide what it takes.
-static int64_t countFactorStreams(const StepLayout &step,
-                                  const LoopNest &nest) {
-  switch (getMapping(step, nest)) {
-  case StepMapping::K:
-    if (getSharedSize(nest) > 1)
-      return getMaxAccumulators(step.vectorBits) / 2;
-    // One q after the other. Words of one row take so few instructions that
-    // enough lines are on their way.
-    return step.choices->readsPairs && step.mayPair ? 0 : 1;
-  case StepMapping::Repeat:
-    return getRepeatResults(step, nest.inner.rbegin()[1].size.getConstant(),
-                            nest.inner.back().size.getConstant());
-  case StepMapping::Varying: {
-    int64_t rows = getSegmentRows(step, nest);
-    SegmentShape shape = *getStepSegmentShape(step, nest);
-    bool isSeen = rows > kCPURates.skinnyM || (rows == 1 && shape.words);
-    return isSeen ? 0 : shape.sizeN;
-  }
-  case StepMapping::Inner:
-  case StepMapping::Fibre:
-  case StepMapping::Unsupported:
-    return 0;
-  }
-  llvm_unreachable("covered switch");
-}
-
-int64_t kron::chooseFactorAhead(const StepLayout &step, const LoopNest &nest,
-                                int64_t factorBytes, const StepBudget &budget) {
-  const StepFactor &factor = step.factor;
-  if (factorBytes <= budget.cacheBytes || !readsFactorWhereItLies(step, nest) ||
-      !factor.strideK.isConstant() || !factor.resultStride.isConstant() ||
-      factor.strideK.getConstant() < 1 ||
-      factor.resultStride.getConstant() < factor.strideK.getConstant())
-    return 0;
-  // A single stream, or several within a page, the processor sees coming, as
-  // fast as the third-level cache has it.
-  int64_t streams = countFactorStreams(step, nest);
-  int64_t stride = factor.resultStride.getConstant();
-  int64_t strideBytes = stride * getFactorElementBytes(step);
-  bool isSeen = streams == 1 || streams * strideBytes <= kCPURates.aliasBytes;
-  if (!streams || (isSeen && factorBytes < kCPURates.memoryBytes))
-    return 0;
-  // The next blocks of q are prefetched, unless one takes too much of the cache
-  // that holds what is prefetched; then what of the same q comes later.
-  if (streams * strideBytes > budget.cacheBytes / 4 &&
-      strideBytes > kCPURates.factorAheadBytes) {
-    stride = factor.strideK.getConstant();
-    strideBytes = stride * getFactorElementBytes(step);
-    streams = 1;
-  }
-  int64_t count = llvm::divideCeil(kCPURates.factorAheadBytes, strideBytes);
-  return std::max(count, streams) * stride;
-}
-
-int64_t kron::choosePackedK(const StepLayout &step, const LoopNest &nest,
-                            const StepBudget &budget) {
-  std::optional<SegmentShape> shape = getStepSegmentShape(step, nest);
-  if (!shape || !canPackInSegments(nest, *shape))
-    return 0;
-  // Issue slots of a vector of the factor: each block of rows loads it where it
-  // lies, across lines, and converts it, from the second-level cache if parts
-  // of lines leave no room for it, or all of that is done once.
-  double blocks = llvm::divideCeil(getSegmentRows(step, nest), shape->rows);
-  int64_t lineBytes = 2 * kLineBytes * shape->sizeN * step.sizeK;
-  bool isConverted =
-      step.factor.element &&
-      step.factor.element.getIntOrFloatBitWidth() != 8 * step.elementBytes;
-  double own = 1 + kCPURates.unalignedSlots * step.vectorBits / 512 +
-               isConverted + getLoadSlots(lineBytes, budget);
-  if (blocks * own <= own + 1 + blocks)
-    return 0;
-  int64_t most = std::max<int64_t>(
-      budget.l1Bytes / 2 / (shape->sizeN * step.vectorBits / 8), 1);
-  return llvm::divideCeil(step.sizeK, llvm::divideCeil(step.sizeK, most));
 }
 
 //===----------------------------------------------------------------------===//

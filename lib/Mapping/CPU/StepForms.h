@@ -59,14 +59,21 @@ inline int64_t getMostSegmentBytes(int64_t cacheBytes) {
 }
 
 /// Of the varying mapping: whether copies of more than a few rows are read
-/// often enough to be worth it, and the length of segments.
-bool paysForSegments(int64_t sizeK, int64_t sizeN);
+/// often enough to be worth it, and the length of segments. `converts`: copies
+/// convert rows, which others would have to do as well.
+bool paysForSegments(int64_t sizeK, int64_t sizeN, bool converts);
 int64_t chooseSegment(const StepLayout &step, const LoopNest &nest,
                       bool isFactorFar, const StepBudget &budget);
 /// Elements ahead of its loads that a factor of `factorBytes` is prefetched; 0:
 /// it comes in time by itself.
 int64_t chooseFactorAhead(const StepLayout &step, const LoopNest &nest,
                           int64_t factorBytes, const StepBudget &budget);
+/// Replaces the segment that is chosen by all of t in blocks of p and q where
+/// that costs less, of a factor of `factorBytes` that no second-level cache
+/// holds. `choosePackedK`: positions of p of the factor that are packed else.
+void chooseSegmentBlocks(const StepLayout &step, const LoopNest &nest,
+                         int64_t factorBytes, const StepBudget &budget,
+                         CPUStepChoices &chosen);
 int64_t choosePackedK(const StepLayout &step, const LoopNest &nest,
                       const StepBudget &budget);
 

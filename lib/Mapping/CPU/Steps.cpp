@@ -217,8 +217,12 @@ void StepPlanner::chooseStep(unsigned index, const StepLayout &step) {
     if (!isGiven(index, "segment"))
       chosen.segment =
           chooseSegment(step, nest, factorBytes > caches.l2Bytes, budget);
+    if (chosen.segment && !isGiven(index, "segment") &&
+        !isGiven(index, "packed_k") && !isGiven(index, "block_k"))
+      chooseSegmentBlocks(step, nest, factorBytes, budget, chosen);
     // What is prefetched is read where it lies.
-    if (chosen.segment && !chosen.factorAhead && !isGiven(index, "packed_k"))
+    if (chosen.segment && !chosen.factorAhead && !chosen.blockK &&
+        !isGiven(index, "packed_k"))
       chosen.packedK = choosePackedK(step, nest, budget);
     setShape(index, chooseVaryingShape(step, nest, choice));
     break;
@@ -293,15 +297,21 @@ bool StepPlanner::isWorthMovingRows() {
 bool StepPlanner::isWorthMovingGroups() {
   const StepGroup &group = plan.groups.front();
   int innermost = plan.roles.size() - 1;
+  int64_t sizeK = group.sizeK, sizeN = group.sizeN;
   int64_t inside = arrays.factors.front().sizes[innermost];
   if (plan.tiledAxis < 0 || plan.isTiledInnermost() ||
-      plan.roles[innermost] != AxisRole::Whole || llvm::isPowerOf2_64(inside) ||
-      std::min(group.sizeK, group.sizeN) < kCPURates.movedGroupsSize)
+      plan.roles[innermost] != AxisRole::Whole || llvm::isPowerOf2_64(inside))
     return false;
   Int rows = arrays.sizes[plan.tiledAxis];
   bool isMany =
       !rows.isConstant() || rows.getConstant() >= kCPURates.movedGroupsRows;
-  return isMany && getStepMapping(getPlanned(0)) == StepMapping::Fibre &&
+  // Of narrow vectors groups leave more empty, and multiply-adds take longer
+  // beside what an element takes on the way.
+  bool isWorthIt =
+      vectorBits < 512
+          ? sizeK * sizeN >= kCPURates.weightsOfMovedRows * (sizeK + sizeN)
+          : isMany && std::min(sizeK, sizeN) >= kCPURates.movedGroupsSize;
+  return isWorthIt && getStepMapping(getPlanned(0)) == StepMapping::Fibre &&
          canMove(StepMapping::Fibre);
 }
 

@@ -111,14 +111,17 @@ static bool varies(FusedOp fused, int first) {
   });
 }
 
-bool kron::hasLongVaryingAxis(const CPUPlan &plan, FusedOp fused,
-                              int64_t lanes) {
+bool kron::hasLongVaryingAxis(const CPUPlan &plan, FusedOp fused, int64_t lanes,
+                              int64_t matrixTiles) {
+  bool converts = getElementBytes(getElementType(fused.getInit())) <
+                      getComputedBytes(fused) &&
+                  matrixTiles != kPairProducts;
   int innermost = getArrayType(fused.getInit()).getRank() - 1;
   int64_t size = getArrayType(fused.getInit()).getDimSize(innermost);
   const StepGroup &group = plan.groups.front();
   return varies(fused, innermost) && !ShapedType::isDynamic(size) &&
          canBeSegments(size, lanes) &&
-         paysForSegments(group.sizeK, group.sizeN);
+         paysForSegments(group.sizeK, group.sizeN, converts);
 }
 
 /// Whether elements are computed in the type in which they are stored.
@@ -566,7 +569,7 @@ static int64_t countInside(const CPUPlan &plan, FusedOp fused) {
 }
 
 int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
-                         const CacheBudget &caches) {
+                         int64_t matrixTiles, const CacheBudget &caches) {
   if (plan.tiledAxis < 0)
     return 1;
   int64_t elementBytes = getComputedBytes(fused);
@@ -605,7 +608,7 @@ int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
     tile = groups;
   else if (int64_t rows = chooseBlockRows(plan, fused, elementBytes, caches))
     tile = rows;
-  else if (hasLongVaryingAxis(plan, fused, lanes))
+  else if (hasLongVaryingAxis(plan, fused, lanes, matrixTiles))
     tile = chooseSegmentRows(plan, fused, vectorBits, caches);
   else if (plan.groups.size() > 1 &&
            bytesPerPosition <= kCPURates.mostSmallRowBytes)

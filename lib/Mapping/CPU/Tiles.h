@@ -15,7 +15,7 @@ namespace mlir::kron {
 
 /// Positions of the tiled axis that keep the intermediates in cache.
 int64_t chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
-                   const CacheBudget &caches);
+                   int64_t matrixTiles, const CacheBudget &caches);
 
 /// At least `tile` positions of the tiled axis, so that blocks of matrix tiles
 /// (AMX) are filled.
@@ -42,7 +42,8 @@ bool storesShortSegments(const CPUPlan &plan, FusedOp fused);
 /// Whether the only factor varies along the innermost axis, which fills two
 /// vectors of `lanes`, and enough q read copies of rows, in segments of that
 /// axis.
-bool hasLongVaryingAxis(const CPUPlan &plan, FusedOp fused, int64_t lanes);
+bool hasLongVaryingAxis(const CPUPlan &plan, FusedOp fused, int64_t lanes,
+                        int64_t matrixTiles);
 
 /// Whether lanes run over columns of a known number that fill no whole vectors.
 bool hasRaggedColumns(const CPUPlan &plan, FusedOp fused, int64_t vectorBits);

@@ -124,6 +124,12 @@ std::string StepVerifier::getBlocksReason(const StepLayout &step,
   if (fields.packedK && (isSplit || !fields.segment))
     return quote("packed_k", fields.packedK) +
            ": no rows are taken in segments through factors of their own";
+  if (fields.blockK && (isSplit || !fields.segment))
+    return quote("block_k", fields.blockK) +
+           ": no rows are taken in segments through factors of their own";
+  if (fields.blockQ && !fields.blockK)
+    return quote("block_q", fields.blockQ) +
+           ": results are complete before the next ones begin, without block_k";
   if (!fields.segment || isSplit)
     return "";
   if (planned.usesTiles || mapping != StepMapping::Varying)
@@ -136,6 +142,12 @@ std::string StepVerifier::getBlocksReason(const StepLayout &step,
   if (fields.packedK && !canPackInSegments(nest, *shape))
     return quote("packed_k", fields.packedK) +
            ": no rows share the factor, or it is read in pairs";
+  if (fields.blockK && (fields.packedK || shape->pairs))
+    return quote("block_k", fields.blockK) +
+           ": blocks of the factor are packed, or it is read in pairs";
+  if (fields.blockK && !fields.blockQ)
+    return "expects block_q: results whose sums lie in memory between blocks "
+           "of the contracted axis";
   return "";
 }
 
@@ -221,6 +233,13 @@ static int64_t countStackBytes(const StepLayout &step, bool usesTiles) {
     end.segment = llvm::divideCeil(shape.getRemainder(size), end.unit);
     elements = rows * (getSegmentRowElements(step, shape) +
                        getSegmentRowElements(step, end));
+    if (fields.blockK) {
+      shape.blockK = std::min(fields.blockK, step.sizeK);
+      int64_t sums = std::min(fields.blockQ, step.sizeN) * fields.segment;
+      elements = rows * (getSegmentRowElements(step, shape) +
+                         sums * getMaxLanes(step));
+      return elements * step.elementBytes;
+    }
     int64_t packedK = std::min(fields.packedK, step.sizeK);
     bool hasSums = packedK && packedK < step.sizeK;
     elements += shape.sizeN * end.unit * (packedK + (hasSums ? rows : 0));

@@ -293,6 +293,9 @@ bool kron::canReadPairs(const StepLayout &step, int64_t group) {
          step.elementParts == 1 && step.sizeK * group % 2 == 0;
 }
 
+/// Vectors of t from which on a masked one is little of them.
+static constexpr int64_t kMostMaskedVectors = 3;
+
 bool kron::canBeSegments(int64_t size, int64_t lanes) {
   return size > lanes || (2 * size > lanes && size < lanes);
 }
@@ -309,8 +312,14 @@ std::optional<SegmentShape> kron::getSegmentShape(const StepLayout &step,
   // are read best; more rows take as long as their multiply-adds. Registers
   // hold X of all rows and a vector of the factor beside the sums.
   bool isWide = step.vectorBits == 512;
-  int64_t registers = isWide ? 30 : 14;
-  int64_t mostRows = isWide ? 6 : 4, rowsOfOneBlock = isWide ? 8 : 4;
+  // Of few registers a mask takes one, and half of the sums in its vector.
+  // Three rows by four q take fewest loads, but two blocks of four rows fewer
+  // turns than three.
+  bool isMasked = size % lanes && size < kMostMaskedVectors * lanes;
+  bool takesFour = isMasked || rows == 7 || rows == 8;
+  int64_t registers = isWide ? 30 : isMasked ? 14 : 15;
+  int64_t mostRows = isWide ? 6 : takesFour ? 4 : 3;
+  int64_t rowsOfOneBlock = isWide ? 8 : 4;
   bool hasPairs =
       stored && stored.isBF16() && step.elementBytes == 4 && size >= 2 * lanes;
   shape.words = hasPairs && step.mayPair && step.sizeK % 2 == 0;
@@ -388,7 +397,8 @@ int64_t kron::getSegmentRows(const StepLayout &step, const LoopNest &nest) {
 }
 
 int64_t kron::getSegmentK(const StepLayout &step, const SegmentShape &shape) {
-  return shape.words ? step.sizeK / 2 : step.sizeK;
+  int64_t sizeK = shape.blockK ? shape.blockK : step.sizeK;
+  return shape.words ? sizeK / 2 : sizeK;
 }
 
 int64_t kron::getSegmentRowElements(const StepLayout &step,

@@ -183,6 +183,40 @@ func.func @packed_blocks(%x: memref<12x16x20xf32>, %f: memref<3x16x20xf32>, %y: 
 
 // -----
 
+// Verify that blocks of nine and seven p go through all of t with sums in memory: these are cleared, X is copied for each
+// block while the next one is prefetched, and what a block adds up is loaded and stored, in turn for one whole vector of t
+// and the masked one, of four q and the fifth. Results are stored behind all blocks.
+// CHECK-LABEL: func.func private @blocks_of_k_fused(
+// CHECK-COUNT-2: llvm.alloca %{{.*}} x f32
+// CHECK: scf.for {{.*}} step %c16
+// CHECK-NEXT: llvm.getelementptr
+// CHECK-NEXT: llvm.store %{{.*}} : vector<16xf32>
+// CHECK: scf.for
+// CHECK: "llvm.intr.prefetch"
+// CHECK: llvm.intr.masked.load
+// CHECK: scf.for {{.*}} to %c9_i64
+// CHECK-COUNT-24: vector.fma
+// CHECK-COUNT-24: llvm.store {{.*}} : vector<16xf32>
+// CHECK: scf.for {{.*}} to %c9_i64
+// CHECK: llvm.intr.masked.load
+// CHECK-COUNT-24: vector.fma
+// CHECK-COUNT-54: vector.fma
+// CHECK: "llvm.intr.prefetch"
+// CHECK: scf.for {{.*}} to %c7_i64
+// CHECK-COUNT-24: vector.fma
+// CHECK-NOT: "llvm.intr.prefetch"
+// CHECK: llvm.intr.masked.store
+func.func @blocks_of_k(%x: memref<6x16x20xf32>, %f: memref<5x16x20xf32>, %y: memref<6x5x20xf32>) {
+  kron.fused ins(%x, %f : memref<6x16x20xf32>, memref<5x16x20xf32>) outs(%y : memref<6x5x20xf32>) attributes {plan = #kron.cpu_plan<steps = [{segment = 2, block_k = 9, block_q = 5}]>} {
+  ^bb0(%t: tensor<6x16x20xf32>, %a: tensor<5x16x20xf32>, %o: tensor<6x5x20xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<6x16x20xf32>) factor(%a [q, p, 2] : tensor<5x16x20xf32>) outs(%o : tensor<6x5x20xf32>) -> tensor<6x5x20xf32>
+    kron.yield %1 : tensor<6x5x20xf32>
+  }
+  return
+}
+
+// -----
+
 // Verify that loads of a factor which two rows read where it lies prefetch what comes 512 elements later.
 // CHECK-LABEL: func.func private @factor_ahead_fused(
 // CHECK: %[[AHEAD:.*]] = llvm.getelementptr %[[LOADED:.*]][512] : (!llvm.ptr) -> !llvm.ptr, f32

@@ -123,7 +123,7 @@ func.func @foreign_field() attributes {s = #kron.cpu_plan<tile = 2, threads = 12
 // -----
 
 // A field of a region in a step.
-// expected-error @+1 {{a step of a plan for a CPU has no field 'tile'; it has factors, l1_bytes, l2_bytes, lanes, rows, vectors, matrix_tiles, transposes_factor, packs_factor, factor_panels, packs_in_tiles, input_panels, along_axis, chunk, sharing_rows, remainder, segment, packed_k, reads_pairs, far, factor_ahead, converts_factor}}
+// expected-error @+1 {{a step of a plan for a CPU has no field 'tile'; it has factors, l1_bytes, l2_bytes, lanes, rows, vectors, matrix_tiles, transposes_factor, packs_factor, factor_panels, packs_in_tiles, input_panels, along_axis, chunk, sharing_rows, remainder, segment, packed_k, block_k, block_q, reads_pairs, far, factor_ahead, converts_factor}}
 func.func @field_of_step() attributes {s = #kron.cpu_plan<steps = [{tile = 2}]>} { return }
 
 // -----

@@ -70,6 +70,9 @@ struct CPUStepChoices {
   /// Positions of p in a block of the factor that is packed for all rows of a
   /// segment; 0: it is read where it lies.
   int64_t packedK = 0;
+  /// Positions of p, and q, of blocks that a segment is taken through, between
+  /// which sums lie in memory; 0: all p at once, in registers.
+  int64_t blockK = 0, blockQ = 0;
   /// Whether bf16 of a factor along p is read in pairs.
   bool readsPairs = false;
   /// Whether what it reads lies beyond the second-level cache, so that what
@@ -100,6 +103,8 @@ struct CPUStepChoices {
     visit("remainder", choices.remainder);
     visit("segment", choices.segment);
     visit("packed_k", choices.packedK);
+    visit("block_k", choices.blockK);
+    visit("block_q", choices.blockQ);
     visit("reads_pairs", choices.readsPairs);
     visit("far", choices.isSourceFar);
     visit("factor_ahead", choices.factorAhead);

@@ -125,6 +125,8 @@ bool canReadPairs(const StepLayout &step, int64_t group);
 /// `sizeN` q and `rows` rows.
 struct SegmentShape {
   int64_t unit = 1, segment = 1, vectors = 1, sizeN = 1, rows = 1;
+  /// Positions of p that the copy of X has; 0: all.
+  int64_t blockK = 0;
   /// Whether bf16 is read in pairs of t, and multiplied in words of two p.
   bool pairs = false, words = false;
 

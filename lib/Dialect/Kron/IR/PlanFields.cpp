@@ -522,6 +522,12 @@ static constexpr PlanField kFields[] = {
               "positions of the contracted axis in a block of the factor that "
               "is packed for all rows of a segment; 0: it is read where it "
               "lies"),
+    defaulted("block_k", 0, kMost, 0, kStep,
+              "positions of the contracted axis that all results of a block go "
+              "through for all of a segment before the next ones, with sums in "
+              "memory in between; 0: all of them at once"),
+    defaulted("block_q", 0, kMost, 0, kStep,
+              "results whose sums lie in memory between blocks of `block_k`"),
     defaulted("reads_pairs", 0, 1, 0, kStep,
               "1: a factor of bf16 along the contracted axis is read in "
               "pairs"),
