@@ -54,8 +54,9 @@ struct DmmaTiles {
 
 /// `batched`.
 struct BatchedTiles {
-  /// Bytes of items that a tile with planes in registers takes.
-  int64_t planeBytes = 8 * 1024;
+  /// Bytes of items that a tile takes if nothing else decides, with planes in
+  /// registers, and at most, without.
+  int64_t planeBytes = 8 * 1024, mostFibreBytes = 40 * 1024;
   /// Registers of a thread that leave room for enough threads.
   int64_t mostRegisters = 168;
 };

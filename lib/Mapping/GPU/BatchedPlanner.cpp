@@ -15,8 +15,9 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Tiles that an SM has at once, at least: two stages of each of two CTAs.
-static constexpr int64_t kLeastTiles = 4;
+/// Arrays that a tile may have although they take more bytes than others: with
+/// few of them, many threads have nothing to do.
+static constexpr int64_t kFewArrays = 4;
 
 /// Threads of a tile with planes: one per plane, since planes take the most
 /// registers.
@@ -67,9 +68,8 @@ static void chooseFibres(BatchedPlan &plan, const Problem &problem,
   };
   int64_t unit = plan.getTileUnit();
   int64_t itemBytes = plan.getInput().getItemPitch() * 16 / plan.chunk;
-  Range items =
-      getRange("tile", {unit, std::max(unit, machine.sharedBytesPerSM /
-                                                 kLeastTiles / itemBytes)});
+  int64_t most = std::max(tiles.mostFibreBytes / itemBytes, kFewArrays);
+  Range items = getRange("tile", {unit, std::max(unit, most)});
   Range threads = getRange("threads", {32, 256});
   Range fibres = getRange("fibres", {1, 8});
   std::optional<BatchedPlan> best;

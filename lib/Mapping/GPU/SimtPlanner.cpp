@@ -306,7 +306,7 @@ std::variant<SimtPlan, std::string> Planner::run() {
   if (!getGiven("tile") && !getGiven("columns"))
     if (auto direct = planDirectLaunch(fused, chain, wanted,
                                        getGiven("ctas_per_sm"), machine);
-        direct && (!least || direct->second.total < *least))
+        direct && (!least || direct->second < *least))
       return direct->first;
   if (!least)
     return getReason();
