@@ -19,8 +19,9 @@ KernelTime estimateDirectLaunch(FusedOp fused, const SimtLaunch &launch,
                                 int64_t threads, const GPUMachine &machine);
 
 /// The plan of one such launch that is estimated to be the fastest, and the
-/// seconds that count for it; nothing of a factor that does not vary, or of sizes that a launch
-/// knows alone. `threads` and `ctasPerSM`: of a CTA and an SM, 0: any.
+/// seconds that count for it; nothing of a factor that does not vary, or of
+/// sizes that a launch knows alone. `threads` and `ctasPerSM`: of a CTA and an
+/// SM, 0: any.
 std::optional<std::pair<SimtPlan, double>>
 planDirectLaunch(FusedOp fused, const SimtChain &chain, int64_t threads,
                  int64_t ctasPerSM, const GPUMachine &machine);
