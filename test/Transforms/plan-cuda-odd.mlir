@@ -209,6 +209,19 @@ func.func @two_factors(%x: memref<236686x169xf16>, %f: memref<13x13xf16>, %y: me
 
 // -----
 
+// Verify that rows which something may lie between are copied element by element: what is in front of a row comes with
+// its first 16 bytes.
+// CHECK-LABEL: func.func @apart(
+// CHECK:         kron.fused
+// CHECK-NOT:     whole_copies
+func.func @apart(%x: memref<236686x169xf16, strided<[?, 1]>>, %f: memref<13x13xf16>, %y: memref<236686x169xf16>) {
+  kron.mkm ins(%x : memref<236686x169xf16, strided<[?, 1]>>) factors(%f, %f : memref<13x13xf16>, memref<13x13xf16>) outs(%y : memref<236686x169xf16>)
+    {plan = #kron.gpu_plan<kernel = mma>}
+  return
+}
+
+// -----
+
 // CHECK-LABEL: func.func @three_factors(
 // CHECK:         kron.fused {{.*}}<kernel = wgmma, {{.*}}whole_copies = 1>
 func.func @three_factors(%x: memref<6137x6859xf16>, %f: memref<19x19xf16>, %y: memref<6137x6859xf16>) {

@@ -341,7 +341,8 @@ bool MmaPlanner::storesSingly() const {
 }
 
 /// Elements of 16 bits arrive as they lie where they would be loaded one by one
-/// otherwise: of odd rows, or a row of odd columns. Columns of 16 bits leave
+/// otherwise: of odd rows, or a row of odd columns. What lies in front of a row
+/// comes with it, and has to be of the array. Columns of 16 bits leave
 /// through shared memory where they would be stored so: a lane has neighbours
 /// of many rows, unless these are shorter than what it has. If there is room
 /// for that.
@@ -353,7 +354,7 @@ std::optional<std::string> MmaPlanner::run(int64_t columns) {
   };
   int64_t together = region.hasColumns ? inner : region.axes.back().sizeK;
   bool isOdd = !region.turnsRows && !ShapedType::isDynamic(together) &&
-               together % 2 != 0;
+               together % 2 != 0 && (region.hasColumns || region.isDense);
   bool whole =
       choose("whole_copies", isOdd && getElementBytes(region.inputType) == 2);
   bool shared = choose("shared_store", isOfColumns(region.outputType) &&

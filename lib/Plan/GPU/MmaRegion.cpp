@@ -226,7 +226,11 @@ std::variant<MmaRegion, std::string> kron::describeMma(FusedOp fused) {
   for (const MmaDim &axis : region.axes)
     if (axis.product && std::max(axis.sizeK, axis.sizeN) > kLargestFactor)
       return "a factor has more than 256 rows or columns";
-  SmallVector<int64_t> strides = getKnownStrides(fused.getInputs().front());
+  Value input = fused.getInputs().front();
+  region.isDense = llvm::all_of(
+      llvm::seq<unsigned>(1, getShape(input).getRank()),
+      [&](unsigned dim) { return continues(input, dim - 1, dim); });
+  SmallVector<int64_t> strides = getKnownStrides(input);
   for (MmaDim &axis : region.axes)
     axis.stride = strides[getInputDim(fused, axis.axes.back())];
   describeTile(fused, region);

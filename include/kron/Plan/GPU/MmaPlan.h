@@ -113,6 +113,8 @@ struct MmaRegion {
   /// Results along the tile's innermost dimension that 16 bytes have, if sizes
   /// and strides that are known allow these to be stored together; else 1.
   int64_t storedTogether = 1;
+  /// Whether the input is known to have nothing between its elements.
+  bool isDense = false;
 
   /// Elements of a tile of one row and one column, as large as it gets; no more
   /// than 2^62.
