@@ -24,8 +24,8 @@ func.func @small(%x: memref<6561x1310xbf16>, %f: memref<3x3xbf16>, %y: memref<65
   return
 }
 
-// Verify that the same is not where it takes longer (few columns), of f16, whose range products of factors leave, by IEEE
-// products, with a plan, of an unknown number of columns, and beside a factor that is 1.
+// Verify that the same is not where it takes longer (few columns), of f16, whose range products of factors leave, of f64,
+// whose matrix instructions are no more than twice as fast as others, by IEEE products, with a plan, of an unknown number of columns, and beside a factor that is 1.
 // CHECK-NOT: linalg.generic
 func.func @few(%x: memref<6561x1xbf16>, %f: memref<3x3xbf16>, %y: memref<6561x1xbf16>) {
   kron.kmm ins(%x : memref<6561x1xbf16>)
@@ -40,6 +40,14 @@ func.func @half(%x: memref<6561x1310xf16>, %f: memref<3x3xf16>, %y: memref<6561x
     factors(%f, %f, %f, %f, %f, %f, %f, %f : memref<3x3xf16>, memref<3x3xf16>, memref<3x3xf16>, memref<3x3xf16>,
             memref<3x3xf16>, memref<3x3xf16>, memref<3x3xf16>, memref<3x3xf16>)
     outs(%y : memref<6561x1310xf16>)
+  return
+}
+
+func.func @double(%x: memref<13250x2187xf64>, %f: memref<3x3xf64>, %y: memref<13250x2187xf64>) {
+  kron.mkm ins(%x : memref<13250x2187xf64>)
+    factors(%f, %f, %f, %f, %f, %f, %f : memref<3x3xf64>, memref<3x3xf64>, memref<3x3xf64>, memref<3x3xf64>,
+            memref<3x3xf64>, memref<3x3xf64>, memref<3x3xf64>)
+    outs(%y : memref<13250x2187xf64>)
   return
 }
 
