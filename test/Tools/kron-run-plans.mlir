@@ -11,13 +11,15 @@
 // RUN: kron-run %s --entry=factor_ahead --arg random:6x1300:f32 --arg random:5x11x20x13:f32 --verify | FileCheck %s
 // RUN: kron-run %s --entry=columns_ahead --arg random:900x3:f64 --arg random:5x14x20x9:f64 --verify | FileCheck %s
 // RUN: kron-run %s --entry=moved_tiles --arg random:2560x64:bf16 --arg random:2x32x32x40:bf16 --verify | FileCheck %s
+// RUN: kron-run %s --entry=regions --arg random:12x600:f32 --arg random:12x10:f32 --arg random:5x6:f32 --arg random:9x10:f32 --verify | FileCheck %s
 
 // Verify that steps are right in forms that no planner chooses for them: panels of one vector and 26
 // rows that 30 rows go through, panels of the input with odd register tiles, lanes over p for 20 rows and
 // lanes over q for three, columns that move outside, blocks of a factor of f16 that are packed in turn, or go by for all of
 // t with sums in memory (of several rows and of one), and register tiles that go along three of four positions and then
 // the last one, with fewer rows at the end; and factors that few rows or columns read where they lie and prefetch. Of axes that move, matrix tiles
-// have a factor that is transposed (without these, which a processor may lack, the plan is another one).
+// have a factor that is transposed (without these, which a processor may lack, the plan is another one). Then two fused
+// regions with a plan each.
 // CHECK: verify {{.*}}: ok
 
 func.func @panels(%x: memref<100x96xf32>, %f: memref<96x96xf32>, %y: memref<100x96xf32>) {
@@ -89,5 +91,11 @@ func.func @along(%x: memref<96x19xf64>, %f: memref<2x27x6x8xf64>, %y: memref<432
 func.func @moved_tiles(%x: memref<2560x64xbf16>, %f: memref<2x32x32x40xbf16>, %y: memref<2560x64xbf16>) {
   kron.ksmm ins(%x : memref<2560x64xbf16>) weights(%f : memref<2x32x32x40xbf16>) outs(%y : memref<2560x64xbf16>)
       {layout = #kron.layout<batch_last>, plan = #kron.cpu_plan<moves_innermost = 3>}
+  return
+}
+
+func.func @regions(%x: memref<12x600xf32>, %f: memref<12x10xf32>, %g: memref<5x6xf32>, %h: memref<9x10xf32>, %y: memref<12x540xf32>) {
+  kron.mkm ins(%x : memref<12x600xf32>) factors(T(%f), T(%g), T(%h) : memref<12x10xf32>, memref<5x6xf32>, memref<9x10xf32>) outs(%y : memref<12x540xf32>)
+      {plan = #kron.region_plans<regions = [1, 2], plans = [#kron.cpu_plan<tile = 3>, #kron.cpu_plan<tile = 5>]>}
   return
 }
