@@ -75,6 +75,13 @@ def regions(kernel, *factors):
     return dict(attributes=[f"plan = #kron.gpu_plan<kernel = {kernel}, regions = {list(factors)}>"], dynamic=())
 
 
+def each_region(**kernels):
+    """A plan for each of the regions that `kernels` have, of so many factors."""
+    plans = ", ".join(f"#kron.gpu_plan<kernel = {kernel}>" for kernel in kernels)
+    return dict(attributes=[f"plan = #kron.region_plans<regions = {list(kernels.values())}, plans = [{plans}]>"],
+                dynamic=())
+
+
 #: Those that shrink the array lie apart.
 RECTANGLES = [(3, 5), (4, 3), (3, 4), (5, 2)]
 
@@ -207,6 +214,8 @@ FIXED = (
     ("mma", CHIPS, product("kmm", "bf16", [(5, 5)] * 4, 3, **regions("mma", 2, 2))),
     ("simt", CHIPS, product("kmm", "f16", RECTANGLES, 5, op_x="T", **regions("simt", 1, 3))),
     ("simt", CHIPS, product("mkm", "c64", RECTANGLES, 3, **regions("simt", 2, 1, 1))),
+    ("simt", CHIPS, product("mkm", "f32", [(5, 5)] * 4, 6, **each_region(simt=1, mma=3))),
+    ("ffma", CHIPS, product("kmm", "f64", RECTANGLES, 5, **each_region(mma=2, ffma=1, simt=1))),
     # A part of the next tile in the ring; groups of threads with barriers of their own.
     ("ffma", CHIPS, product("mkm", "f32", [(8, 8)] * 3, 12, dynamic=(), attributes=[
         "plan = #kron.gpu_plan<kernel = ffma, extents = [2, 8, 8, 8], threads = 128, ctas_per_sm = 1, ring_slots = 3>"])),

@@ -226,6 +226,10 @@ FIXED = (
     # Several fused regions of neighbours, and of axes that are none; others are one axis.
     *(_fixed_product(op, name, sizes, rows) | dict(attributes=["plan = #kron.gpu_plan<regions = [2, 2]>"])
       for op, name, sizes, rows in (("mkm", "f32", [(9, 9)] * 4, 3), ("kmm", "f64", [(3, 7), (9, 4), (5, 8), (6, 2)], 13))),
+    *(_fixed_product(op, name, [(9, 9)] * 4, rows)
+      | dict(attributes=["plan = #kron.region_plans<regions = [1, 3], "
+                         "plans = [#kron.gpu_plan<kernel = simt>, #kron.gpu_plan<kernel = mma>]>"])
+      for op, name, rows in (("mkm", "f32", 7), ("kmm", "bf16", 11))),
     # A known number of rows: one plan for cuBLAS, small groups and tiles each.
     _fixed_ksmm("f16", (1, 1024, 1024, 1), 128),
     _fixed_ksmm("f16", (256, 7, 8, 1), 1024),
