@@ -128,6 +128,8 @@ INTEGERS = (
 #: Of a, b and c as f32.
 FLOATS = (
     ("fma.rn.f32 %r9, %r2, %r3, %r4;", lambda a, b, c: bits_of(np.float64(a) * b + c)),
+    ("cvt.rn.bf16.f32 %rs1, %r2; cvt.rn.bf16.f32 %rs2, %r3; fma.rn.bf16 %rs1, %rs1, 0x3F80, %rs2; cvt.u32.u16 %r9, %rs1;",
+     lambda a, b, c: bf16(single(bf16(a) << 16) + single(bf16(b) << 16))),
     ("add.rn.f32 %r9, %r2, %r3;", lambda a, b, c: bits_of(np.float64(a) + b)),
     ("abs.f32 %r9, %r2;", lambda a, b, c: bits_of(abs(a))), ("neg.f32 %r9, %r2;", lambda a, b, c: bits_of(-a)),
     ("copysign.f32 %r9, %r2, %r3;", lambda a, b, c: bits_of(math.copysign(b, a))),

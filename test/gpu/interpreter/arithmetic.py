@@ -87,6 +87,8 @@ def multiply(o, parts, operands):
 def multiply_add(o, parts, operands):
     form, type_ = parts[1], parts[-1]
     d, *factors = operands
+    if parts == ["fma", "rn", "bf16"]:
+        return _put(o.view(d, "b16"), _helper(o, "fma_bf16", *(o.read(x, "b16") for x in factors)))
     a, b, c = (o.read(x, type_) for x in factors)
     if parts[0] == "fma" and parts[1:] in (["rm", "f32"], ["rn", "sat", "f32"]):
         return _put(o.view(d, type_), _helper(o, "fma_down" if form == "rm" else "fma_saturated", a, b, c))

@@ -73,6 +73,12 @@ def fma(a, b, c):
     return a * b + c
 
 
+def fma_bf16(a, b, c):
+    """Of numbers as they lie; the sum in f64 rounds to f32 first."""
+    a, b, c = (float_of_bf16(np.asarray(x)) for x in (a, b, c))
+    return bf16_of_float(fma(a, b, c))
+
+
 def fma_down(a, b, c):
     """Of f32, rounded to the number below."""
     exact = np.add(np.multiply(a, b, dtype=np.float64), c)
