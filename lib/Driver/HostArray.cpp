@@ -204,6 +204,12 @@ private:
 };
 } // namespace
 
+template <typename T, const llvm::fltSemantics &getSemantics()>
+static float loadSmallFloat(const char *bytes) {
+  static const SmallFloats values(getSemantics());
+  return values[loadAs<T>(bytes)];
+}
+
 HostArray::Number HostArray::load(int64_t index) const {
   const char *bytes = data.get() + index * kronGetTypeSize(type);
   switch (type) {
@@ -211,22 +217,14 @@ HostArray::Number HostArray::load(int64_t index) const {
     return loadAs<float>(bytes);
   case KRON_F64:
     return loadAs<double>(bytes);
-  case KRON_F16: {
-    static const SmallFloats values(llvm::APFloat::IEEEhalf());
-    return values[loadAs<uint16_t>(bytes)];
-  }
-  case KRON_BF16: {
-    static const SmallFloats values(llvm::APFloat::BFloat());
-    return values[loadAs<uint16_t>(bytes)];
-  }
-  case KRON_F8E4M3FN: {
-    static const SmallFloats values(llvm::APFloat::Float8E4M3FN());
-    return values[loadAs<uint8_t>(bytes)];
-  }
-  case KRON_F8E5M2: {
-    static const SmallFloats values(llvm::APFloat::Float8E5M2());
-    return values[loadAs<uint8_t>(bytes)];
-  }
+  case KRON_F16:
+    return loadSmallFloat<uint16_t, llvm::APFloat::IEEEhalf>(bytes);
+  case KRON_BF16:
+    return loadSmallFloat<uint16_t, llvm::APFloat::BFloat>(bytes);
+  case KRON_F8E4M3FN:
+    return loadSmallFloat<uint8_t, llvm::APFloat::Float8E4M3FN>(bytes);
+  case KRON_F8E5M2:
+    return loadSmallFloat<uint8_t, llvm::APFloat::Float8E5M2>(bytes);
   case KRON_I8:
     return loadAs<int8_t>(bytes);
   case KRON_I32:

@@ -102,9 +102,9 @@ struct RowSplits {
   double inputsF32 = 450e3, resultsF32 = 210e3, transposedF32 = 210e3;
   double multiplyAdds16Bit = 165e6, multiplyAddsF32 = 25e6;
   /// Results per microsecond where a chunk has room for all d of two positions:
-  /// warps store 32 results of all side by side, .094 parts of sectors each. Weights that are
-  /// read one by one since their segments fill no chunks, and those that a
-  /// transposed product reads apart, or copies (docs/notes/0217).
+  /// warps store 32 results of all side by side, .094 parts of sectors each.
+  /// Weights that are read one by one since their segments fill no chunks, and
+  /// those that a transposed product reads apart, or copies (docs/notes/0217).
   double joinedResults = 570e3;
   double weights16Bit = 220e3, weightsF32 = 390e3, copiedWeights = 400e3;
   /// Elements of X and of results per microsecond of kernels that load both

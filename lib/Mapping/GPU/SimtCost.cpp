@@ -68,20 +68,24 @@ static SmallVector<AccessSpan> getSpans(ArrayRef<int64_t> extents,
   return spans;
 }
 
+SimtProducts::SimtProducts(Type element, const GPUMachine &machine) {
+  if (auto complex = dyn_cast<ComplexType>(element)) {
+    element = complex.getElementType();
+    number = 4;
+  }
+  perClock = getGPURates(machine).simt.issueShare *
+             GPUResources(machine).getMultiplyAddsPerClock(
+                 getScalarMultiplication(element, machine));
+}
+
 SimtCost::SimtCost(const SimtArrays &arrays, const SimtLaunch &launch,
                    Type element, const GPUMachine &machine)
     : machine(machine), resources(machine), rates(getGPURates(machine).simt),
-      output(arrays.output), walk(getMemoryWalk(arrays.output)),
+      products(element, machine), output(arrays.output),
+      walk(getMemoryWalk(arrays.output)),
       extents(llvm::to_vector_of<double>(launch.extents.back())),
       loaded(double(getTileElements(launch.extents.front()))),
       stored(double(getTileElements(launch.extents.back()))) {
-  if (auto complex = dyn_cast<ComplexType>(element)) {
-    element = complex.getElementType();
-    products = 4;
-  }
-  productsPerClock =
-      rates.issueShare * resources.getMultiplyAddsPerClock(
-                             getScalarMultiplication(element, machine));
   for (unsigned index = 0; index < launch.steps.size(); ++index)
     fibres.push_back(getFibres(launch, index));
   inputSectors = countSegments(getSpans(launch.extents.front(), arrays.input),
@@ -132,10 +136,11 @@ double SimtCost::getStepClocks(const SimtLaunch &launch, unsigned index,
   double factorLoads = step.block;
   if (!step.isShared)
     factorLoads *= step.varies ? rates.variedFactor : rates.globalFactor;
-  double multiplied = pairs * products * kLanes / productsPerClock;
+  double multiplied = pairs * products.number * kLanes / products.perClock;
   double loaded = GPUResources::getSharedClocks((step.fibres + factorLoads) *
                                                 launch.elementBytes * kLanes);
-  double issued = (pairs * products + step.fibres + factorLoads) / kIssued;
+  double issued =
+      (pairs * products.number + step.fibres + factorLoads) / kIssued;
   double warps = llvm::divideCeil(groups * step.getParts(), int64_t(kLanes));
   double busy = warps * step.sizeK * std::max({multiplied, loaded, issued});
   if (!step.isShared)
@@ -261,7 +266,7 @@ KernelTime SimtCost::getTime(const SimtLaunch &launch, int64_t threads) const {
     const SimtStep &step = launch.steps[index];
     clocks += getStepClocks(launch, index, threads);
     multiplied += double(fibres[index]) * double(step.sizeK) *
-                  double(step.sizeN) * products / productsPerClock;
+                  double(step.sizeN) * products.number / products.perClock;
   }
   KernelTime time;
   time.floor = machine.getCopySeconds(bytes);

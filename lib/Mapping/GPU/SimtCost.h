@@ -21,6 +21,13 @@ inline constexpr double kLanes = 32;
 /// Warp instructions that an SM issues per clock.
 inline constexpr double kIssued = 4;
 
+/// Real multiply-adds of a product, and how many an SM does per clock.
+struct SimtProducts {
+  SimtProducts(Type element, const GPUMachine &machine);
+
+  double number = 1, perClock;
+};
+
 /// Where a launch reads its data, and where its results go.
 struct SimtArrays {
   AccessArray input, output;
@@ -64,8 +71,7 @@ private:
   const GPUMachine &machine;
   GPUResources resources;
   const SimtRates &rates;
-  /// Real multiply-adds of a product, and how many an SM does per clock.
-  double products = 1, productsPerClock;
+  SimtProducts products;
   AccessArray output;
   /// The axes of `output` as they lie in memory, and the tile's extents.
   SmallVector<unsigned> walk;

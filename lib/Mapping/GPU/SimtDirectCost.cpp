@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "SimtDirectCost.h"
-#include "SimtCost.h"
 #include "SimtDirect.h"
 #include "kron/Machine/NominalSizes.h"
 #include "kron/Plan/Arrays.h"
@@ -18,16 +17,9 @@ using namespace mlir::kron;
 
 DirectCost::DirectCost(FusedOp fused, const GPUMachine &machine)
     : machine(machine), resources(machine), rates(getGPURates(machine).simt),
-      direct(getGPURates(machine).direct) {
+      direct(getGPURates(machine).direct),
+      products(getAccumulatorType(getElementType(fused.getInit())), machine) {
   ModeProductOp product = fused.getModeProducts().front();
-  Type element = getAccumulatorType(getElementType(fused.getInit()));
-  if (auto complex = dyn_cast<ComplexType>(element)) {
-    element = complex.getElementType();
-    products = 4;
-  }
-  productsPerClock =
-      rates.issueShare * resources.getMultiplyAddsPerClock(
-                             getScalarMultiplication(element, machine));
   data = {getLikelyAccess(
       fused.getInputs().front(),
       fused.getInputPermutation().value_or(ArrayRef<int64_t>()))};
@@ -111,7 +103,7 @@ double DirectCost::getStoreSeconds(const SimtLaunch &launch) const {
 
 /// Sectors that a tile needs.
 double DirectCost::countTile(const SimtLaunch &launch,
-                             const Operand &operand) const {
+                             const DirectOperand &operand) const {
   SmallVector<AccessSpan> spans{
       {double(launch.steps.front().sizeK), operand.strideK}};
   for (auto [extent, stride] :
@@ -122,7 +114,7 @@ double DirectCost::countTile(const SimtLaunch &launch,
 
 /// Clocks of an SM of a load of a warp, whose lanes may share out K.
 double DirectCost::getLoadClocks(const SimtLaunch &launch,
-                                 const Operand &operand) const {
+                                 const DirectOperand &operand) const {
   double left;
   SmallVector<AccessSpan> spans = getLanes(launch, operand, left);
   spans.push_back({double(launch.lanesK), operand.strideK});
@@ -176,7 +168,7 @@ double DirectCost::getBusyClocks(const SimtLaunch &launch,
 DirectStep DirectCost::getStep(const SimtLaunch &launch, int64_t threads,
                                double fibres, const DirectLoads &loads) const {
   const SimtStep &step = launch.steps.front();
-  double pairs = double(step.fibres) * double(step.block) * products;
+  double pairs = double(step.fibres) * double(step.block) * products.number;
   bool converts = data.bytes < launch.elementBytes;
   double lanes = double(launch.lanesK);
   double groups = fibres / double(step.fibres);
@@ -185,7 +177,7 @@ DirectStep DirectCost::getStep(const SimtLaunch &launch, int64_t threads,
              countGroups(launch);
   double items = groups * double(step.getParts()) * lanes;
   DirectStep found;
-  found.multiplied = pairs * kLanes / productsPerClock;
+  found.multiplied = pairs * kLanes / products.perClock;
   double loadedData = double(step.fibres);
   // Those of all parts that lie alike, which are a thread's.
   if (launch.vectorStore)
@@ -260,8 +252,8 @@ DirectCost::getTimeBelow(double limit, const SimtLaunch &launch,
   onChip =
       std::max(onChip, resources.getCacheSeconds(cached, rates.cacheShare));
   time.floor = machine.getCopySeconds(bytes);
-  time.arithmetic = resources.getClockSeconds(inputs * double(step.sizeN) *
-                                              products / productsPerClock);
+  time.arithmetic = resources.getClockSeconds(
+      inputs * double(step.sizeN) * products.number / products.perClock);
   time.shared = std::max(onChip - time.arithmetic, 0.0);
   time.total = getTotal();
   return time;

@@ -9,6 +9,7 @@
 #define KRON_LIB_MAPPING_GPU_SIMTDIRECTCOST_H
 
 #include "SimtAccess.h"
+#include "SimtCost.h"
 #include "kron/Dialect/Tile/IR/TileLayout.h"
 #include "kron/Machine/GPURates.h"
 #include "kron/Mapping/GPU/CostModel.h"
@@ -19,7 +20,7 @@ namespace mlir::kron {
 
 /// Data or a factor: strides along the axes of the results, 0 along that of the
 /// step, or of the results, and along K.
-struct Operand : AccessArray {
+struct DirectOperand : AccessArray {
   int64_t strideK = 1;
 };
 
@@ -35,6 +36,7 @@ struct DirectLoads {
   double data = 0, factor = 0;
 };
 
+/// What launches of one product cost that load the data directly.
 class DirectCost {
 public:
   DirectCost(FusedOp fused, const GPUMachine &machine);
@@ -85,18 +87,19 @@ private:
   }
   double getVectorStoreClocks(const SimtLaunch &launch) const;
   double getStoreClocks(const SimtLaunch &launch) const;
-  double countTile(const SimtLaunch &launch, const Operand &operand) const;
-  double getLoadClocks(const SimtLaunch &launch, const Operand &operand) const;
+  double countTile(const SimtLaunch &launch,
+                   const DirectOperand &operand) const;
+  double getLoadClocks(const SimtLaunch &launch,
+                       const DirectOperand &operand) const;
 
   const GPUMachine &machine;
   GPUResources resources;
   const SimtRates &rates;
   const DirectRates &direct;
-  Operand data, factor;
+  DirectOperand data, factor;
   AccessArray output;
   SmallVector<unsigned> walk;
-  /// Real multiply-adds of a product, and how many an SM does per clock.
-  double products = 1, productsPerClock;
+  SimtProducts products;
 };
 
 } // namespace mlir::kron
