@@ -93,6 +93,12 @@ LogicalResult verifyBlockFactor(PrepareOp op);
 LogicalResult verifyAxesAndBytes(StoreOp op, ArrayRef<int64_t> box,
                                  size_t firstMerged);
 
+/// Whether blocks of `block` positions are those of a tile of `sizes`.
+bool areBlocks(ArrayRef<int64_t> sizes, ArrayRef<int64_t> block);
+
+/// Whether groups of `warps` warps are the CTA's; else an error.
+LogicalResult verifyGroups(Operation *op, int64_t warps);
+
 /// Whether a tile.copy_pieces of `view` to `ring`, in `pieces`, is in front of
 /// the loop that `op` is in, and these go together; of chunks, with pieces of
 /// `factor` to `factorRing`, or with a part of it that is `kept`. Else an
