@@ -14,7 +14,57 @@
 
 using namespace mlir;
 using namespace mlir::kron;
+namespace cl = llvm::cl;
 using llvm::createStringError;
+
+CallOptions::CallOptions(cl::OptionCategory &category)
+    : entry(cl::cat(category), "entry",
+            cl::desc("Function to call (default: the only public one)"),
+            cl::value_desc("name")),
+      args(cl::cat(category), "arg",
+           cl::desc("Input, in order: an NPY file, random:SHAPE:TYPE[:SEED], "
+                    "zeros:SHAPE:TYPE, ones:SHAPE:TYPE or value:NUMBER:TYPE"),
+           cl::value_desc("file or generator")),
+      outShapes(cl::cat(category), "out-shape",
+                cl::desc("Shape of an output that cannot be inferred, e.g. "
+                         "0:9x64"),
+                cl::value_desc("number:shape")),
+      target(cl::cat(category), "target",
+             cl::desc("Where to call it: cpu, or cuda[:NUMBER] for a GPU"),
+             cl::value_desc("target"), cl::init("cpu")),
+      threads(cl::cat(category), "threads",
+              cl::desc("Threads (default: the runtime's)"), cl::init(0)) {}
+
+std::vector<std::string> CallOptions::getArgs() const {
+  return std::vector<std::string>(args.begin(), args.end());
+}
+
+int32_t CallOptions::getNumThreads() const {
+  return threads ? int32_t(threads) : kronGetNumThreads();
+}
+
+llvm::Error CallOptions::checkThreads() const {
+  if (threads.getNumOccurrences() && threads < 1)
+    return createStringError("expects --threads to be at least 1, but got " +
+                             llvm::Twine(threads));
+  return llvm::Error::success();
+}
+
+llvm::Expected<OutputShapes> CallOptions::parseOutShapes() const {
+  OutputShapes shapes;
+  for (StringRef spec : outShapes) {
+    auto [number, shapeText] = spec.split(':');
+    unsigned index;
+    if (number.getAsInteger(10, index) || shapeText.empty())
+      return createStringError("expects --out-shape NUMBER:SHAPE, but got '" +
+                               spec + "'");
+    auto shape = parseShape(shapeText);
+    if (!shape)
+      return shape.takeError();
+    shapes.emplace_back(index, std::move(*shape));
+  }
+  return shapes;
+}
 
 llvm::Error kron::selectEntry(ModuleOp module, StringRef entry) {
   SmallVector<func::FuncOp> functions;
@@ -82,21 +132,4 @@ llvm::Error kron::useGPUs(Session &session, ArrayRef<int32_t> numbers,
   llvm::Error error = session.useGPUs(numbers, name, stream);
   warn(warnings, tool);
   return error;
-}
-
-llvm::Expected<std::vector<std::pair<unsigned, std::vector<int64_t>>>>
-kron::parseOutShapes(ArrayRef<std::string> specs) {
-  std::vector<std::pair<unsigned, std::vector<int64_t>>> shapes;
-  for (StringRef spec : specs) {
-    auto [number, shapeText] = spec.split(':');
-    unsigned index;
-    if (number.getAsInteger(10, index) || shapeText.empty())
-      return createStringError("expects --out-shape NUMBER:SHAPE, but got '" +
-                               spec + "'");
-    auto shape = parseShape(shapeText);
-    if (!shape)
-      return shape.takeError();
-    shapes.emplace_back(index, std::move(*shape));
-  }
-  return shapes;
 }

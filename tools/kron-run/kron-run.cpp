@@ -30,27 +30,11 @@ struct Options {
   cl::OptionCategory category{"kron-run options"};
   cl::opt<std::string> inputFile{cl::cat(category), cl::Positional,
                                  cl::desc("FILE.mlir ('-': standard input)")};
-  cl::opt<std::string> entry{
-      cl::cat(category), "entry",
-      cl::desc("Function to run (default: the only public one)"),
-      cl::value_desc("name")};
-  cl::list<std::string> args{
-      cl::cat(category), "arg",
-      cl::desc("Input, in order: an NPY file, random:SHAPE:TYPE[:SEED], "
-               "zeros:SHAPE:TYPE, ones:SHAPE:TYPE or value:NUMBER:TYPE"),
-      cl::value_desc("file or generator")};
+  CallOptions call{category};
   cl::list<std::string> outs{
       cl::cat(category), "out",
       cl::desc("NPY file for an output, in order ('-': print)"),
       cl::value_desc("file")};
-  cl::list<std::string> outShapes{
-      cl::cat(category), "out-shape",
-      cl::desc("Shape of an output that cannot be inferred, e.g. 0:9x64"),
-      cl::value_desc("number:shape")};
-  cl::opt<std::string> target{
-      cl::cat(category), "target",
-      cl::desc("Where to run: cpu, or cuda[:NUMBER] for a GPU"),
-      cl::value_desc("target"), cl::init("cpu")};
   cl::list<int> devices{
       cl::cat(category), "devices", cl::CommaSeparated,
       cl::desc("Share the call out among these GPUs, or with --target cpu "
@@ -87,9 +71,6 @@ struct Options {
       cl::cat(category), "calibration-counts-all", cl::Hidden,
       cl::desc("Count what other programs took part of while --calibrate "
                "measured it")};
-  cl::opt<int> threads{cl::cat(category), "threads",
-                       cl::desc("Threads (default: the runtime's)"),
-                       cl::init(0)};
   cl::opt<bool> verify{
       cl::cat(category), "verify",
       cl::desc("Compare with the reference lowering in the next wider type")};
@@ -134,8 +115,9 @@ static llvm::Expected<DeviceOptions> getDeviceOptions() {
       options.from < 0 || options.to < 0)
     return createStringError("expects --shard-axes FROM:TO, but got '" +
                              given.shardAxes + "'");
-  bool isCpu = given.target.getNumOccurrences() && given.target == "cpu";
-  if (given.target.getNumOccurrences() && !isCpu)
+  bool isCpu =
+      given.call.target.getNumOccurrences() && given.call.target == "cpu";
+  if (given.call.target.getNumOccurrences() && !isCpu)
     return createStringError(
         "expects --devices without --target, or with --target cpu");
   // NCCL takes one rank of a process per GPU.
@@ -151,15 +133,9 @@ static llvm::Expected<DeviceOptions> getDeviceOptions() {
         "expects --devices without --reference and --cold");
   options.isGpu = !isCpu;
   options.numThreads = std::max<int32_t>(
-      1, (given.threads ? int32_t(given.threads) : kronGetNumThreads()) /
-             int32_t(options.devices.size()));
+      1, given.call.getNumThreads() / int32_t(options.devices.size()));
   options.runs = given.time;
   return options;
-}
-
-static int32_t getNumThreads() {
-  return getOptions().threads ? int32_t(getOptions().threads)
-                              : kronGetNumThreads();
 }
 
 static llvm::Error checkOptions() {
@@ -169,13 +145,12 @@ static llvm::Error checkOptions() {
         hasInput ? "expects no FILE.mlir with --calibrate, but got '" +
                        getOptions().inputFile + "'"
                  : "expects FILE.mlir, or --calibrate");
-  if (getOptions().calibrate && getOptions().threads.getNumOccurrences())
+  if (getOptions().calibrate && getOptions().call.threads.getNumOccurrences())
     return createStringError("expects no --threads with --calibrate, which "
                              "measures one, but got " +
-                             llvm::Twine(getOptions().threads));
-  if (getOptions().threads.getNumOccurrences() && getOptions().threads < 1)
-    return createStringError("expects --threads to be at least 1, but got " +
-                             llvm::Twine(getOptions().threads));
+                             llvm::Twine(getOptions().call.threads));
+  if (llvm::Error error = getOptions().call.checkThreads())
+    return error;
   if (!llvm::is_contained({0, 128, 256, 512}, getOptions().vectorBits))
     return createStringError(
         "expects --vector-bits to be 128, 256 or 512, but got " +
@@ -204,8 +179,8 @@ computeMagnitudes(const Session &oracle, ModuleOp module,
   auto compiled = oracle.load(*magnitudes);
   if (failed(compiled))
     return diagnosedError();
-  if (llvm::Error error =
-          call->launch(compiled->lookup(kernel.name), getOptions().threads))
+  if (llvm::Error error = call->launch(compiled->lookup(kernel.name),
+                                       getOptions().call.threads))
     return error;
   return std::move(*call);
 }
@@ -215,7 +190,7 @@ static llvm::Error verifyResults(const Session &session, ModuleOp module,
                                  const CallArguments &call,
                                  CallArguments &wide) {
   Session oracle = session;
-  oracle.useHost(getNumThreads(), getOptions().vectorBits);
+  oracle.useHost(getOptions().call.getNumThreads(), getOptions().vectorBits);
   oracle.getOptions().reference = oracle.getOptions().widen = true;
   auto magnitudes = computeMagnitudes(oracle, module, kernel, wide);
   if (!magnitudes)
@@ -227,7 +202,7 @@ static llvm::Error verifyResults(const Session &session, ModuleOp module,
   if (failed(compiled))
     return diagnosedError();
   if (llvm::Error error =
-          wide.launch(compiled->lookup(kernel.name), getOptions().threads))
+          wide.launch(compiled->lookup(kernel.name), getOptions().call.threads))
     return error;
   bool ok = true;
   for (unsigned index : getWrittenArgs(kernel)) {
@@ -298,7 +273,7 @@ static llvm::Error timeGpuRuns(ModuleOp module, Gpu &gpu,
 /// Prints times, rates, and how near they are to what this machine can do.
 static llvm::Error timeRuns(ModuleOp module, const JITModule &compiled,
                             const KernelManifest &kernel, CallArguments &call) {
-  int32_t threads = getNumThreads();
+  int32_t threads = getOptions().call.getNumThreads();
   auto times = timeLaunches(compiled.lookup(kernel.name), kernel, call, threads,
                             getOptions().time);
   if (!times)
@@ -339,7 +314,7 @@ static llvm::Error writeOutputs(const KernelManifest &kernel,
 /// The GPU to run on; null for the CPU.
 static llvm::Expected<std::unique_ptr<Gpu>>
 openGpu(const DeviceOptions &devices) {
-  auto number = parseGpuTarget(getOptions().target);
+  auto number = parseGpuTarget(getOptions().call.target);
   if (!number)
     return number.takeError();
   if (*number)
@@ -356,7 +331,8 @@ openGpu(const DeviceOptions &devices) {
 static llvm::Expected<Session> createSession(const Gpu *gpu,
                                              const DeviceOptions &devices) {
   Session session;
-  useHost(session, getNumThreads(), getOptions().vectorBits, "kron-run");
+  useHost(session, getOptions().call.getNumThreads(), getOptions().vectorBits,
+          "kron-run");
   session.getOptions().reference = getOptions().reference;
   if (gpu || devices.isGpu) {
     SmallVector<int32_t> numbers(devices.devices.begin(),
@@ -400,7 +376,7 @@ static llvm::Error launchOnDevices(const Session &session, ModuleOp module,
 }
 
 static llvm::Error calibrateTarget() {
-  auto number = parseGpuTarget(getOptions().target);
+  auto number = parseGpuTarget(getOptions().call.target);
   if (!number)
     return number.takeError();
   std::optional<double> seconds;
@@ -427,8 +403,7 @@ static llvm::Error run() {
   auto session = createSession(gpu->get(), *devices);
   if (!session)
     return session.takeError();
-  auto outShapes = parseOutShapes(std::vector<std::string>(
-      getOptions().outShapes.begin(), getOptions().outShapes.end()));
+  auto outShapes = getOptions().call.parseOutShapes();
   if (!outShapes)
     return outShapes.takeError();
   if (llvm::Error error = addRecords(*session))
@@ -437,10 +412,10 @@ static llvm::Error run() {
   if (!source)
     return source.takeError();
   ModuleOp module = (*source)->get();
-  if (llvm::Error error = selectEntry(module, getOptions().entry))
+  if (llvm::Error error = selectEntry(module, getOptions().call.entry))
     return error;
   // Files may be in Fortran order, and shares of arrays have gaps.
-  if (!isShared && llvm::all_of(getOptions().args, isGenerated))
+  if (!isShared && llvm::all_of(getOptions().call.args, isGenerated))
     markRowMajor(module);
   auto compiled = session->load(module);
   if (failed(compiled))
@@ -452,7 +427,7 @@ static llvm::Error run() {
         llvm::formatv("function '{0}' has {1} outputs, but got {2} --out",
                       kernel.name, numOuts, getOptions().outs.size())
             .str());
-  auto call = CallArguments::create(kernel, getOptions().args, *outShapes);
+  auto call = CallArguments::create(kernel, getOptions().call.args, *outShapes);
   if (!call)
     return call.takeError();
   // Before the launch: in-place arguments lose their input.
@@ -466,7 +441,7 @@ static llvm::Error run() {
                               ? launchOnDevices(*session, module, kernel,
                                                 address, *call, *devices)
                               : launchOnce(address, kernel, *call, gpu->get(),
-                                           getOptions().threads))
+                                           getOptions().call.threads))
     return error;
   if (getOptions().verify)
     if (llvm::Error error =

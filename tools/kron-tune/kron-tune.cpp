@@ -52,26 +52,7 @@ struct Options {
   cl::opt<bool> missing{
       cl::cat(category), "missing",
       cl::desc("Tune only operations of which -o has no record yet")};
-  cl::opt<std::string> entry{
-      cl::cat(category), "entry",
-      cl::desc("Function to tune (default: the only public one)"),
-      cl::value_desc("name")};
-  cl::list<std::string> args{
-      cl::cat(category), "arg",
-      cl::desc("Input, in order, as kron-run has it: an NPY file or "
-               "random:SHAPE:TYPE[:SEED], ..."),
-      cl::value_desc("file or generator")};
-  cl::list<std::string> outShapes{
-      cl::cat(category), "out-shape",
-      cl::desc("Shape of an output that cannot be inferred, e.g. 0:9x64"),
-      cl::value_desc("number:shape")};
-  cl::opt<std::string> target{
-      cl::cat(category), "target",
-      cl::desc("Where to tune: cpu, or cuda[:NUMBER] for a GPU"),
-      cl::value_desc("target"), cl::init("cpu")};
-  cl::opt<int> threads{cl::cat(category), "threads",
-                       cl::desc("Threads (default: the runtime's)"),
-                       cl::init(0)};
+  CallOptions call{category};
   cl::opt<unsigned> compileThreads{
       cl::cat(category), "compile-threads",
       cl::desc("Threads that compile candidates, at most (default: as many as "
@@ -253,31 +234,12 @@ static llvm::Error report(const TunedOperation &tuned,
                       : llvm::Error::success();
 }
 
-static llvm::Error tuneFile() {
+static llvm::Error checkTuning() {
   if (getOptions().files.size() != 1)
     return createStringError("expects one FILE.mlir, but got " +
                              llvm::Twine(getOptions().files.size()) + " files");
-  warnOfCache("kron-tune");
-  std::string output = getOptions().output;
-  if (output.empty() && !getOptions().fakeTimes.empty())
-    return createStringError("expects -o with --fake-time");
-  if (output.empty())
-    output = getUserRecordFile();
-  if (output.empty())
-    return createStringError("expects -o, since there is no user's cache");
-  auto number = parseGpuTarget(getOptions().target);
-  if (!number)
-    return number.takeError();
-  auto fakeTimes = parseFakeTimes();
-  if (!fakeTimes)
-    return fakeTimes.takeError();
-  auto outShapes = parseOutShapes(std::vector<std::string>(
-      getOptions().outShapes.begin(), getOptions().outShapes.end()));
-  if (!outShapes)
-    return outShapes.takeError();
-  if (getOptions().threads.getNumOccurrences() && getOptions().threads < 1)
-    return createStringError("expects --threads to be at least 1, but got " +
-                             llvm::Twine(getOptions().threads));
+  if (llvm::Error error = getOptions().call.checkThreads())
+    return error;
   if (getOptions().compileThreads.getNumOccurrences() &&
       getOptions().compileThreads < 1)
     return createStringError(
@@ -288,16 +250,37 @@ static llvm::Error tuneFile() {
         llvm::formatv("expects --seconds to be above 0, but got {0}",
                       double(getOptions().seconds))
             .str());
+  return llvm::Error::success();
+}
+
+static llvm::Error tuneFile() {
+  if (llvm::Error error = checkTuning())
+    return error;
+  warnOfCache("kron-tune");
+  std::string output = getOptions().output;
+  if (output.empty() && !getOptions().fakeTimes.empty())
+    return createStringError("expects -o with --fake-time");
+  if (output.empty())
+    output = getUserRecordFile();
+  if (output.empty())
+    return createStringError("expects -o, since there is no user's cache");
+  auto number = parseGpuTarget(getOptions().call.target);
+  if (!number)
+    return number.takeError();
+  auto fakeTimes = parseFakeTimes();
+  if (!fakeTimes)
+    return fakeTimes.takeError();
+  auto outShapes = getOptions().call.parseOutShapes();
+  if (!outShapes)
+    return outShapes.takeError();
   TuneOptions options;
   options.search = getSearchOptions();
   options.numCompileThreads = getOptions().compileThreads;
   options.fakeTimes = std::move(*fakeTimes);
   options.isStopped = [] { return isInterrupted != 0; };
   Session session;
-  useHost(session,
-          getOptions().threads ? int32_t(getOptions().threads)
-                               : kronGetNumThreads(),
-          /*vectorBits=*/0, "kron-tune");
+  useHost(session, getOptions().call.getNumThreads(), /*vectorBits=*/0,
+          "kron-tune");
   std::unique_ptr<Gpu> gpu;
   if (*number) {
     auto opened = Gpu::open(**number);
@@ -319,7 +302,8 @@ static llvm::Error tuneFile() {
   auto source = session.read(getOptions().files.front());
   if (!source)
     return source.takeError();
-  if (llvm::Error error = selectEntry((*source)->get(), getOptions().entry))
+  if (llvm::Error error =
+          selectEntry((*source)->get(), getOptions().call.entry))
     return error;
   // What cannot be written had better be known before the search.
   if (llvm::Error error = checkRecordOutput(output))
@@ -340,10 +324,8 @@ static llvm::Error tuneFile() {
     isInterrupted = 1;
     std::signal(SIGINT, SIG_DFL);
   });
-  std::vector<std::string> args(getOptions().args.begin(),
-                                getOptions().args.end());
-  return tune(session, (*source)->get(), args, *outShapes, options,
-              [&](const TunedOperation &tuned) {
+  return tune(session, (*source)->get(), getOptions().call.getArgs(),
+              *outShapes, options, [&](const TunedOperation &tuned) {
                 if (showsProgress)
                   llvm::errs() << "\r\x1b[K";
                 return report(tuned, output);

@@ -14,9 +14,35 @@
 #define KRON_DRIVER_COMMANDLINE_H
 
 #include "kron/Driver/Session.h"
+#include "llvm/Support/CommandLine.h"
 #include <optional>
 
 namespace mlir::kron {
+
+/// Outputs by number, and their shapes.
+using OutputShapes = std::vector<std::pair<unsigned, std::vector<int64_t>>>;
+
+/// The options themselves.
+struct CallOptions {
+  explicit CallOptions(llvm::cl::OptionCategory &category);
+
+  llvm::cl::opt<std::string> entry;
+  llvm::cl::list<std::string> args;
+  llvm::cl::list<std::string> outShapes;
+  llvm::cl::opt<std::string> target;
+  llvm::cl::opt<int> threads;
+
+  std::vector<std::string> getArgs() const;
+
+  /// --threads, or the runtime's.
+  int32_t getNumThreads() const;
+
+  /// An error if --threads is given and not positive.
+  llvm::Error checkThreads() const;
+
+  /// --out-shape "NUMBER:SHAPE".
+  llvm::Expected<OutputShapes> parseOutShapes() const;
+};
 
 /// Makes the function `entry`, or the only public one if that is empty, the
 /// only public one, so that no time goes into compiling the others.
@@ -34,10 +60,6 @@ void useHost(Session &session, int32_t numThreads, int64_t vectorBits,
              StringRef tool);
 llvm::Error useGPUs(Session &session, ArrayRef<int32_t> numbers, StringRef name,
                     StringRef tool);
-
-/// --out-shape "NUMBER:SHAPE": outputs by number, and their shapes.
-llvm::Expected<std::vector<std::pair<unsigned, std::vector<int64_t>>>>
-parseOutShapes(ArrayRef<std::string> specs);
 
 } // namespace mlir::kron
 
