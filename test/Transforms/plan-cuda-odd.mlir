@@ -81,6 +81,39 @@ func.func @rows(%x: memref<5000x20xf64>, %f: memref<20x21xf64>, %g: memref<20x22
 
 // -----
 
+// Verify that rows of a single factor of f32 that are no multiples of a sector go through shared memory, and come as they
+// lie where they are no multiples of 16 bytes, and that each of the warp groups has as many of a tile's blocks.
+// CHECK-LABEL: func.func @one_factor(
+// CHECK:         kron.fused {{.*}}<kernel = mma, tile = 64, threads = 256, {{.*}}step_warps = [2], shared_store = 1, whole_copies = 1>
+// CHECK:         kron.fused {{.*}}<kernel = mma, tile = 128, threads = 256, {{.*}}shared_store = 1>
+// CHECK:         kron.fused {{.*}}<kernel = mma
+// CHECK-NOT:     {{shared_store|whole_copies}}
+func.func @one_factor(%x: memref<1000000x26xf32>, %f: memref<26x54xf32>, %y: memref<1000000x54xf32>,
+                      %u: memref<1000000x28xf32>, %g: memref<28x28xf32>, %h: memref<28x24xf32>, %z: memref<1000000x24xf32>) {
+  kron.mkm ins(%x : memref<1000000x26xf32>) factors(%f : memref<26x54xf32>) outs(%y : memref<1000000x54xf32>)
+  kron.mkm ins(%u : memref<1000000x28xf32>) factors(%g : memref<28x28xf32>) outs(%u : memref<1000000x28xf32>)
+  kron.mkm ins(%u : memref<1000000x28xf32>) factors(%h : memref<28x24xf32>) outs(%z : memref<1000000x24xf32>)
+  return
+}
+
+// -----
+
+// Verify that odd rows of 16 bits go through shared memory, and that others are stored by 8 bytes where sizes allow.
+// CHECK-LABEL: func.func @odd_rows(
+// CHECK:         kron.fused {{.*}}<kernel = mma, {{.*}}shared_store = 1, whole_copies = 1>
+// CHECK:         kron.fused {{.*}}<kernel = mma
+// CHECK-NOT:     {{shared_store|whole_copies}}
+func.func @odd_rows(%x: memref<8000x2197xbf16>, %f: memref<13x13xbf16>, %y: memref<8000x2197xbf16>,
+                    %u: memref<8000x1728xbf16>, %g: memref<12x12xbf16>, %z: memref<8000x1728xbf16>) {
+  kron.mkm ins(%x : memref<8000x2197xbf16>) factors(%f, %f, %f : memref<13x13xbf16>, memref<13x13xbf16>, memref<13x13xbf16>)
+    outs(%y : memref<8000x2197xbf16>) {plan = #kron.gpu_plan<kernel = mma>}
+  kron.mkm ins(%u : memref<8000x1728xbf16>) factors(%g, %g, %g : memref<12x12xbf16>, memref<12x12xbf16>, memref<12x12xbf16>)
+    outs(%z : memref<8000x1728xbf16>) {plan = #kron.gpu_plan<kernel = mma>}
+  return
+}
+
+// -----
+
 // Verify that a factor of 16 bits with up to 512 rows and columns is multiplied by warpgroups, and that tiles have
 // all of 19 columns where these are no power of two.
 // CHECK-LABEL: func.func @large(

@@ -280,6 +280,14 @@ FIXED = (
     ("mma", CHIPS, product("mkm", "f16", [(31, 31)] * 2, 9, attributes=["plan = #kron.gpu_plan<kernel = mma>"])),
     ("mma", CHIPS, product("kmm", "f16", [(16, 16)] * 3, 4, ops=["T"] * 3, **SCALED)),
     ("mma", CHIPS, product("mkm", "f32", [(16, 16)] * 4, 2, **SCALED)),
+    # Rows of one factor that start anywhere; results by 8 and 4 bytes.
+    ("mma", CHIPS, product("mkm", "f32", [(26, 54)], 70, dynamic=(), **mma("tile = 64"))),
+    ("mma", CHIPS, product("mkm", "f32", [(17, 9)], 150, dynamic=(), **mma("tile = 128"), **SCALED)),
+    ("mma", CHIPS, product("batched", "f32", [(9, 20)], 33, dynamic=(), attributes=["plan = #kron.gpu_plan<kernel = mma>"])),
+    ("mma", CHIPS, product("mkm", "f32", [(18, 26), (22, 22)], 5, dynamic=(), attributes=["plan = #kron.gpu_plan<kernel = mma>"])),
+    ("mma", CHIPS, product("mkm", "bf16", [(9, 9)] * 3, 3, dynamic=(), attributes=["plan = #kron.gpu_plan<kernel = mma>"])),
+    ("mma", CHIPS, product("mkm", "f16", [(10, 22), (14, 14)], 6, dynamic=(), **mma("inner_chain = 1"), **SCALED)),
+    ("mma", CHIPS, product("kmm", "f16", [(6, 6), (5, 5)], 22, dynamic=(), attributes=["plan = #kron.gpu_plan<kernel = mma>"])),
     ("mma", CHIPS, product("mkm", "f16", [(16, 16)] * 2, 9, **UNREAD)),
     # Fibres of several rows that share an instruction.
     ("mma", CHIPS, product("mkm", "f64", [(7, 7), (12, 20)], 9, **mma("inner_chain = 0"))),

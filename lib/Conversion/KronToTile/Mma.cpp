@@ -505,9 +505,9 @@ void MmaTiles::buildBlock(const MmaStep &step, const BlockShape &shape,
     tile::ExchangeOp::create(b, loc, fragment, target, block, along);
     return;
   }
-  tile::StoreOp op = kernel.store(
-      arguments, fragment, block, tile,
-      plan.storesVectors() ? kVectorBytes : getElementBytes(plan.outputType));
+  tile::StoreOp op =
+      kernel.store(arguments, fragment, block, tile,
+                   plan.getStoredTogether() * getElementBytes(plan.outputType));
   op.setAlong(along);
   op.setBox(getSizesN());
   op.setAxes(axes);

@@ -208,11 +208,35 @@ static int64_t getRegistersPerValue(const Problem &problem) {
   return isSingle ? 1 : 2;
 }
 
+/// Tiles of 8 x 16 of `factor` that a warp of `mma` holds, where eight share
+/// out the results of a large one.
+static int64_t getWarpTiles(const ProblemFactor &factor) {
+  return llvm::divideCeil(factor.sizeK, kColumns) *
+         llvm::PowerOf2Ceil(llvm::divideCeil(
+             llvm::divideCeil(factor.sizeN, kResults), kLargeWarps));
+}
+
+/// Whether registers of `mma` hold the warp's part of `factor`.
+static bool fitsStepRegisters(const Problem &problem,
+                              const ProblemFactor &factor) {
+  // A lane has four values of a tile.
+  return getWarpTiles(factor) * 4 * getRegistersPerValue(problem) <=
+         kMmaStepRegisters;
+}
+
+/// Whether `mma` takes a single factor of f32 that stays in registers, of rows
+/// that go by: all of a tile lies together, before and after it.
+static bool keepsOnlyFactor(const Problem &problem) {
+  return problem.element.isF32() && problem.factors.size() == 1 &&
+         problem.inner == 1 && !problem.readsTranspose &&
+         fitsStepRegisters(problem, problem.factors.front());
+}
+
 /// Whether `mma` has to read factors from shared memory again and again, since
 /// registers do not hold two of them, which are one step. Of columns and of
 /// sizes that are padded they hold fewer.
 static bool readsFactorsOften(const Problem &problem) {
-  if (problem.element.isF64())
+  if (problem.element.isF64() || keepsOnlyFactor(problem))
     return false;
   int64_t largest = problem.getLargestFactorSize();
   if (problem.inner != 1 || problem.readsTranspose || hasRaggedSizes(problem))
@@ -367,7 +391,9 @@ static double getSharedAccesses(GPUKernel kernel, const Problem &problem,
     if (readsFactorsOften(problem))
       return hasRaggedSizes(problem) ? rates.mmaRaggedStreamedAccesses
                                      : rates.mmaStreamedAccesses;
-    return (hasRaggedSizes(problem) ? rates.mmaRaggedFactor : 1) *
+    return (hasRaggedSizes(problem) && !keepsOnlyFactor(problem)
+                ? rates.mmaRaggedFactor
+                : 1) *
            (3 + 3 * std::ceil(count / 2));
   default:
     // Every element of the input is read for each of several results.
@@ -550,19 +576,15 @@ static double getStreamedFactorSeconds(const Problem &problem,
                                        const KernelTiling &tiling,
                                        const GPUMachine &machine) {
   double elements = 0, row = problem.rowInput;
-  int64_t registers = getRegistersPerValue(problem);
   for (const ProblemFactor &factor : problem.factors) {
     double fibres = row / factor.sizeK;
-    int64_t tilesK = llvm::divideCeil(factor.sizeK, 8);
-    int64_t tilesN = llvm::PowerOf2Ceil(llvm::divideCeil(
-        llvm::divideCeil(factor.sizeN, kResults), kLargeWarps));
-    // A lane has four values of a tile.
-    if (tilesK * tilesN * 4 * registers > kMmaStepRegisters) {
+    if (!fitsStepRegisters(problem, factor)) {
       double together =
           problem.factors.size() == 1
               ? kFibres
               : std::min<double>(kFibres, fibres * tiling.columns);
-      elements += problem.getPositions() * fibres / together * tilesK * 8 *
+      elements += problem.getPositions() * fibres / together *
+                  llvm::alignTo(factor.sizeK, kColumns) *
                   llvm::alignTo(factor.sizeN, kResults);
     }
     row = fibres * factor.sizeN;

@@ -50,6 +50,10 @@ public:
 
 private:
   bool choose(StringRef name, bool wanted) const;
+  int64_t fillWarpGroups() const;
+  bool isOneFactor() const;
+  bool copiesWhole() const;
+  bool storesShared() const;
   bool storesSingly() const;
   std::optional<std::string> run(int64_t columns, bool whole, bool shared);
   int64_t getGiven(StringRef name) const { return given ? given.get(name) : 0; }
@@ -326,40 +330,76 @@ bool MmaPlanner::choose(StringRef name, bool wanted) const {
   return given && given.has(name) ? given.get(name) != 0 : wanted;
 }
 
-/// Whether lanes, which have two neighbours of a row, would store these one by
-/// one or, of rows that are the tile's columns, less than a sector of each;
-/// where results can take the tile's place instead. Of f32, whose values are
-/// split, that takes more registers than there are.
+/// Whether lanes, which have two neighbours of a row, would store less than 16
+/// bytes at once, less than a sector of each of the rows that are the tile's
+/// columns, or parts of sectors at the ends of rows of a single factor; where
+/// results can take the tile's place instead. Of several factors of f32, whose
+/// values are split, that takes more registers than there are.
 bool MmaPlanner::storesSingly() const {
-  if (!plan.hasOneType() || plan.storesVectors())
+  if (!plan.hasOneType())
+    return false;
+  int64_t bytes = getElementBytes(plan.outputType);
+  const MmaDim &innermost = plan.dims.back();
+  if (plan.math != MmaMath::F64 && innermost.product && isOneFactor())
+    return innermost.sizeN * bytes % kSectorBytes != 0;
+  if (plan.storesVectors())
     return false;
   if (plan.turnsRows)
-    return plan.dims[plan.dims.size() - 2].sizeN *
-               getElementBytes(plan.outputType) <
-           kSectorBytes;
-  return plan.math == MmaMath::F64 && plan.dims.back().product;
+    return plan.dims[plan.dims.size() - 2].sizeN * bytes < kSectorBytes;
+  return plan.math == MmaMath::F64 && innermost.product;
 }
 
-/// Elements of 16 bits arrive as they lie where they would be loaded one by one
-/// otherwise: of odd rows, or a row of odd columns. What lies in front of a row
-/// comes with it, and has to be of the array. Columns of 16 bits leave
-/// through shared memory where they would be stored so: a lane has neighbours
-/// of many rows, unless these are shorter than what it has. If there is room
-/// for that.
+/// Whether tiles are to arrive as they lie: elements of 16 bits that would be
+/// loaded one by one otherwise, of odd rows, or a row of odd columns; and rows
+/// of a single factor of f32 that are no multiples of a copy, which leave
+/// through shared memory. What lies in front of a row comes with it, and has to
+/// be of the array.
+bool MmaPlanner::copiesWhole() const {
+  int64_t together =
+      region.hasColumns ? region.numColumns : region.axes.back().sizeK;
+  if (region.turnsRows || ShapedType::isDynamic(together) ||
+      (!region.hasColumns && !region.isDense))
+    return false;
+  int64_t bytes = getElementBytes(region.inputType);
+  if (bytes == 2)
+    return together % 2 != 0;
+  return region.type.isF32() && !region.hasColumns && isOneFactor() &&
+         together * bytes % kSegmentChunkBytes != 0;
+}
+
+/// Whether results of 16 bits leave through shared memory: those of odd rows,
+/// and columns that are no multiples of 8 bytes. A lane has neighbours of many
+/// rows, unless these are shorter than what it has.
+bool MmaPlanner::storesShared() const {
+  if (getElementBytes(region.outputType) != 2 || region.turnsRows)
+    return false;
+  int64_t unit = kSegmentChunkBytes / 2, inner = region.numColumns;
+  if (!region.hasColumns)
+    return region.axes.back().sizeN % 2 != 0;
+  return !ShapedType::isDynamic(inner) && inner > unit && inner % unit != 0;
+}
+
+/// As many rows of a single factor as give each warp group the same number of
+/// blocks, no more than `choices` has.
+int64_t MmaPlanner::fillWarpGroups() const {
+  const MmaStep &step = plan.steps.front();
+  if (plan.math == MmaMath::F64 || !isOneFactor() || getGiven("tile") ||
+      step.kind != MmaStep::Kind::Fibres)
+    return choices.tile;
+  int64_t all = tile::kMmaSizeM * plan.getWarpGroups(step);
+  return choices.tile > all ? choices.tile / all * all : choices.tile;
+}
+
+bool MmaPlanner::isOneFactor() const {
+  return llvm::count_if(region.axes,
+                        [](const MmaDim &axis) { return axis.product; }) == 1;
+}
+
 std::optional<std::string> MmaPlanner::run(int64_t columns) {
-  int64_t inner = region.numColumns, unit = kSegmentChunkBytes / 2;
-  auto isOfColumns = [&](Type type) {
-    return region.hasColumns && getElementBytes(type) == 2 &&
-           !ShapedType::isDynamic(inner);
-  };
-  int64_t together = region.hasColumns ? inner : region.axes.back().sizeK;
-  bool isOdd = !region.turnsRows && !ShapedType::isDynamic(together) &&
-               together % 2 != 0 && (region.hasColumns || region.isDense);
-  bool whole =
-      choose("whole_copies", isOdd && getElementBytes(region.inputType) == 2);
-  bool shared = choose("shared_store", isOfColumns(region.outputType) &&
-                                           inner > unit && inner % unit != 0);
+  bool whole = choose("whole_copies", copiesWhole());
+  bool shared = choose("shared_store", storesShared());
   std::optional<std::string> reason = run(columns, whole, shared);
+  // There may be no room for that.
   bool keepsWhole = choose("whole_copies", false);
   bool keepsShared = choose("shared_store", false);
   if (reason && (whole != keepsWhole || shared != keepsShared))
@@ -389,6 +429,11 @@ std::optional<std::string> MmaPlanner::run(int64_t columns, bool whole,
       ctas ? ctas : std::max<int64_t>(1, warpsPerSM / (choices.threads / 32));
   if (std::optional<std::string> reason = complete())
     return reason;
+  if (int64_t rows = fillWarpGroups(); rows != choices.tile) {
+    choices.tile = rows;
+    if (std::optional<std::string> reason = complete())
+      return reason;
+  }
   auto fits = [&](int64_t number) {
     return plan.sharedBytes + (number - 1) * plan.getStageBytes() <=
            machine.getSharedBytes(choices.ctasPerSM);

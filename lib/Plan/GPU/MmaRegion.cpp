@@ -193,14 +193,26 @@ static bool liesInChunks(Value array, const MmaDim &inner, int64_t chunk) {
 static void describeResult(FusedOp fused, MmaRegion &region) {
   const MmaDim &inner =
       region.turnsRows ? region.axes[region.rowAxis] : region.axes.back();
-  int64_t chunk = kVectorBytes / getElementBytes(region.outputType);
-  int64_t size = inner.product ? chunk : getStaticSize(fused, inner.axes);
+  int64_t size = inner.product ? inner.sizeN : getStaticSize(fused, inner.axes);
   ModeProductOp last = fused.getModeProducts().back();
-  bool fits = ShapedType::isDynamic(size) || size % chunk == 0;
-  if (fits && liesInChunks(fused.getInit(), inner, chunk) &&
-      (!last.getAddend() ||
-       liesInChunks(fused.getOperandOf(last.getAddend()), inner, chunk)))
-    region.storedTogether = chunk;
+  auto fits = [&](int64_t chunk) {
+    return (ShapedType::isDynamic(size) || size % chunk == 0) &&
+           liesInChunks(fused.getInit(), inner, chunk) &&
+           (!last.getAddend() ||
+            liesInChunks(fused.getOperandOf(last.getAddend()), inner, chunk));
+  };
+  int64_t chunk = kVectorBytes / getElementBytes(region.outputType);
+  while (chunk > 1 && !fits(chunk))
+    chunk /= 2;
+  region.storedTogether = chunk;
+}
+
+int64_t MmaPlan::getStoredTogether() const {
+  return getPowerDivisor(dims.back().sizeN, storedTogether);
+}
+
+bool MmaPlan::storesVectors() const {
+  return getStoredTogether() * getElementBytes(outputType) == kVectorBytes;
 }
 
 int64_t MmaRegion::getFootprint() const {

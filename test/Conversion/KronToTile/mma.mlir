@@ -74,7 +74,7 @@ func.func @double(%x: memref<?x4096xf64>, %f: memref<64x64xf64>, %y: memref<?x40
 // CHECK-NOT:       tile.barrier of_block
 // CHECK:           tile.exchange %{{.*}} to %[[WORK]]
 // CHECK:           tile.load %[[WORK]][%{{.*}}] along [1] together 4
-// CHECK:           tile.store %{{.*}} bytes 2
+// CHECK:           tile.store %{{.*}} bytes 8
 // CHECK:           tile.release
 // CHECK-NEXT:      tile.barrier
 // CHECK:           tile.copy %{{.*}}[%{{.*}} + 1]

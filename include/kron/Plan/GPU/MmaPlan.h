@@ -110,8 +110,8 @@ struct MmaRegion {
   int64_t numRows = 1, numColumns = 1;
   /// Positions of all axes that no factor contracts, or dynamic.
   int64_t numPositions = 1;
-  /// Results along the tile's innermost dimension that 16 bytes have, if sizes
-  /// and strides that are known allow these to be stored together; else 1.
+  /// Results along the tile's innermost dimension that may be stored together,
+  /// as far as sizes and strides are known: as many as 16 bytes have, or fewer.
   int64_t storedTogether = 1;
   /// Whether the input is known to have nothing between its elements.
   bool isDense = false;
@@ -184,10 +184,10 @@ struct MmaPlan : MmaRegion, MmaChoices {
   bool isSplit(const MmaStep &step) const {
     return cluster > 1 && &step == &steps.back();
   }
-  /// Whether results may be stored by 16 bytes.
-  bool storesVectors() const {
-    return storedTogether > 1 && dims.back().sizeN % storedTogether == 0;
-  }
+  /// Results that are stored together.
+  int64_t getStoredTogether() const;
+  /// Whether these are 16 bytes.
+  bool storesVectors() const;
   /// Whether elements are of one type, from the input to the result.
   bool hasOneType() const { return inputType == type && outputType == type; }
   /// Whether results of `step` go from registers to the result.
