@@ -16,6 +16,7 @@
 
 #include "Arithmetic.h"
 #include "Pairs.h"
+#include "Prefetcher.h"
 #include "StepEmitter.h"
 
 using namespace mlir;
@@ -104,19 +105,32 @@ SmallVector<Value> StepEmitter::emitSegmentSums(const Bases &at,
   SmallVector<Value> sums(start);
   sums.resize(turns * count,
               emitter.zero(emitter.getVectorType(getMaxLanes(step))));
+  int64_t fmas = count * getMaxLanes(step) * tile.sizeK;
+  Prefetcher prefetcher(emitter, step.prefetch, fmas);
+  if (!step.prefetch.isSpread)
+    prefetcher.emitRemaining();
   auto emitStepsOfK = [&](Int first, int64_t number,
                           MutableArrayRef<Value> values) {
-    for (int64_t index = 0; index < number; ++index)
+    for (int64_t index = 0; index < number; ++index) {
+      prefetcher.emitShare();
       emitSegmentStep(at, tile, first, index,
                       values.slice(index % turns * count, count));
+    }
   };
-  int64_t full = tile.sizeK / unrolled * unrolled;
+  int64_t loops = tile.sizeK / unrolled, full = loops * unrolled;
+  if (loops)
+    prefetcher.prepareTurns(loops);
+  else
+    prefetcher.start(tile.sizeK);
   sums =
       emitter.forLoop(0, full, unrolled, sums, [&](Int p, ValueRange carried) {
         SmallVector<Value> values(carried);
+        prefetcher.startTurn(unrolled, emitter.floorDiv(p, unrolled), loops);
         emitStepsOfK(p, unrolled, values);
         return values;
       });
+  if (loops)
+    prefetcher.finishTurns();
   emitStepsOfK(full, tile.sizeK - full, sums);
   for (int64_t index = count; index < turns * count; ++index)
     sums[index % count] = emitSum(emitter, sums[index % count], sums[index]);

@@ -337,6 +337,23 @@ static int64_t countFactorElements(const CPUPlan &plan) {
   return elements;
 }
 
+/// Blocks that lie side by side in a row, each of which is a tile of its own.
+static int64_t countBlocks(const CPUPlan &plan, FusedOp fused) {
+  ArrayRef<int64_t> sizes = getArrayType(fused.getInit()).getShape();
+  int64_t blocks = 1;
+  for (int axis = plan.tiledAxis + 1, rank = sizes.size(); axis < rank; ++axis)
+    if (plan.roles[axis] == AxisRole::Grid &&
+        !ShapedType::isDynamic(sizes[axis]))
+      blocks *= sizes[axis];
+  return blocks;
+}
+
+/// Bytes of all of the only factor as it is computed with.
+static int64_t countFactorBytes(const CPUPlan &plan, int64_t elementBytes) {
+  ModeProductOp product = plan.groups.front().products.front();
+  return getArrayType(product.getFactor()).getNumElements() * elementBytes;
+}
+
 /// Rows per tile of a single factor if the next tile is one of many blocks that
 /// lie side by side in long rows, else 0: short segments of more rows push each
 /// other, and the pages' addresses, out of the caches. But where a block's part
@@ -345,12 +362,7 @@ static int64_t countFactorElements(const CPUPlan &plan) {
 static int64_t chooseBlockRows(const CPUPlan &plan, FusedOp fused,
                                int64_t elementBytes,
                                const CacheBudget &caches) {
-  ArrayRef<int64_t> sizes = getArrayType(fused.getInit()).getShape();
-  int64_t blocks = 1;
-  for (int axis = plan.tiledAxis + 1, rank = sizes.size(); axis < rank; ++axis)
-    if (plan.roles[axis] == AxisRole::Grid &&
-        !ShapedType::isDynamic(sizes[axis]))
-      blocks *= sizes[axis];
+  int64_t blocks = countBlocks(plan, fused);
   int64_t input = countElements(fused.getInputs().front(), plan.roles);
   int64_t results = countElements(fused.getInit(), plan.roles);
   bool isMany = plan.groups.size() == 1 && blocks >= kCPURates.manyBlocks;
@@ -391,10 +403,7 @@ static int64_t chooseRowsOfLargeFactor(const StepGroup &group, int64_t size,
 /// they and the next ones stay there with it.
 static int64_t chooseRows(const CPUPlan &plan, FusedOp fused,
                           int64_t elementBytes, const CacheBudget &caches) {
-  int64_t factorBytes = elementBytes;
-  ModeProductOp product = plan.groups.front().products.front();
-  for (int64_t size : getArrayType(product.getFactor()).getShape())
-    factorBytes *= size;
+  int64_t factorBytes = countFactorBytes(plan, elementBytes);
   if (factorBytes > caches.l2Bytes / 2)
     return chooseRowsOfLargeFactor(
         plan.groups.front(),
@@ -410,6 +419,36 @@ static int64_t chooseRows(const CPUPlan &plan, FusedOp fused,
   int64_t most = caches.l1Bytes / (plan.elementsPerPosition * elementBytes);
   return std::clamp<int64_t>(llvm::alignDown(most, kCPURates.leastTileRows),
                              kCPURates.leastTileRows, rows);
+}
+
+/// Fewer rows than the `tile` of a single factor, where blocks lie side by side
+/// in rows and arrays come from memory: each row of a tile, of the input and of
+/// results, is a stream that goes on with the next block, and of more streams
+/// than a processor follows memory delivers half as much. But every tile loads
+/// the factor anew.
+static int64_t chooseFollowedRows(const CPUPlan &plan, FusedOp fused,
+                                  int64_t tile, int64_t elementBytes,
+                                  const CacheBudget &caches) {
+  constexpr int64_t few = kCPURates.followedRows;
+  int64_t blocks = countBlocks(plan, fused);
+  if (plan.groups.size() > 1 || tile <= few || blocks < 2)
+    return tile;
+  int64_t rowBytes = 0;
+  for (Value array : {fused.getInputs().front(), fused.getInit()})
+    rowBytes += blocks * countElements(array, plan.roles) *
+                getElementBytes(getElementType(array));
+  int64_t rows = getArrayType(fused.getInit()).getDimSize(plan.tiledAxis);
+  if (ShapedType::isDynamic(rows))
+    rows = kNominalCPURows;
+  double total = double(rows) * rowBytes;
+  double gone = std::clamp(2 * total / kCPURates.memoryBytes - 1, 0.0, 1.0);
+  int64_t factorBytes = countFactorBytes(plan, elementBytes);
+  double loadSlots = 0;
+  if (factorBytes > caches.l1Bytes / 2)
+    loadSlots = factorBytes <= caches.l2Bytes / 2 ? kCPURates.alongLoadSlots
+                                                  : kCPURates.farLoadSlots;
+  double loads = loadSlots * factorBytes * (1.0 / few - 1.0 / tile);
+  return kCPURates.lostLineSlots * gone * rowBytes > loads ? few : tile;
 }
 
 /// Rows per tile of a transposed input, at least, that all of a factor goes by
@@ -625,6 +664,8 @@ int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
                            : 0;
   if (panelBytes)
     tile = chooseRowsOfPanels(tile, size, bytesPerPosition, panelBytes, caches);
+  if (!plan.isTiledInnermost() && !plan.rearrangesInput() && plan.views.empty())
+    tile = chooseFollowedRows(plan, fused, tile, elementBytes, caches);
   if (fused.getEpilogue()) {
     // What the epilogue is applied to stays in cache.
     int64_t bytes = countElements(fused.getInit(), plan.roles) * elementBytes;
