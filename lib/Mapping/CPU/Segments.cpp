@@ -40,8 +40,13 @@ int64_t kron::chooseSegment(const StepLayout &step, const LoopNest &nest,
   Type stored = step.source.element;
   bool converts = stored && !step.mayPair &&
                   stored.getIntOrFloatBitWidth() < 8 * step.elementBytes;
-  if (rows > kCPURates.skinnyM &&
-      !paysForSegments(step.sizeK, step.sizeN, converts))
+  // So have few rows of many, whose tiles all read the factor, if the
+  // first-level cache holds what a register tile reads.
+  int64_t blockBytes = (rows + shape->sizeN) * step.sizeK *
+                       (step.vectorBits / 8 + kLineBytes);
+  bool isFew = rows <= kCPURates.skinnyM &&
+               (step.isFactorUsedOnce || blockBytes > budget.l1Bytes);
+  if (!isFew && !paysForSegments(step.sizeK, step.sizeN, converts))
     return 0;
   int64_t units = shape->getUnits(size);
   int64_t bytes = std::max<int64_t>(

@@ -429,17 +429,21 @@ static int64_t chooseRows(const CPUPlan &plan, FusedOp fused,
 static int64_t chooseFollowedRows(const CPUPlan &plan, FusedOp fused,
                                   int64_t tile, int64_t elementBytes,
                                   const CacheBudget &caches) {
-  constexpr int64_t few = kCPURates.followedRows;
   int64_t blocks = countBlocks(plan, fused);
-  if (plan.groups.size() > 1 || tile <= few || blocks < 2)
+  if (plan.groups.size() > 1 || tile <= kCPURates.followedRows || blocks < 2)
     return tile;
   int64_t rowBytes = 0;
   for (Value array : {fused.getInputs().front(), fused.getInit()})
     rowBytes += blocks * countElements(array, plan.roles) *
                 getElementBytes(getElementType(array));
   int64_t rows = getArrayType(fused.getInit()).getDimSize(plan.tiledAxis);
+  // Rows that are left behind tiles of a number that is known are slower.
+  int64_t few = kCPURates.panelRows;
   if (ShapedType::isDynamic(rows))
     rows = kNominalCPURows;
+  else if (int64_t even = getDivisor(rows, kCPURates.followedRows);
+           even > kCPURates.fewPanelRows)
+    few = even;
   double total = double(rows) * rowBytes;
   double gone = std::clamp(2 * total / kCPURates.memoryBytes - 1, 0.0, 1.0);
   int64_t factorBytes = countFactorBytes(plan, elementBytes);
@@ -447,8 +451,11 @@ static int64_t chooseFollowedRows(const CPUPlan &plan, FusedOp fused,
   if (factorBytes > caches.l1Bytes / 2)
     loadSlots = factorBytes <= caches.l2Bytes / 2 ? kCPURates.alongLoadSlots
                                                   : kCPURates.farLoadSlots;
-  double loads = loadSlots * factorBytes * (1.0 / few - 1.0 / tile);
-  return kCPURates.lostLineSlots * gone * rowBytes > loads ? few : tile;
+  double turns = 1.0 / few - 1.0 / tile;
+  double lines = double(factorBytes) / kLineBytes;
+  double more = (loadSlots * lines + kCPURates.tileSlots * blocks) * turns;
+  double less = kCPURates.lostLineSlots * gone * rowBytes / kLineBytes;
+  return less > more ? few : tile;
 }
 
 /// Rows per tile of a transposed input, at least, that all of a factor goes by
