@@ -158,13 +158,6 @@ void FusedCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
   } else if (hasSegments) {
     distance = emitter.mul(ahead, distance);
   }
-  // What a register tile has no time for of a segment the next ones prefetch.
-  auto startSegments = [&] {
-    prefetch.position = prefetchPosition;
-    LLVM::StoreOp::create(
-        builder, loc, arith::ConstantIntOp::create(builder, loc, 0, 64),
-        prefetchPosition);
-  };
   if (hasSegments) {
     // Segments along the tiled axis, one per position of the others.
     const StepGroup &first = plan.groups.front();
@@ -174,7 +167,10 @@ void FusedCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
     // Results lie like the input if their segments do.
     if (arrays.init.strides[last] != input.strides[last])
       resultOffset = nullptr;
-    startSegments();
+    prefetch.position = prefetchPosition;
+    LLVM::StoreOp::create(
+        builder, loc, arith::ConstantIntOp::create(builder, loc, 0, 64),
+        prefetchPosition);
   } else if (plan.isTiledInnermost()) {
     // Segments of what becomes a column each. If there is only one tile, the
     // processor sees by itself where each of these goes on.
@@ -201,7 +197,6 @@ void FusedCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
       Int rowStride = input.strides[plan.tiledAxis];
       prefetch.segmentBytes = segment * elementBytes;
       prefetch.stride = emitter.mul(rowStride, elementBytes);
-      startSegments();
       if (arrays.init.strides[axis] != input.strides[axis] ||
           arrays.init.strides[plan.tiledAxis] != rowStride)
         resultOffset = nullptr;

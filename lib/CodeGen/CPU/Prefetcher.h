@@ -32,10 +32,7 @@ public:
   void prepareTurns(int64_t turns);
   /// The same as `start` in the body of the loop, in turn number `turn`.
   void startTurn(int64_t count, Int turn, int64_t turns);
-  void finishTurns() {
-    first = next = lines.size();
-    shared = 0;
-  }
+  void finishTurns() { next = lines.size(); }
   void emitShare();
   /// Prefetches what is left.
   void emitRemaining();

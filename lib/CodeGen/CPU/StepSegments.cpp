@@ -16,7 +16,6 @@
 
 #include "Arithmetic.h"
 #include "Pairs.h"
-#include "Prefetcher.h"
 #include "StepEmitter.h"
 
 using namespace mlir;
@@ -105,32 +104,19 @@ SmallVector<Value> StepEmitter::emitSegmentSums(const Bases &at,
   SmallVector<Value> sums(start);
   sums.resize(turns * count,
               emitter.zero(emitter.getVectorType(getMaxLanes(step))));
-  int64_t fmas = count * getMaxLanes(step) * tile.sizeK;
-  Prefetcher prefetcher(emitter, step.prefetch, fmas);
-  if (!step.prefetch.isSpread)
-    prefetcher.emitRemaining();
   auto emitStepsOfK = [&](Int first, int64_t number,
                           MutableArrayRef<Value> values) {
-    for (int64_t index = 0; index < number; ++index) {
-      prefetcher.emitShare();
+    for (int64_t index = 0; index < number; ++index)
       emitSegmentStep(at, tile, first, index,
                       values.slice(index % turns * count, count));
-    }
   };
-  int64_t loops = tile.sizeK / unrolled, full = loops * unrolled;
-  if (loops)
-    prefetcher.prepareTurns(loops);
-  else
-    prefetcher.start(tile.sizeK);
+  int64_t full = tile.sizeK / unrolled * unrolled;
   sums =
       emitter.forLoop(0, full, unrolled, sums, [&](Int p, ValueRange carried) {
         SmallVector<Value> values(carried);
-        prefetcher.startTurn(unrolled, emitter.floorDiv(p, unrolled), loops);
         emitStepsOfK(p, unrolled, values);
         return values;
       });
-  if (loops)
-    prefetcher.finishTurns();
   emitStepsOfK(full, tile.sizeK - full, sums);
   for (int64_t index = count; index < turns * count; ++index)
     sums[index % count] = emitSum(emitter, sums[index % count], sums[index]);
@@ -321,10 +307,13 @@ void StepEmitter::emitSegmentCopy(const LoopAxis *rows,
       for (int64_t unit = 0; unit < units; ++unit) {
         Value base = emitter.offsetPointer(x, unit * shape.unit, stored);
         Value place = emitter.offsetPointer(copy, unit * sizeK * shape.unit);
-        // Lines of the next block come while this one is multiplied.
-        if (shape.blockK && unit * shape.unit * bytes % kLineBytes == 0)
+        // Lines of the next block, or of the one that lies beside this one,
+        // come while this one is multiplied.
+        if (!step.isSourceBuffer && unit * shape.unit * bytes % kLineBytes == 0)
           emitter.prefetch(emitter.offsetPointer(
-              base, emitter.mul(shape.blockK, stride), stored));
+              base,
+              emitter.mul(shape.blockK ? shape.blockK : step.sizeK, stride),
+              stored));
         std::pair<Value, Value> values;
         if (shape.words) {
           values = emitSegmentWords(

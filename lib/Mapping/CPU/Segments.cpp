@@ -42,8 +42,8 @@ int64_t kron::chooseSegment(const StepLayout &step, const LoopNest &nest,
                   stored.getIntOrFloatBitWidth() < 8 * step.elementBytes;
   // So have few rows of many, whose tiles all read the factor, if the
   // first-level cache holds what a register tile reads.
-  int64_t blockBytes = (rows + shape->sizeN) * step.sizeK *
-                       (step.vectorBits / 8 + kLineBytes);
+  int64_t blockBytes =
+      (rows + shape->sizeN) * step.sizeK * (step.vectorBits / 8 + kLineBytes);
   bool isFew = rows <= kCPURates.skinnyM &&
                (step.isFactorUsedOnce || blockBytes > budget.l1Bytes);
   if (!isFew && !paysForSegments(step.sizeK, step.sizeN, converts))
