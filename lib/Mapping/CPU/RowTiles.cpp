@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RowTiles.h"
+#include "StepForms.h"
 #include "kron/Machine/CPURates.h"
 #include "kron/Machine/NominalSizes.h"
 #include "kron/Plan/Arrays.h"
@@ -100,15 +101,28 @@ int64_t kron::chooseRows(const CPUPlan &plan, FusedOp fused,
 }
 
 int64_t kron::chooseFollowedRows(const CPUPlan &plan, FusedOp fused,
-                                 int64_t tile, int64_t elementBytes,
+                                 int64_t vectorBits, int64_t tile,
+                                 int64_t elementBytes,
                                  const CacheBudget &caches) {
   int64_t blocks = countBlocks(plan, fused);
   if (plan.groups.size() > 1 || tile <= kCPURates.followedRows || blocks < 2)
     return tile;
-  int64_t rowBytes = 0;
-  for (Value array : {fused.getInputs().front(), fused.getInit()})
-    rowBytes += blocks * countElements(array, plan.roles) *
-                getElementBytes(getElementType(array));
+  // What is longer than a page begins anew with each block, unless long t are
+  // copied, for as few rows as those of which the copy stays near.
+  int innermost = plan.roles.size() - 1;
+  bool isLong =
+      plan.roles[innermost] == AxisRole::Whole &&
+      plan.groups.front().axis != static_cast<unsigned>(innermost) &&
+      isLongSegment(getArrayType(fused.getInit()).getDimSize(innermost),
+                    getElementBytes(getElementType(fused.getInit())));
+  int64_t total = 0, rowBytes = 0;
+  for (Value array : {fused.getInputs().front(), fused.getInit()}) {
+    int64_t bytes = countElements(array, plan.roles) *
+                    getElementBytes(getElementType(array));
+    total += blocks * bytes;
+    if (isLong || bytes <= kCPURates.aliasBytes)
+      rowBytes += blocks * bytes;
+  }
   int64_t rows = getArrayType(fused.getInit()).getDimSize(plan.tiledAxis);
   // Rows that are left behind tiles of a number that is known are slower.
   int64_t few = kCPURates.panelRows;
@@ -117,8 +131,8 @@ int64_t kron::chooseFollowedRows(const CPUPlan &plan, FusedOp fused,
   else if (int64_t even = getDivisor(rows, kCPURates.followedRows);
            even > kCPURates.fewPanelRows)
     few = even;
-  double total = double(rows) * rowBytes;
-  double gone = std::clamp(2 * total / kCPURates.memoryBytes - 1, 0.0, 1.0);
+  double gone =
+      std::clamp(2.0 * rows * total / kCPURates.memoryBytes - 1, 0.0, 1.0);
   int64_t factorBytes = countFactorBytes(plan, elementBytes);
   // Half of a cache keeps all of it.
   double far = std::clamp(2.0 * factorBytes / caches.l2Bytes - 1, 0.0, 1.0);
@@ -128,7 +142,13 @@ int64_t kron::chooseFollowedRows(const CPUPlan &plan, FusedOp fused,
     loadSlots = 0;
   double turns = 1.0 / few - 1.0 / tile;
   double lines = double(factorBytes) / kLineBytes;
-  double more = (loadSlots * lines + kCPURates.tileSlots * blocks) * turns;
+  // Of few accumulators, multiply-adds wait for each other.
+  int64_t vectors = llvm::divideCeil(countElements(fused.getInit(), plan.roles),
+                                     vectorBits / 8 / elementBytes);
+  double idle = double(kCPURates.fmasInFlight) / (few * vectors) - 1;
+  double more =
+      (loadSlots * lines + kCPURates.tileSlots * blocks) * turns +
+      std::max(idle, 0.0) * plan.groups.front().sizeK * vectors * blocks;
   double less = kCPURates.lostLineSlots * gone * rowBytes / kLineBytes;
   return less > more ? few : tile;
 }

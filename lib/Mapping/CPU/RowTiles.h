@@ -36,7 +36,8 @@ int64_t chooseRows(const CPUPlan &plan, FusedOp fused, int64_t elementBytes,
 /// results, is a stream that goes on with the next block, and of more streams
 /// than a processor follows memory delivers half as much. But every tile loads
 /// the factor anew.
-int64_t chooseFollowedRows(const CPUPlan &plan, FusedOp fused, int64_t tile,
+int64_t chooseFollowedRows(const CPUPlan &plan, FusedOp fused,
+                           int64_t vectorBits, int64_t tile,
                            int64_t elementBytes, const CacheBudget &caches);
 
 } // namespace mlir::kron

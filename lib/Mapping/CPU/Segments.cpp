@@ -40,12 +40,16 @@ int64_t kron::chooseSegment(const StepLayout &step, const LoopNest &nest,
   Type stored = step.source.element;
   bool converts = stored && !step.mayPair &&
                   stored.getIntOrFloatBitWidth() < 8 * step.elementBytes;
-  // So have few rows of many, whose tiles all read the factor, if the
-  // first-level cache holds what a register tile reads.
+  // So have few rows of many, whose tiles all read the factor, unless register
+  // tiles read them in their order, or what they read stays in the first-level
+  // cache.
+  int64_t sourceBytes = stored ? getElementBytes(stored) : step.elementBytes;
   int64_t blockBytes =
       (rows + shape->sizeN) * step.sizeK * (step.vectorBits / 8 + kLineBytes);
-  bool isFew = rows <= kCPURates.skinnyM &&
-               (step.isFactorUsedOnce || blockBytes > budget.l1Bytes);
+  bool readsAgain =
+      isLongSegment(size, sourceBytes) && blockBytes > budget.l1Bytes;
+  bool isFew =
+      rows <= kCPURates.skinnyM && (step.isFactorUsedOnce || readsAgain);
   if (!isFew && !paysForSegments(step.sizeK, step.sizeN, converts))
     return 0;
   int64_t units = shape->getUnits(size);

@@ -10,7 +10,6 @@
 #include "StepForms.h"
 #include "kron/Machine/CPUForms.h"
 #include "kron/Machine/CPURates.h"
-#include "kron/Machine/NominalSizes.h"
 #include "kron/Mapping/CPU/Regrouped.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/CPU/AmxMapping.h"
@@ -540,7 +539,8 @@ int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
   if (panelBytes)
     tile = chooseRowsOfPanels(tile, size, bytesPerPosition, panelBytes, caches);
   if (!plan.isTiledInnermost() && !plan.rearrangesInput() && plan.views.empty())
-    tile = chooseFollowedRows(plan, fused, tile, elementBytes, caches);
+    tile =
+        chooseFollowedRows(plan, fused, vectorBits, tile, elementBytes, caches);
   if (fused.getEpilogue()) {
     // What the epilogue is applied to stays in cache.
     int64_t bytes = countElements(fused.getInit(), plan.roles) * elementBytes;
