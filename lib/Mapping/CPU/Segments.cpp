@@ -26,7 +26,8 @@ bool kron::paysForSegments(int64_t sizeK, int64_t sizeN, bool converts) {
 }
 
 int64_t kron::chooseSegment(const StepLayout &step, const LoopNest &nest,
-                            bool isFactorFar, const StepBudget &budget) {
+                            int64_t uses, bool isFactorFar,
+                            const StepBudget &budget) {
   // Of X, which is read for all q of a segment, from the first-level cache if
   // that holds it; and of a copy of that, which lies on the stack.
   int64_t nearBytes = budget.l1Bytes / 2, mostBytes = budget.l2Bytes;
@@ -49,7 +50,7 @@ int64_t kron::chooseSegment(const StepLayout &step, const LoopNest &nest,
   bool readsAgain =
       isLongSegment(size, sourceBytes) && blockBytes > budget.l1Bytes;
   bool isFew =
-      rows <= kCPURates.skinnyM && (step.isFactorUsedOnce || readsAgain);
+      rows <= kCPURates.skinnyM && (uses <= kCPURates.skinnyM || readsAgain);
   if (!isFew && !paysForSegments(step.sizeK, step.sizeN, converts))
     return 0;
   int64_t units = shape->getUnits(size);
