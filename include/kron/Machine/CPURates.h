@@ -125,6 +125,12 @@ struct CPURates {
   /// rows of so many bytes.
   int64_t leastTileRows = 12, mostTileRows = 48;
   int64_t manyBlocks = 16, longRowBytes = 4096;
+  /// Rows of a tile that a processor follows, in input and results, from one of
+  /// several blocks that lie side by side in them to the next; issue slots that
+  /// a line from memory takes more where rows are more; and those that a tile
+  /// takes beside its factor.
+  int64_t followedRows = 8;
+  double lostLineSlots = 18, tileSlots = 64;
   /// Rows of more bytes are not small; large ones leave threads so many tiles
   /// if a row has so many fibres for each element of a factor.
   int64_t mostSmallRowBytes = 1 << 13, leastTiles = 16, manyFibres = 64;

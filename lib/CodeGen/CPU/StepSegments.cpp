@@ -307,10 +307,14 @@ void StepEmitter::emitSegmentCopy(const LoopAxis *rows,
       for (int64_t unit = 0; unit < units; ++unit) {
         Value base = emitter.offsetPointer(x, unit * shape.unit, stored);
         Value place = emitter.offsetPointer(copy, unit * sizeK * shape.unit);
-        // Lines of the next block come while this one is multiplied.
-        if (shape.blockK && unit * shape.unit * bytes % kLineBytes == 0)
+        // Lines of the next block come while this one is multiplied, or of
+        // the tile that lies beside this one, if tiles are prefetched.
+        if ((shape.blockK || step.prefetch.slot) &&
+            unit * shape.unit * bytes % kLineBytes == 0)
           emitter.prefetch(emitter.offsetPointer(
-              base, emitter.mul(shape.blockK, stride), stored));
+              base,
+              emitter.mul(shape.blockK ? shape.blockK : step.sizeK, stride),
+              stored));
         std::pair<Value, Value> values;
         if (shape.words) {
           values = emitSegmentWords(

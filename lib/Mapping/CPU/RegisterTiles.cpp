@@ -215,8 +215,12 @@ TileShape kron::chooseVaryingShape(const StepLayout &step, const LoopNest &nest,
   TileChoice own = choice;
   own.rowLoadSlots = getLoadSlots(step.sizeN * step.sizeK * vectorBytes,
                                   choice.l1Bytes, choice.farLoadSlots);
-  return chooseTileShape(step.sizeN, getSharedSize(nest), own,
-                         step.elementParts, /*inputVectors=*/step.sizeK);
+  // All tiles but the last have so many rows.
+  int64_t rows = getSharedSize(nest);
+  if (rows < 0 && step.usualRows)
+    rows = step.usualRows;
+  return chooseTileShape(step.sizeN, rows, own, step.elementParts,
+                         /*inputVectors=*/step.sizeK);
 }
 
 /// At most `most` rows, in blocks of about the same size if there are `total`

@@ -26,7 +26,8 @@ bool kron::paysForSegments(int64_t sizeK, int64_t sizeN, bool converts) {
 }
 
 int64_t kron::chooseSegment(const StepLayout &step, const LoopNest &nest,
-                            bool isFactorFar, const StepBudget &budget) {
+                            int64_t uses, bool isFactorFar,
+                            const StepBudget &budget) {
   // Of X, which is read for all q of a segment, from the first-level cache if
   // that holds it; and of a copy of that, which lies on the stack.
   int64_t nearBytes = budget.l1Bytes / 2, mostBytes = budget.l2Bytes;
@@ -40,8 +41,17 @@ int64_t kron::chooseSegment(const StepLayout &step, const LoopNest &nest,
   Type stored = step.source.element;
   bool converts = stored && !step.mayPair &&
                   stored.getIntOrFloatBitWidth() < 8 * step.elementBytes;
-  if (rows > kCPURates.skinnyM &&
-      !paysForSegments(step.sizeK, step.sizeN, converts))
+  // So have few rows of many, whose tiles all read the factor, unless register
+  // tiles read them in their order, or what they read stays in the first-level
+  // cache.
+  int64_t sourceBytes = stored ? getElementBytes(stored) : step.elementBytes;
+  int64_t blockBytes =
+      (rows + shape->sizeN) * step.sizeK * (step.vectorBits / 8 + kLineBytes);
+  bool readsAgain =
+      isLongSegment(size, sourceBytes) && blockBytes > budget.l1Bytes;
+  bool isFew =
+      rows <= kCPURates.skinnyM && (uses <= kCPURates.skinnyM || readsAgain);
+  if (!isFew && !paysForSegments(step.sizeK, step.sizeN, converts))
     return 0;
   int64_t units = shape->getUnits(size);
   int64_t bytes = std::max<int64_t>(

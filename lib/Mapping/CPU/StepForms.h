@@ -58,12 +58,19 @@ inline int64_t getMostSegmentBytes(int64_t cacheBytes) {
   return std::min(cacheBytes / 2, kMostStackBytes);
 }
 
+/// Whether `size` elements of so many bytes, of an axis that the factor varies
+/// on, are so much more than a line that a vector of each p leaves lines out.
+inline bool isLongSegment(int64_t size, int64_t elementBytes) {
+  return 2 * size * elementBytes > 3 * kLineBytes;
+}
+
 /// Of the varying mapping: whether copies of more than a few rows are read
 /// often enough to be worth it, and the length of segments. `converts`: copies
-/// convert rows, which others would have to do as well.
+/// convert rows, which others would have to do as well; a call uses each
+/// element of the factor `uses` times.
 bool paysForSegments(int64_t sizeK, int64_t sizeN, bool converts);
 int64_t chooseSegment(const StepLayout &step, const LoopNest &nest,
-                      bool isFactorFar, const StepBudget &budget);
+                      int64_t uses, bool isFactorFar, const StepBudget &budget);
 /// Elements ahead of its loads that a factor of `factorBytes` is prefetched; 0:
 /// it comes in time by itself.
 int64_t chooseFactorAhead(const StepLayout &step, const LoopNest &nest,

@@ -215,8 +215,9 @@ void StepPlanner::chooseStep(unsigned index, const StepLayout &step) {
     return chooseInner(index, step, budget);
   case StepMapping::Varying:
     if (!isGiven(index, "segment"))
-      chosen.segment =
-          chooseSegment(step, nest, factorBytes > caches.l2Bytes, budget);
+      chosen.segment = chooseSegment(
+          step, nest, countFactorUses(plan, fused, plan.groups[index]),
+          factorBytes > caches.l2Bytes, budget);
     if (chosen.segment && !isGiven(index, "segment") &&
         !isGiven(index, "packed_k") && !isGiven(index, "block_k"))
       chooseSegmentBlocks(step, nest, factorBytes, budget, chosen);

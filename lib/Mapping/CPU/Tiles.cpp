@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tiles.h"
+#include "RowTiles.h"
 #include "StepForms.h"
 #include "kron/Machine/CPUForms.h"
 #include "kron/Machine/CPURates.h"
-#include "kron/Machine/NominalSizes.h"
 #include "kron/Mapping/CPU/Regrouped.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/CPU/AmxMapping.h"
@@ -325,93 +325,6 @@ static int64_t chooseColumnGroups(const CPUPlan &plan, ArrayRef<int64_t> sizes,
   return 2 * tile >= most ? tile : most;
 }
 
-/// Elements of the only factor that a tile uses.
-static int64_t countFactorElements(const CPUPlan &plan) {
-  const StepGroup &group = plan.groups.front();
-  ModeProductOp product = group.products.front();
-  int64_t elements = group.sizeK * group.sizeN;
-  ShapedType factor = getArrayType(product.getFactor());
-  for (auto [dim, axis] : llvm::enumerate(product.getFactorDims()))
-    if (axis >= 0 && plan.roles[axis] == AxisRole::Whole)
-      elements *= factor.getDimSize(dim);
-  return elements;
-}
-
-/// Rows per tile of a single factor if the next tile is one of many blocks that
-/// lie side by side in long rows, else 0: short segments of more rows push each
-/// other, and the pages' addresses, out of the caches. But where a block's part
-/// of the factor leaves the first-level cache, that comes from beyond for each
-/// tile: then as many as half of the second-level one holds.
-static int64_t chooseBlockRows(const CPUPlan &plan, FusedOp fused,
-                               int64_t elementBytes,
-                               const CacheBudget &caches) {
-  ArrayRef<int64_t> sizes = getArrayType(fused.getInit()).getShape();
-  int64_t blocks = 1;
-  for (int axis = plan.tiledAxis + 1, rank = sizes.size(); axis < rank; ++axis)
-    if (plan.roles[axis] == AxisRole::Grid &&
-        !ShapedType::isDynamic(sizes[axis]))
-      blocks *= sizes[axis];
-  int64_t input = countElements(fused.getInputs().front(), plan.roles);
-  int64_t results = countElements(fused.getInit(), plan.roles);
-  bool isMany = plan.groups.size() == 1 && blocks >= kCPURates.manyBlocks;
-  if (!isMany ||
-      blocks * std::max(input, results) * elementBytes < kCPURates.longRowBytes)
-    return 0;
-  if (countFactorElements(plan) * elementBytes <= caches.l1Bytes)
-    return kCPURates.leastTileRows;
-  int64_t held = caches.l2Bytes / 2 / ((input + results) * elementBytes);
-  return std::max<int64_t>(llvm::alignDown(held, kCPURates.leastTileRows),
-                           kCPURates.leastTileRows);
-}
-
-/// Rows that take an eighth of the second-level cache, of so many bytes each in
-/// input and result.
-static int64_t chooseRowsBeside(int64_t rowBytes, const CacheBudget &caches) {
-  int64_t rows = caches.l2Bytes / 8 / rowBytes;
-  return std::clamp(rows / kCPURates.leastTileRows * kCPURates.leastTileRows,
-                    kCPURates.leastTileRows, kCPURates.mostTileRows);
-}
-
-/// Rows per tile of a factor that comes from beyond the second-level cache for
-/// each of them: what half of that cache holds of the input, beside panels of
-/// the factor, as long as that leaves threads some of `size` rows each.
-static int64_t chooseRowsOfLargeFactor(const StepGroup &group, int64_t size,
-                                       int64_t elementBytes,
-                                       const CacheBudget &caches) {
-  if (ShapedType::isDynamic(size))
-    size = kNominalCPURows;
-  int64_t most = std::min(caches.l2Bytes / 2 / (group.sizeK * elementBytes),
-                          size / kCPURates.leastTiles);
-  return std::max<int64_t>(llvm::alignDown(most, kCPURates.leastTileRows),
-                           kCPURates.mostTileRows);
-}
-
-/// Rows per tile of a single factor: many, so that what is loaded of the factor
-/// is used often, but if the factor stays in the second-level cache so few that
-/// they and the next ones stay there with it.
-static int64_t chooseRows(const CPUPlan &plan, FusedOp fused,
-                          int64_t elementBytes, const CacheBudget &caches) {
-  int64_t factorBytes = elementBytes;
-  ModeProductOp product = plan.groups.front().products.front();
-  for (int64_t size : getArrayType(product.getFactor()).getShape())
-    factorBytes *= size;
-  if (factorBytes > caches.l2Bytes / 2)
-    return chooseRowsOfLargeFactor(
-        plan.groups.front(),
-        getArrayType(fused.getInit()).getDimSize(plan.tiledAxis), elementBytes,
-        caches);
-  int64_t elements = countElements(fused.getInputs().front(), plan.roles) +
-                     countElements(fused.getInit(), plan.roles);
-  int64_t rows = chooseRowsBeside(elements * elementBytes, caches);
-  if (!plan.numBuffers)
-    return rows;
-  // What is converted stays in the first-level cache, unless whole register
-  // tiles take more.
-  int64_t most = caches.l1Bytes / (plan.elementsPerPosition * elementBytes);
-  return std::clamp<int64_t>(llvm::alignDown(most, kCPURates.leastTileRows),
-                             kCPURates.leastTileRows, rows);
-}
-
 /// Rows per tile of a transposed input, at least, that all of a factor goes by
 /// for which leaves the first-level cache; 0: as many as memory likes.
 static int64_t chooseTransposedRows(const CPUPlan &plan, int64_t elementBytes,
@@ -625,6 +538,9 @@ int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
                            : 0;
   if (panelBytes)
     tile = chooseRowsOfPanels(tile, size, bytesPerPosition, panelBytes, caches);
+  if (!plan.isTiledInnermost() && !plan.rearrangesInput() && plan.views.empty())
+    tile =
+        chooseFollowedRows(plan, fused, vectorBits, tile, elementBytes, caches);
   if (fused.getEpilogue()) {
     // What the epilogue is applied to stays in cache.
     int64_t bytes = countElements(fused.getInit(), plan.roles) * elementBytes;
