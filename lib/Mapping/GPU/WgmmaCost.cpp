@@ -215,6 +215,7 @@ double WgmmaCost::getPartSectors() const {
   bool goThrough = plan.sharedStore || (plan.pieces == 1 && !areShifted() &&
                                         getTogether(/*isResult=*/true) == 1);
   double together = goThrough ? kWarpThreads : kStoredTogether;
+  together = std::min(together, double(getSegment(/*isResult=*/true)));
   // Lanes that have no neighbours store each of theirs alone.
   if (!goThrough && !areShifted() && getTogether(/*isResult=*/true) == 1)
     together /= 2;
@@ -296,9 +297,7 @@ double WgmmaCost::getSingleSeconds() const {
   double clocks = 0;
   if (!loadsVectors())
     clocks += plan.getShares() * problem.inputElements /
-              double(getTogether(/*isResult=*/false)) *
-              dense.clocksPerNarrowCopy *
-              (problem.readsColumns ? rates.columnsNarrowShare : 1);
+              double(getTogether(/*isResult=*/false)) * rates.narrowCopyClocks;
   if (getTogether(/*isResult=*/true) == 1 && !areShifted())
     clocks += problem.outputElements * rates.singleStoreClocks;
   return resources.getClockSeconds(clocks);
@@ -323,7 +322,11 @@ KernelTime WgmmaCost::getTime() const {
   // Nothing is hidden of an SM's first tile, or piece of it, on its way in and
   // of its last one on the way out.
   double ends = std::min(machine.numSMs / tiles, 1.0) / plan.pieces;
-  busy += getSingleSeconds();
+  double single = getSingleSeconds();
+  // Matrix units work while single elements of pieces go in and out.
+  busy = plan.pieces > 1
+             ? getOverlapSeconds(busy, single, rates.singleExposedShare)
+             : busy + single;
   double products = 0;
   for (const WgmmaStep &step : plan.steps)
     products += double(step.getBlocks()) * kWgmmaRows * getProductClocks(step);
