@@ -370,10 +370,10 @@ struct WgmmaRates {
   /// The same for a result that goes from a register to a part of a sector
   /// (docs/notes, 0182).
   double singleStoreClocks = 0.27;
-  /// The same for a copy of less than 16 bytes to a piece, and the part of the
-  /// shorter one of the time of such elements and of all else on chip which the
-  /// longer one does not hide (docs/notes, 0221).
-  double narrowCopyClocks = 0.33, singleExposedShare = 0.2;
+  /// The same for a copy of less than 16 bytes, to a piece or to a whole tile,
+  /// for a result that goes alone through shared memory, and for a copy of an
+  /// element whose neighbours are apart there (docs/notes, 0221).
+  double narrowCopyClocks = 0.13, wordClocks = 0.12, turnedCopyClocks = 1.4;
   /// Part of the shorter one of memory's time and that on chip which the longer
   /// one does not hide.
   double exposedShare = 0.05;
