@@ -23,6 +23,8 @@ using namespace mlir::kron;
 static constexpr double kWarpgroupWarps = 4, kWarpThreads = 32;
 /// Results of a row that lanes store together.
 static constexpr double kStoredTogether = 16;
+/// The same of a tile that lies as a transposed input does.
+static constexpr double kStoredOfTurned = 8;
 
 namespace {
 
@@ -210,15 +212,20 @@ double WgmmaCost::getPartSectors() const {
     return ShapedType::isDynamic(size) ||
            std::fmod(double(size) * bytes, double(kSectorBytes)) == 0;
   };
-  if (plan.turn != WgmmaTurn::None ||
+  if (plan.turn == WgmmaTurn::Columns ||
       (isWhole(axis.after) && (axis.step >= 0 || isWhole(axis.tile))))
     return 0;
-  bool goThrough = plan.sharedStore || (plan.pieces == 1 && !areShifted() &&
-                                        getTogether(/*isResult=*/true) == 1);
+  bool isSingle = getTogether(/*isResult=*/true) == 1;
+  // Lanes have two neighbours each, which go one after the other from
+  // registers.
+  if (plan.turn == WgmmaTurn::Rows && isSingle && plan.pieces > 1)
+    return 2 * problem.outputElements / kStoredOfTurned;
+  bool goThrough =
+      plan.sharedStore || (plan.pieces == 1 && !areShifted() && isSingle);
   double together = goThrough ? kWarpThreads : kStoredTogether;
   together = std::min(together, double(getSegment(/*isResult=*/true)));
   // Lanes that have no neighbours store each of theirs alone.
-  if (!goThrough && !areShifted() && getTogether(/*isResult=*/true) == 1)
+  if (!goThrough && !areShifted() && isSingle)
     together /= 2;
   return 2 * problem.outputElements / together;
 }
@@ -262,7 +269,7 @@ bool WgmmaCost::loadsVectors() const {
 
 /// Clocks of an SM for the elements of f32 of whole tiles that are copied by
 /// less than 16 bytes, and for results that go one by one through shared
-/// memory.
+/// memory; and for the ends of what is a segment in memory.
 double WgmmaCost::getWordClocks() const {
   double clocks = 0;
   bool isTurned = !plan.axes.back().isContiguous &&
@@ -272,10 +279,13 @@ double WgmmaCost::getWordClocks() const {
   if (isTurned)
     clocks += problem.inputElements * rates.turnedCopyClocks;
   else if (!loadsVectors())
-    clocks += problem.inputElements / double(getTogether(/*isResult=*/false)) *
-              rates.wordClocks;
+    clocks += problem.inputElements *
+              (rates.wordClocks / double(getTogether(/*isResult=*/false)) +
+               rates.segmentClocks / double(getSegment(/*isResult=*/false)));
   if (getTogether(/*isResult=*/true) == 1)
-    clocks += problem.outputElements * rates.wordClocks;
+    clocks += problem.outputElements *
+              (rates.wordClocks +
+               rates.segmentClocks / double(getSegment(/*isResult=*/true)));
   return clocks;
 }
 
@@ -314,9 +324,12 @@ double WgmmaCost::getSingleSeconds(double groups) const {
   if (plan.pieces == 1)
     return getOrderSeconds(groups);
   double clocks = 0;
+  // Lanes of a warp copy rows of a piece, which may be shorter.
+  int64_t row = plan.axes.back().step < 0 ? plan.axes.back().tile : plan.pieceK;
   if (!loadsVectors())
     clocks += plan.getShares() * problem.inputElements /
-              double(getTogether(/*isResult=*/false)) * rates.narrowCopyClocks;
+              double(getTogether(/*isResult=*/false)) * rates.narrowCopyClocks *
+              std::max(kWarpThreads / double(row), 1.0);
   if (getTogether(/*isResult=*/true) == 1 && !areShifted())
     clocks += problem.outputElements * rates.singleStoreClocks;
   return resources.getClockSeconds(clocks);

@@ -488,8 +488,9 @@ static void setLayout(WgmmaLayout &layout, const WgmmaPlan &plan) {
   // axes but the outermost one of several positions have powers of two.
   auto several = llvm::find_if(extents, [](int64_t size) { return size > 1; });
   // Every pitch-th element of a swizzled tile is on one of four banks.
+  bool isAcross = accessesAcross(plan);
   layout.swizzled =
-      !accessesAcross(plan) && extents.back() % period == 0 &&
+      !isAcross && extents.back() % period == 0 &&
       llvm::all_of(llvm::drop_begin(llvm::make_range(several, extents.end())),
                    llvm::isPowerOf2_64);
   int64_t pitch = 1;
@@ -498,8 +499,9 @@ static void setLayout(WgmmaLayout &layout, const WgmmaPlan &plan) {
       continue;
     layout.pitches[number] = pitch;
     pitch *= extents[number];
-    // Short rows would grow too much, and conflict little.
-    if (!layout.swizzled && pitch % (2 * unit) == 0 && pitch >= 8 * unit)
+    // Short rows would grow too much, and conflict little but across.
+    if (!layout.swizzled && pitch % (2 * unit) == 0 &&
+        (isAcross || pitch >= 8 * unit))
       pitch += unit;
   }
   layout.elements = llvm::alignTo(pitch, period);
