@@ -501,7 +501,7 @@ static void setLayout(WgmmaLayout &layout, const WgmmaPlan &plan) {
     pitch *= extents[number];
     // Short rows would grow too much, and conflict little but across.
     if (!layout.swizzled && pitch % (2 * unit) == 0 &&
-        (isAcross || pitch >= 8 * unit))
+        pitch >= (isAcross ? 4 : 8) * unit)
       pitch += unit;
   }
   layout.elements = llvm::alignTo(pitch, period);
