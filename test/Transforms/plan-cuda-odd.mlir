@@ -262,3 +262,16 @@ func.func @three_factors(%x: memref<6137x6859xf16>, %f: memref<19x19xf16>, %y: m
     outs(%y : memref<6137x6859xf16>)
   return
 }
+
+// -----
+
+// Verify that results of few columns that start anywhere count as parts of sectors, which speaks against tiles of
+// warpgroups that have no room for more columns.
+// CHECK-LABEL: func.func @few_columns(
+// CHECK-NOT:     <kernel = wgmma, tile = 1, columns = 16
+// CHECK:         kron.fused {{.*}}<kernel = simt
+func.func @few_columns(%x: memref<1x4548600xf32>, %f0: memref<12x92xf32>, %f1: memref<3x21xf32>, %f2: memref<5x5xf32>, %f3: memref<35x55xf32>, %f4: memref<19x5xf32>, %f5: memref<38x39xf32>, %y: memref<1x103603500xf32>) {
+  kron.mkm ins(%x : memref<1x4548600xf32>) factors(%f0, %f1, %f2, %f3, %f4, %f5 : memref<12x92xf32>, memref<3x21xf32>, memref<5x5xf32>, memref<35x55xf32>, memref<19x5xf32>, memref<38x39xf32>)
+    outs(%y : memref<1x103603500xf32>)
+  return
+}

@@ -313,7 +313,7 @@ FIXED = (
     ("wgmma", HOPPER, product("mkm", "f16", [(32, 32)] * 3, 3, **SCALED, **WGMMA)),
     ("wgmma", HOPPER, product("mkm", "f16", [(32, 32)] * 3, 3, **UNREAD, **WGMMA)),
     ("mma", HOPPER, product("mkm", "f16", [(32, 32)] * 3, 3, **SCALED)),
-    ("wgmma", HOPPER, product("mkm", "f32", [(24, 31), (17, 16)], 9, **UNREAD)),
+    ("wgmma", HOPPER, product("mkm", "f32", [(24, 31), (17, 16)], 9, **UNREAD, **WGMMA)),
     # A factor of one row, whose ring has room for more positions than a tile has.
     ("wgmma", HOPPER, product("kmm", "bf16", [(128, 1)], 256, dynamic=(), **WGMMA)),
     ("wgmma", HOPPER, product("mkm", "f32", [(24, 40), (17, 16)], 9)),

@@ -370,8 +370,12 @@ struct WgmmaRates {
   /// The same for a result that goes from a register to a part of a sector
   /// (docs/notes, 0182).
   double singleStoreClocks = 0.27;
-  /// Of the time of single copies with columns, which other work hides.
-  double columnsNarrowShare = 0.33;
+  /// The same for a copy of less than 16 bytes, to a piece or to a whole tile,
+  /// for a result that goes alone through shared memory, for the ends of such
+  /// elements that are neighbours in memory, and for a copy of an element whose
+  /// neighbours are apart in shared memory (docs/notes, 0221).
+  double narrowCopyClocks = 0.13, wordClocks = 0.07, segmentClocks = 3;
+  double turnedCopyClocks = 0.3;
   /// Part of the shorter one of memory's time and that on chip which the longer
   /// one does not hide.
   double exposedShare = 0.05;

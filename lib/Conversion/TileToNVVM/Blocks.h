@@ -154,6 +154,8 @@ private:
   };
   std::pair<Linear, Linear> split(Linear number, int64_t divisor);
   void emit(Linear number, Body body);
+  bool takesRows(int64_t most) const;
+  void forRows(int64_t most, Body body, function_ref<void()> end);
 
   KernelBuilder &k;
   SmallVector<int64_t> sizes;
@@ -162,6 +164,8 @@ private:
   Int thread;
   /// Positions that are counted along each dimension of `order`.
   SmallVector<int64_t> counts;
+  /// Whether rows take whole warps.
+  bool areRowsWhole = false;
   DenseMap<std::pair<Value, int64_t>, std::pair<Int, Int>> splits;
 };
 

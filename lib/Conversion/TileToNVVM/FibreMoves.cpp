@@ -85,6 +85,8 @@ void tile::storeBufferAlong(Lowering &lowering, StoreOp op) {
     Value sum, exists, target, addend;
   };
   SmallVector<Element> elements;
+  Int first =
+      source.getOffset(SmallVector<Int>(type.getShape().size(), Int(0)), 0);
   auto getAddress = [&](const GlobalTile &array, ArrayRef<Int> position,
                         ArrayRef<int64_t> offset) {
     Int variable = 0;
@@ -105,10 +107,11 @@ void tile::storeBufferAlong(Lowering &lowering, StoreOp op) {
       if (target.mayExceed[dim])
         exists =
             k.both(exists, k.less(k.add(own, offset[dim]), target.limits[dim]));
-    Value address = source.getAddress(source.getOffset(position, 0),
-                                      source.getIndex(offset));
-    Value sum =
-        k.orZero(inTile, k.element, [&] { return k.load(k.element, address); });
+    // Behind the end, another element: it is not stored.
+    Value sum = source
+                    .load(source.getOffset(position, 0),
+                          source.getIndex(offset), 1, inTile, first)
+                    .front();
     elements.push_back(
         {sum, exists, getAddress(target, position, offset),
          addend ? getAddress(*addend, position, offset) : Value()});

@@ -18,10 +18,12 @@ static constexpr int64_t kLoopPositions = 8;
 static constexpr int64_t kShortRow = 16;
 /// Of so many threads, one may have no position.
 static constexpr int64_t kMostIdle = 7;
+static constexpr int64_t kWarpThreads = 32;
 
 void TileSharing::round() {
-  if (counts.back() > kShortRow)
-    counts.back() = llvm::alignTo(counts.back(), 32);
+  areRowsWhole = counts.back() > kShortRow;
+  if (areRowsWhole)
+    counts.back() = llvm::alignTo(counts.back(), kWarpThreads);
   int64_t perRound = threads;
   for (int64_t &count : llvm::reverse(counts)) {
     int64_t padded = llvm::alignTo(count, perRound);
@@ -124,6 +126,65 @@ void BitPositions::emit(ArrayRef<Int> position, int64_t number, bool mayPass,
   body(position, offset, inTile);
 }
 
+/// Whether each warp takes rows of its own, one after the other: where a row is
+/// is worked out once, and no lane divides by the length of a row. Not where
+/// positions are bits of their number, nor where warps had no row or one more
+/// than others.
+bool TileSharing::takesRows(int64_t most) const {
+  if (!areRowsWhole || threads % kWarpThreads != 0 ||
+      counts.back() > most * kWarpThreads)
+    return false;
+  int64_t rows = 1;
+  for (unsigned dim : ArrayRef(order).drop_back())
+    rows *= sizes[dim];
+  int64_t padded = llvm::alignTo(rows, threads / kWarpThreads);
+  return padded * (kMostIdle - 1) <= rows * kMostIdle;
+}
+
+/// The same as `forEach` by rows.
+void TileSharing::forRows(int64_t most, Body body, function_ref<void()> end) {
+  int64_t warps = threads / kWarpThreads, parts = counts.back() / kWarpThreads;
+  int64_t rows = 1;
+  for (unsigned dim : ArrayRef(order).drop_back())
+    rows *= sizes[dim];
+  int64_t perWarp = llvm::divideCeil(rows, warps), together = perWarp;
+  if (perWarp * parts > most)
+    together = std::max<int64_t>(std::min(most, kLoopPositions) / parts, 1);
+  int64_t turns = llvm::divideCeil(perWarp, together);
+  bool mayPass = turns * together * warps != rows;
+  unsigned inner = order.back();
+  Int warp = k.floorDiv(thread, kWarpThreads);
+  Int lane = k.rem(thread, kWarpThreads);
+  auto emitRow = [&](Int row) {
+    SmallVector<Int> position(sizes.size(), Int(0));
+    Int rest = row;
+    int64_t outside = rows;
+    for (unsigned place = order.size() - 1; outside > 1; --place) {
+      unsigned dim = order[place - 1];
+      outside /= sizes[dim];
+      position[dim] = outside == 1 ? rest : k.rem(rest, sizes[dim]);
+      if (outside > 1)
+        rest = k.floorDiv(rest, sizes[dim]);
+    }
+    position[inner] = lane;
+    Value rowExists = mayPass ? k.less(row, rows) : Value();
+    for (int64_t first = 0; first < sizes[inner]; first += kWarpThreads) {
+      SmallVector<int64_t> offset(sizes.size(), 0);
+      offset[inner] = first;
+      Value inTile = rowExists;
+      if (first + kWarpThreads > sizes[inner])
+        inTile = k.both(inTile, k.less(k.add(lane, first), sizes[inner]));
+      body(position, offset, inTile);
+    }
+  };
+  k.rolledLoop(0, turns, 1, [&](Int turn) {
+    Int first = k.add(k.mul(turn, together * warps), warp);
+    for (int64_t index = 0; index < together; ++index)
+      emitRow(k.add(first, index * warps));
+    end();
+  });
+}
+
 void TileSharing::forEach(int64_t most, Body body, function_ref<void()> end) {
   int64_t total = llvm::product_of(counts);
   int64_t perThread = llvm::divideCeil(total, threads);
@@ -135,6 +196,8 @@ void TileSharing::forEach(int64_t most, Body body, function_ref<void()> end) {
   bool areBits =
       llvm::isPowerOf2_64(threads) &&
       llvm::all_of(ArrayRef(counts).drop_front(), llvm::isPowerOf2_64);
+  if (!areBits && takesRows(most))
+    return forRows(most, body, end);
   BitPositions bits{k, sizes, counts, order};
   SmallVector<Int> own;
   if (areBits)

@@ -23,6 +23,8 @@ using namespace mlir::kron;
 static constexpr double kWarpgroupWarps = 4, kWarpThreads = 32;
 /// Results of a row that lanes store together.
 static constexpr double kStoredTogether = 16;
+/// The same of a tile that lies as a transposed input does.
+static constexpr double kStoredOfTurned = 8;
 
 namespace {
 
@@ -44,8 +46,9 @@ private:
   double getShareOf(int64_t elements) const;
   int64_t getTogether(bool isResult) const;
   bool loadsVectors() const;
-  double getSingleSeconds() const;
-  double getOrderSeconds() const;
+  double getSingleSeconds(double groups) const;
+  double getWordClocks() const;
+  double getOrderSeconds(double groups) const;
   bool areShifted() const;
   double getPartSectors() const;
   double getLoadSeconds() const;
@@ -209,14 +212,20 @@ double WgmmaCost::getPartSectors() const {
     return ShapedType::isDynamic(size) ||
            std::fmod(double(size) * bytes, double(kSectorBytes)) == 0;
   };
-  if (plan.turn != WgmmaTurn::None ||
+  if (plan.turn == WgmmaTurn::Columns ||
       (isWhole(axis.after) && (axis.step >= 0 || isWhole(axis.tile))))
     return 0;
-  bool goThrough = plan.sharedStore || (plan.pieces == 1 && !areShifted() &&
-                                        getTogether(/*isResult=*/true) == 1);
+  bool isSingle = getTogether(/*isResult=*/true) == 1;
+  // Lanes have two neighbours each, which go one after the other from
+  // registers.
+  if (plan.turn == WgmmaTurn::Rows && isSingle && plan.pieces > 1)
+    return 2 * problem.outputElements / kStoredOfTurned;
+  bool goThrough =
+      plan.sharedStore || (plan.pieces == 1 && !areShifted() && isSingle);
   double together = goThrough ? kWarpThreads : kStoredTogether;
+  together = std::min(together, double(getSegment(/*isResult=*/true)));
   // Lanes that have no neighbours store each of theirs alone.
-  if (!goThrough && !areShifted() && getTogether(/*isResult=*/true) == 1)
+  if (!goThrough && !areShifted() && isSingle)
     together /= 2;
   return 2 * problem.outputElements / together;
 }
@@ -258,13 +267,38 @@ bool WgmmaCost::loadsVectors() const {
          kWgmmaVectorBytes;
 }
 
-/// What it takes to move elements of 16 bits that go alone, through registers,
-/// or in order through shared memory. Asynchronous copies of few elements are
-/// hidden behind other tiles.
-double WgmmaCost::getOrderSeconds() const {
-  if (plan.landing.elementBytes != 2)
-    return 0;
+/// Clocks of an SM for the elements of f32 of whole tiles that are copied by
+/// less than 16 bytes, and for results that go one by one through shared
+/// memory; and for the ends of what is a segment in memory.
+double WgmmaCost::getWordClocks() const {
+  double clocks = 0;
+  bool isTurned = !plan.axes.back().isContiguous &&
+                  llvm::any_of(plan.axes, [](const WgmmaAxis &axis) {
+                    return axis.isContiguous;
+                  });
+  if (isTurned)
+    clocks += problem.inputElements * rates.turnedCopyClocks;
+  else if (!loadsVectors())
+    clocks += problem.inputElements *
+              (rates.wordClocks / double(getTogether(/*isResult=*/false)) +
+               rates.segmentClocks / double(getSegment(/*isResult=*/false)));
+  if (getTogether(/*isResult=*/true) == 1)
+    clocks += problem.outputElements *
+              (rates.wordClocks +
+               rates.segmentClocks / double(getSegment(/*isResult=*/true)));
+  return clocks;
+}
+
+/// What it takes to move elements that go alone, through registers, or in order
+/// through shared memory, while as many groups of an SM as that have a tile.
+double WgmmaCost::getOrderSeconds(double groups) const {
   const RaggedRates &ragged = getGPURates(machine).ragged;
+  // Few warps hide less of what an element waits for.
+  double hidden = std::min(groups * double(plan.groupSize) * kWarpgroupWarps /
+                               ragged.dense16BitWarps,
+                           1.0);
+  if (plan.landing.elementBytes != 2)
+    return resources.getClockSeconds(getWordClocks()) / hidden;
   double load = 0, store = 0;
   if (plan.segments)
     load = ragged.clocksPerSpread16Bit;
@@ -277,28 +311,25 @@ double WgmmaCost::getOrderSeconds() const {
     store = ragged.clocksPerSharedStore16Bit;
   else if (isSingle && !areShifted())
     store = ragged.clocksPerStore16Bit;
-  // Few warps hide less of what an element waits for.
-  double hidden = getGroups() * double(plan.groupSize) * kWarpgroupWarps /
-                  ragged.dense16BitWarps;
   return resources.getClockSeconds(plan.getShares() * problem.inputElements *
                                        load +
                                    problem.outputElements * store) /
-         std::min(hidden, 1.0);
+         hidden;
 }
 
 /// What single elements take where tiles come in pieces: their copies, of each
 /// share of a large factor, and results that go from registers to parts of
-/// sectors: not those that the lanes of a row shift. Whole tiles are copied
-/// while others are multiplied, and results of theirs go through shared memory.
-double WgmmaCost::getSingleSeconds() const {
+/// sectors: not those that the lanes of a row shift.
+double WgmmaCost::getSingleSeconds(double groups) const {
   if (plan.pieces == 1)
-    return getOrderSeconds();
+    return getOrderSeconds(groups);
   double clocks = 0;
+  // Lanes of a warp copy rows of a piece, which may be shorter.
+  int64_t row = plan.axes.back().step < 0 ? plan.axes.back().tile : plan.pieceK;
   if (!loadsVectors())
     clocks += plan.getShares() * problem.inputElements /
-              double(getTogether(/*isResult=*/false)) *
-              dense.clocksPerNarrowCopy *
-              (problem.readsColumns ? rates.columnsNarrowShare : 1);
+              double(getTogether(/*isResult=*/false)) * rates.narrowCopyClocks *
+              std::max(kWarpThreads / double(row), 1.0);
   if (getTogether(/*isResult=*/true) == 1 && !areShifted())
     clocks += problem.outputElements * rates.singleStoreClocks;
   return resources.getClockSeconds(clocks);
@@ -314,8 +345,8 @@ KernelTime WgmmaCost::getTime() const {
   double tiles = getNumTiles();
   double most =
       getMostTiles(tiles, machine.numSMs, machine.numSMs * getGroups());
-  double busy =
-      resources.getSMSeconds(most * getTileClocks(std::min(most, getGroups())));
+  double groups = std::min(most, getGroups());
+  double busy = resources.getSMSeconds(most * getTileClocks(groups));
   if (waitsForTile())
     busy += resources.getCacheSeconds(problem.inputElements *
                                       problem.getElementBytes()) /
@@ -323,7 +354,14 @@ KernelTime WgmmaCost::getTime() const {
   // Nothing is hidden of an SM's first tile, or piece of it, on its way in and
   // of its last one on the way out.
   double ends = std::min(machine.numSMs / tiles, 1.0) / plan.pieces;
-  busy += getSingleSeconds();
+  // CTAs that share the columns of a factor read the input once each.
+  if (plan.getShares() > 1)
+    busy = getOverlapSeconds(
+        busy,
+        resources.getCacheSeconds(plan.getShares() * problem.inputElements *
+                                  problem.getElementBytes()),
+        rates.exposedShare);
+  busy += getSingleSeconds(groups);
   double products = 0;
   for (const WgmmaStep &step : plan.steps)
     products += double(step.getBlocks()) * kWgmmaRows * getProductClocks(step);

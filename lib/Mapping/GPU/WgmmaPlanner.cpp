@@ -18,6 +18,9 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+/// Registers of a thread for addresses of elements that it copies one by one.
+static constexpr int64_t kAddressRegisters = 16;
+
 static GPUPlanAttr writePlan(MLIRContext *context, WgmmaChoices choices) {
   PlanWriter writer(context, GPUKernel::Wgmma);
   WgmmaChoices::visitFields(writer, choices);
@@ -43,6 +46,7 @@ private:
   bool isAllowed(StringRef name, int64_t value) const {
     return !given || !given.has(name) || given.get(name) == value;
   }
+  bool copiesVectors() const;
   int64_t chooseWarpgroups() const;
   SmallVector<int64_t> getTileSizes(int axis, int64_t wanted, int64_t first,
                                     int64_t last) const;
@@ -66,6 +70,13 @@ private:
 
 } // namespace
 
+/// Whether sizes allow copies of 16 bytes.
+bool Planner::copiesVectors() const {
+  int64_t inner = plan.axes.back().before;
+  return ShapedType::isDynamic(inner) ||
+         inner * plan.landing.elementBytes % kWgmmaVectorBytes == 0;
+}
+
 /// As many as the registers allow.
 int64_t Planner::chooseWarpgroups() const {
   int64_t registers = 0;
@@ -80,6 +91,9 @@ int64_t Planner::chooseWarpgroups() const {
     if (step.sizeK > kWgmmaMaxWholeSide && step.kind != WgmmaKind::Half) {
       operands = 2 * tiles.pieceK;
       sums *= 2;
+      // Addresses of single elements.
+      if (!copiesVectors())
+        operands += kAddressRegisters;
     }
     registers = std::max(registers, sums + operands + 32);
   }

@@ -450,6 +450,22 @@ std::optional<WgmmaPlan> kron::describeWgmma(const Problem &problem) {
 // What follows from the choices
 //===----------------------------------------------------------------------===//
 
+/// Whether lanes that copy or store neighbours one by one have these along
+/// another dimension than the innermost one of the tile.
+static bool accessesAcross(const WgmmaPlan &plan) {
+  if (plan.landing.elementBytes != 4 || plan.pieces > 1)
+    return false;
+  bool copiesAcross = !plan.axes.back().isContiguous &&
+                      llvm::any_of(plan.axes, [](const WgmmaAxis &axis) {
+                        return axis.isContiguous && axis.tile > 1;
+                      });
+  bool storesAcross = plan.turn == WgmmaTurn::Rows &&
+                      plan.getResultAxis().after * plan.landing.elementBytes %
+                              kWgmmaTurnedBytes !=
+                          0;
+  return copiesAcross || storesAcross;
+}
+
 /// Pitches that keep accesses free of bank conflicts: a thread reads 4 or 8
 /// bytes of rows that are 2 or more positions of another axis apart.
 static void setLayout(WgmmaLayout &layout, const WgmmaPlan &plan) {
@@ -471,8 +487,10 @@ static void setLayout(WgmmaLayout &layout, const WgmmaPlan &plan) {
   // It is one of bits of addresses, which are those of positions where all
   // axes but the outermost one of several positions have powers of two.
   auto several = llvm::find_if(extents, [](int64_t size) { return size > 1; });
+  // Every pitch-th element of a swizzled tile is on one of four banks.
+  bool isAcross = accessesAcross(plan);
   layout.swizzled =
-      extents.back() % period == 0 &&
+      !isAcross && extents.back() % period == 0 &&
       llvm::all_of(llvm::drop_begin(llvm::make_range(several, extents.end())),
                    llvm::isPowerOf2_64);
   int64_t pitch = 1;
@@ -481,8 +499,9 @@ static void setLayout(WgmmaLayout &layout, const WgmmaPlan &plan) {
       continue;
     layout.pitches[number] = pitch;
     pitch *= extents[number];
-    // Short rows would grow too much, and conflict little.
-    if (!layout.swizzled && pitch % (2 * unit) == 0 && pitch >= 8 * unit)
+    // Short rows would grow too much, and conflict little but across.
+    if (!layout.swizzled && pitch % (2 * unit) == 0 &&
+        pitch >= (isAcross ? 4 : 8) * unit)
       pitch += unit;
   }
   layout.elements = llvm::alignTo(pitch, period);

@@ -178,3 +178,47 @@ func.func @ragged_host(%b0: !llvm.ptr, %b1: !llvm.ptr, %n: i64, %m: i32) {
   tile.launch @kron_gpu::@ragged tiles(%n) args(%x, %y, %m : !tile.view<?x3x20xf32, [60, 20, 1]>, !tile.view<?x3x20xf32, [60, 20, 1]>, i32)
   return
 }
+
+// -----
+
+// Verify that each warp takes rows of its own where there are enough: lanes take every 32nd element, whose places are
+// known on top of the row's, the last of them if there is one; nobody divides by the length of a row.
+// CHECK-LABEL: llvm.func @rows(
+// CHECK:         nvvm.barrier0
+// CHECK:         arith.divui %{{.*}}, %c32
+// CHECK:         %[[LANE:.*]] = arith.remui %{{.*}}, %c32
+// CHECK-NOT:     {{divui|remui}}
+// CHECK:         nvvm.cp.async.shared.global {{.*}} 4, cache =  ca
+// CHECK:         llvm.getelementptr %{{.*}}[128] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+// CHECK:         %[[LAST:.*]] = arith.addi %[[LANE]], %c64
+// CHECK:         arith.cmpi slt, %[[LAST]], %c81
+// CHECK:         llvm.getelementptr %{{.*}}[256] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+// CHECK:         nvvm.barrier0
+// CHECK:         arith.divui %{{.*}}, %c32
+// CHECK-NEXT:    arith.constant
+// CHECK-NEXT:    arith.remui %{{.*}}, %c32
+// CHECK-NOT:     {{divui|remui}}
+// CHECK:         st.global.cs.f32
+gpu.module @kron_gpu {
+  llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  gpu.func @rows(%x: !tile.view<?x8x81xf32, [648, 81, 1]>, %y: !tile.view<?x8x81xf32, [648, 81, 1]>, %n: i32) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 128, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<1 of <1x8x81xf32>>
+    tile.for %t to %n : i32 {
+      tile.barrier
+      %free = tile.acquire %r : !tile.ring<1 of <1x8x81xf32>> -> !tile.buffer<1x8x81xf32>
+      tile.copy %x[%t + 0] to %free bytes 4 fill axes [0, 1, 2] rounded : !tile.view<?x8x81xf32, [648, 81, 1]>, !tile.buffer<1x8x81xf32>
+      %slot = tile.wait %r pending 0 : !tile.ring<1 of <1x8x81xf32>> -> !tile.buffer<1x8x81xf32>
+      tile.barrier
+      tile.store %slot to %y[%t] bytes 4 axes [0, 1, 2] : !tile.buffer<1x8x81xf32>, !tile.view<?x8x81xf32, [648, 81, 1]>
+      tile.release %slot : !tile.buffer<1x8x81xf32>
+    }
+    gpu.return
+  }
+}
+func.func @rows_host(%b0: !llvm.ptr, %b1: !llvm.ptr, %n: i64, %m: i32) {
+  %x = tile.view %b0 sizes(%n) : !llvm.ptr -> !tile.view<?x8x81xf32, [648, 81, 1]>
+  %y = tile.view %b1 sizes(%n) : !llvm.ptr -> !tile.view<?x8x81xf32, [648, 81, 1]>
+  tile.launch @kron_gpu::@rows tiles(%n) args(%x, %y, %m : !tile.view<?x8x81xf32, [648, 81, 1]>, !tile.view<?x8x81xf32, [648, 81, 1]>, i32)
+  return
+}
