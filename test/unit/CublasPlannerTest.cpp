@@ -85,8 +85,8 @@ TEST_F(GPUPlanners, CublasTakesTime) {
             1.5 * getArithmetic({"f64", {272, 1 << 16}, {0}}));
   EXPECT_GT(getArithmetic({"f64", {1 << 16, 271}, {1}}),
             1.1 * getArithmetic({"f64", {1 << 16, 272}, {1}}));
-  EXPECT_EQ(getArithmetic({"f64", {271, 1 << 16}, {0}}),
-            getArithmetic({"f64", {272, 1 << 16}, {0}}));
+  EXPECT_GT(getArithmetic({"f64", {271, 1 << 16}, {0}}),
+            1.2 * getArithmetic({"f64", {272, 1 << 16}, {0}}));
   for (const char *machine : kMachines)
     EXPECT_LE(getTime({"f16", {1 << 20, 512}, {1}},
                       machine + std::string(":copy=8000"))

@@ -139,10 +139,14 @@ struct SparseEstimateRates {
   /// Of the matrix instruction's rate, also by warpgroups in f32, whose three
   /// products share operands, and of the copy rate.
   double issueShare = 0.5, splitWarpgroupShare = 0.85, copyShare = 0.75;
+  /// Of f64, whose operands are registers as loads bring them: of its
+  /// instruction's rate, and of what the second-level cache delivers.
+  double f64IssueShare = 0.75, f64CacheShare = 0.87;
   /// Results that a tile has for each row that it reads.
   double resultsPerTile = 64;
   /// Of what the second-level cache delivers, and the part of its time that
-  /// matrix instructions of f64, which take long, do not hide.
+  /// matrix instructions of f64, which take long, do not hide by themselves:
+  /// each of several warp groups leaves as little more as there are.
   double cacheShare = 0.671, f64CacheExposedShare = 0.5;
   /// Part of the memory's time that nothing hides.
   double exposedShare = 0.1;
@@ -157,6 +161,8 @@ struct CublasRates {
   /// The same of rows of f64 that are sums, and of those that are not multiples
   /// of 16 bytes (docs/notes/0211).
   double f64RowShare = 0.5, f64UnalignedRowShare = 0.42;
+  /// The same of other f64 that are not multiples of 16 bytes.
+  double f64UnalignedShare = 0.62;
   /// How much longer a product takes that stores segments which are not.
   double unalignedStoreFactor = 1.3;
   /// How much longer it takes where groups of many bytes of results, of a K

@@ -92,6 +92,8 @@ struct SparseTiles {
   int64_t keptBytes = 144 * 1024, keptOfBytes = 224 * 1024;
   /// Rows of a tile beside a factor that is kept, and where rows are innermost.
   int64_t mostRows = 128, mostRowsAlong = 256;
+  /// Tiles of 8 results of a warp of f64 at most.
+  int64_t mostF64ResultTiles = 8;
   /// Bytes of a group of results from which on whole sectors are stored, of
   /// which a warp stores so many bytes at a time.
   int64_t longGroupBytes = 512, shiftBytes = 64;

@@ -157,21 +157,43 @@ std::array<SparseOperand, 2> SparseMath::getOperands(const SparseChunks &chunks,
   return operands;
 }
 
+/// `value` such that ptxas cannot see where it comes from; nor that `zero` is
+/// 0. What several loads brought has to become neighbouring registers, and
+/// ptxas moves it for each instruction anew, unless it is the result of
+/// something that it cannot see through.
+Value SparseMath::hideSource(Value value, Int zero) {
+  if (value.getType().getIntOrFloatBitWidth() == 32)
+    return k.materialize(k.bitXor(Int(value), zero), 32);
+  SmallVector<Value> words =
+      k.unpack(k.bitcast(value, VectorType::get({2}, k.builder.getI32Type())));
+  for (Value &word : words)
+    word = k.materialize(k.bitXor(Int(word), zero), 32);
+  return k.bitcast(k.makeVector(words), value.getType());
+}
+
 SparseA SparseMath::getOperandA(const SparseChunks &upper,
                                 const SparseChunks &lower, int64_t step,
                                 int64_t part) {
   auto first = getOperands(upper, step, part);
   auto second = getOperands(lower, step, part);
   SparseA operand{first[0], second[0], first[1], second[1]};
-  if (!is16BitFloat() || upper.float8 || upper.pitch != 1 || upper.chunkK == 1)
+  bool pairsWords =
+      is16BitFloat() && !upper.float8 && upper.pitch == 1 && upper.chunkK > 1;
+  if (!pairsWords && !element.isF64())
     return operand;
-  // Words of two loads have to become neighbouring registers. ptxas moves them
-  // for each instruction anew, unless they are results of something that it
-  // cannot see through: no grid is that large.
+  // No grid is that large.
   Int zero = k.bitAnd(k.gridSize(), 1 << 30);
-  for (SparseOperand &part : operand)
-    part.narrow = k.materialize(k.bitXor(Int(part.narrow), zero), 32);
+  for (SparseOperand &part : operand) {
+    Value &value = pairsWords ? part.narrow : part.main.high;
+    value = hideSource(value, zero);
+  }
   return operand;
+}
+
+SparseA SparseMath::getOperandOfRowPairs(const SparseChunks &chunks) {
+  auto first = getOperands(chunks, /*step=*/0, /*part=*/0);
+  auto second = getOperands(chunks, /*step=*/0, /*part=*/1);
+  return {first[0], second[0], first[1], second[1]};
 }
 
 void SparseMath::multiplyNarrow(ArrayRef<Term> terms, bool isBF16,

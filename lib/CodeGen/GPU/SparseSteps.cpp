@@ -210,8 +210,11 @@ void SparseProducts::multiplyMacro(MutableArrayRef<MmaC> sums, Value data,
       SmallVector<SparseMath::Term> terms;
       for (int64_t row = 0; row < plan.rowTiles; ++row) {
         int64_t dataStep = plan.alongRows ? 0 : step;
-        a[row] = math.getOperandA(dataChunks[2 * row], dataChunks[2 * row + 1],
-                                  dataStep, part);
+        a[row] =
+            pairsRows()
+                ? math.getOperandOfRowPairs(dataChunks[2 * row + part])
+                : math.getOperandA(dataChunks[2 * row], dataChunks[2 * row + 1],
+                                   dataStep, part);
         for (int64_t tile = 0; tile < plan.resultTiles; ++tile)
           terms.push_back({&sums[getSumNumber(laneChunk, part, row, tile)],
                            &a[row], &b[tile]});
@@ -219,6 +222,22 @@ void SparseProducts::multiplyMacro(MutableArrayRef<MmaC> sums, Value data,
       math.multiply(terms);
     }
   }
+}
+
+/// Whether the two rows of a chunk are those of one instruction instead of the
+/// same one of two: sums of two parts have exchanged halves meanwhile.
+bool SparseProducts::pairsRows() const {
+  return plan.alongRows && plan.element.isF64();
+}
+
+void SparseProducts::exchangeRows(MutableArrayRef<MmaC> sums) {
+  for (int64_t row = 0; row < plan.rowTiles; ++row)
+    for (int64_t result = 0; result < plan.resultTiles; ++result) {
+      MmaC &first = sums[getSumNumber(0, 0, row, result)];
+      MmaC &second = sums[getSumNumber(0, 1, row, result)];
+      std::swap(first[2], second[0]);
+      std::swap(first[3], second[1]);
+    }
 }
 
 void SparseProducts::multiplyStep(MutableArrayRef<MmaC> sums,
@@ -264,7 +283,11 @@ void SparseProducts::multiplyStep(MutableArrayRef<MmaC> sums,
         factorRows, k.mul(thread.warpK, getPart(factorRowBytes, true)));
   }
   int64_t macros = plan.stepK / plan.warpsK / plan.getMacroK();
+  if (pairsRows())
+    exchangeRows(sums);
   for (int64_t macro = 0; macro < macros; ++macro)
     for (int64_t chunk = 0; chunk < plan.laneChunks; ++chunk)
       multiplyMacro(sums, data, factorRows, macro, chunk);
+  if (pairsRows())
+    exchangeRows(sums);
 }

@@ -528,7 +528,8 @@ static KernelTime estimateSparseTime(const Problem &problem,
   time.memory = resources.getMemorySeconds(bytes + getFactorBytes(problem));
   double share = usesWarpgroups && multiplication.products > 1
                      ? rates.splitWarpgroupShare
-                     : rates.issueShare;
+                 : problem.element.isF64() ? rates.f64IssueShare
+                                           : rates.issueShare;
   time.arithmetic = resources.getMultiplySeconds(
       problem.getPositions() * getSparsePadding(problem) *
           llvm::alignTo(factor.sizeK, is16BitFloat(problem.element) ? 16 : 8) *

@@ -73,6 +73,8 @@ static double getIssueShare(const Problem &problem, bool hasWholeSegments,
   bool sumsRows = problem.inner == 1 && !problem.readsTranspose;
   if (problem.element.isF64() && sumsRows)
     return hasWholeSegments ? rates.f64RowShare : rates.f64UnalignedRowShare;
+  if (problem.element.isF64() && !hasWholeSegments)
+    return rates.f64UnalignedShare;
   return hasWholeSegments || isWide(problem)
              ? rates.issueShare
              : rates.issueShare * rates.unalignedShare;

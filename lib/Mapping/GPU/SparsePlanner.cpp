@@ -175,8 +175,8 @@ chooseGroups(FusedOp fused, const SparseCandidate &described,
 static bool isFaster(const SparseCandidate &full, const SparseCandidate &splitK,
                      const SparseConstraints &constraints,
                      const GPUMachine &machine) {
-  return splitK.nominalRows > kSparseSkinnyM && hasNarrowAccesses(full) &&
-         hasNarrowAccesses(splitK) &&
+  return splitK.nominalRows > kSparseSkinnyM && isCounted(full) &&
+         isCounted(splitK) &&
          getNarrowSeconds(full, constraints, machine) <
              getNarrowSeconds(splitK, constraints, machine);
 }
@@ -312,14 +312,13 @@ double kron::estimateSparseTiles(FusedOp fused, GPUPlanAttr plan,
   if (candidate.usesWgmma && candidate.is16BitFloat())
     return seconds;
   SparseConstraints constraints(fused, plan, machine);
-  bool isCounted = candidate.usesWgmma || hasNarrowAccesses(candidate);
-  double ofTiles =
-      GPUResources(machine).getLaunchSeconds() +
-      (isCounted ? getNarrowSeconds(candidate, constraints, machine)
-                 : getWaitSeconds(candidate, constraints, machine));
+  bool counts = candidate.usesWgmma || isCounted(candidate);
+  double ofTiles = GPUResources(machine).getLaunchSeconds() +
+                   (counts ? getNarrowSeconds(candidate, constraints, machine)
+                           : getWaitSeconds(candidate, constraints, machine));
   seconds = std::max(seconds, ofTiles);
-  return isCounted ? seconds
-                   : addFactorLoads(candidate, seconds, constraints, machine);
+  return counts ? seconds
+                : addFactorLoads(candidate, seconds, constraints, machine);
 }
 
 std::variant<SmallVector<GPUPlanAttr>, std::string>

@@ -21,6 +21,8 @@ struct SparseCandidate : SparsePlan {
   int64_t nominalRows = 1;
   /// Whether a warp's sums take half of its registers instead of a quarter.
   bool isWide = false;
+  /// Tiles of 8 results of a warp that are tried; 0: as many as are good.
+  int64_t triedResultTiles = 0;
   /// Data that a K step of one of two CTAs per SM should bring.
   int64_t stepBytes = 0;
   /// Elements, as many as an access takes at most, whose multiples results, and
@@ -29,6 +31,11 @@ struct SparseCandidate : SparsePlan {
   /// Where rows are neighbours, elements from one position on K of the factor
   /// to the next.
   int64_t factorStride = 1;
+  /// Whether neighbours in memory are results of the factor, which become
+  /// rows of its chunks.
+  bool turnsFactor = false;
+  /// Whether what chunks of data lie along is apart in a transposed input.
+  bool hasApartData = false;
   /// Whether neither those nor results of one position share sectors.
   bool hasApartFactor = false;
   /// What of data (1) and factor (2) may be copied whole.
@@ -100,8 +107,14 @@ bool hasNarrowLoads(const SparseCandidate &candidate);
 /// The same, or stores fill parts of sectors.
 bool hasNarrowAccesses(const SparseCandidate &candidate);
 
-/// Seconds of the tiles of `candidate`, which has narrow accesses: what ranks
-/// such ones.
+/// Whether the clocks of its tiles rank `candidate`: of narrow accesses, and of
+/// f64, whose matrix instructions take as long as the second-level cache.
+bool isCounted(const SparseCandidate &candidate);
+
+/// Bytes of the least asynchronous copy.
+inline constexpr int64_t kLeastAsyncBytes = 4;
+
+/// Seconds of the tiles of `candidate`, by their clocks.
 double getNarrowSeconds(const SparseCandidate &candidate,
                         const SparseConstraints &constraints,
                         const GPUMachine &machine);

@@ -21,8 +21,6 @@ using namespace mlir;
 using namespace mlir::kron;
 
 static constexpr double kWarpThreads = 32;
-/// Bytes of the least asynchronous copy.
-static constexpr int64_t kLeastAsyncBytes = 4;
 /// Threads of a warp with results of one row.
 static constexpr double kRowThreads = 4;
 
@@ -57,6 +55,13 @@ void kron::describeSparseAccesses(FusedOp fused, SparseCandidate &plan) {
       fused.getInputPermutation()
           ? 1
           : getUnit(fused.getInputs().front(), plan.getAccess(), skipped);
+  if (auto order = fused.getInputPermutation()) {
+    int64_t innermost = plan.alongRows       ? plan.rowAxis
+                        : plan.laneAxis >= 0 ? plan.laneAxis
+                                             : int64_t(plan.axis);
+    plan.hasApartData =
+        getKnownStrides(fused.getInputs().front())[(*order)[innermost]] != 1;
+  }
   // Of rows that are neighbours, copies of 4 bytes and more, which are
   // asynchronous one by one, take less than making chunks does.
   bool areAsync =
@@ -75,10 +80,15 @@ void kron::describeSparseAccesses(FusedOp fused, SparseCandidate &plan) {
   plan.hasApartFactor =
       plan.factorStride >= sector && plan.sizeN > 1 &&
       getStride(factor, product.getResultingFactorDim()) >= sector;
-  bool isAlongK = plan.alongRows && plan.factorStride == 1;
-  plan.factorUnit = isAlongK || mayBeWhole(/*isFactor=*/true)
-                        ? getUnit(factor, plan.getAccess(), /*skipped=*/-1)
-                        : plan.lanesPerChunk;
+  int64_t strideK = getStride(factor, product.getContractedFactorDim());
+  bool isOfOne = plan.alongRows || plan.lanes == 1;
+  plan.turnsFactor = isOfOne && strideK != 1;
+  int64_t unit = getUnit(factor, plan.getAccess(), /*skipped=*/-1);
+  plan.factorUnit =
+      plan.turnsFactor ? 1
+      : isOfOne || plan.isWideChunk() || mayBeWhole(/*isFactor=*/true)
+          ? unit
+          : std::min(unit, plan.lanesPerChunk);
   plan.mostWhole = 0;
   if (plan.loadUnit < plan.getAccess() && mayBeWhole(/*isFactor=*/false))
     plan.mostWhole = mayBeWhole(/*isFactor=*/true) ? 2 : 1;

@@ -29,6 +29,10 @@ bool kron::hasNarrowAccesses(const SparseCandidate &plan) {
   return hasNarrowLoads(plan) || mayShareSparseStores(plan);
 }
 
+bool kron::isCounted(const SparseCandidate &plan) {
+  return plan.element.isF64() || hasNarrowAccesses(plan);
+}
+
 //===----------------------------------------------------------------------===//
 // K steps
 //===----------------------------------------------------------------------===//
@@ -49,9 +53,17 @@ static double getRowClocks(const SparseCandidate &plan, bool isFactor,
            rates.sparse.clocksPerChunk * elements / plan.getChunk();
   }
   int64_t unit = isFactor ? plan.factorUnit : plan.loadUnit;
-  // Less than 4 bytes go through registers.
-  if (unit * (isFactor ? plan.factorBytes : plan.dataBytes) < 4)
+  int64_t bytes = unit * (isFactor ? plan.factorBytes : plan.dataBytes);
+  // Less than 4 bytes go through registers; what f64 that are neighbours wait
+  // for is the second-level cache.
+  if (bytes < kLeastAsyncBytes)
     clocks = rates.ragged.clocksPerElement16Bit;
+  else if (isFactor ? plan.element.isF64() && plan.hasApartFactor
+                    : plan.hasApartData)
+    clocks = rates.sparse.clocksPerApartCopy;
+  else if (plan.element.isF64() && !(isFactor && plan.turnsFactor))
+    clocks = GPUResources(machine).getCacheClocks(
+        bytes, rates.sparseEstimate.f64CacheShare);
   return elements / unit * clocks;
 }
 
@@ -68,7 +80,9 @@ static double getProductClocks(const SparseCandidate &plan,
       getMatrixMultiplication(plan.elementBytes, ofF32, plan.usesWgmma));
   return double(plan.getRows()) * plan.getResults() * plan.getLanes() *
          plan.stepK /
-         ((sharesOperands ? rates.splitWarpgroupShare : rates.issueShare) *
+         ((sharesOperands         ? rates.splitWarpgroupShare
+           : plan.element.isF64() ? rates.f64IssueShare
+                                  : rates.issueShare) *
           perClock);
 }
 
@@ -88,6 +102,10 @@ static double getTileClocks(const SparseCandidate &plan, int64_t ctas,
   bool hidesCopies = groups > 1 || (plan.usesWgmma && !hasNarrowLoads(plan));
   double busy =
       hidesCopies ? groups * std::max(copies, products) : copies + products;
+  if (plan.element.isF64())
+    busy = groups * getOverlapSeconds(
+                        copies, products,
+                        rates.sparseEstimate.f64CacheExposedShare / groups);
   double clocks = machine.clockMHz * 1e6;
   double latency = rates.sparseWgmma.copySeconds * clocks;
   // The copies of a single stage start when its products have ended.

@@ -71,9 +71,12 @@ static void chooseWarpTile(SparseCandidate &plan,
                                                     : perProduct / 2;
   columns = std::max<int64_t>(
       std::min<int64_t>(columns, llvm::PowerOf2Ceil(wanted)), unit);
+  if (plan.triedResultTiles)
+    columns = std::min(plan.triedResultTiles, perProduct);
   plan.resultTiles = constraints.take("result_tiles", columns);
   plan.rowTiles = constraints.take(
-      "row_tiles", std::clamp<int64_t>(perProduct / columns, 1, 4));
+      "row_tiles", std::clamp<int64_t>(
+                       llvm::bit_floor(uint64_t(perProduct / columns)), 1, 4));
 }
 
 //===----------------------------------------------------------------------===//
@@ -286,7 +289,7 @@ chooseKept(const SparseCandidate &described, int64_t warps,
         !constraints.allow(candidate))
       continue;
     bool isBetter =
-        !best || (hasNarrowAccesses(candidate)
+        !best || (isCounted(candidate)
                       ? getNarrowSeconds(candidate, constraints, machine) <
                             getNarrowSeconds(*best, constraints, machine)
                       : getTraffic(candidate) <= getTraffic(*best));
@@ -319,7 +322,7 @@ static SmallVector<Form> getForms(const SparsePlan &plan) {
   Form two{2, 1, false}, one{1, 1, true}, warpGroups{1, 2, false};
   Form wideTwo{2, 1, true}, wideWarpGroups{1, 2, true};
   if (plan.element.isF64())
-    return {two, one};
+    return {two, wideTwo, one};
   // Larger tiles spill there.
   if (plan.hasEpilogue && plan.alongRows)
     return {two};
@@ -341,6 +344,9 @@ static SmallVector<Form> getForms(const SparsePlan &plan) {
 static SmallVector<Form> getForms(const SparseCandidate &plan,
                                   const SparseConstraints &constraints) {
   SmallVector<Form> forms = getForms(plan);
+  // With more than two warps for these rows, a CTA would have idle ones.
+  if (!plan.alongRows && plan.nominalRows <= 2 * tile::kMmaSizeM)
+    forms.insert(forms.begin(), {4, 1, false});
   // Two groups keep a factor together, for fewer copies of single elements.
   if (mayShareSparseStores(plan) && !plan.alongRows)
     forms.append({{1, 2, false}, {1, 2, true}});
@@ -380,6 +386,7 @@ kron::chooseSparseTile(const SparseCandidate &described,
                        const SparseConstraints &constraints,
                        const GPUMachine &machine) {
   const SparseRates &rates = getGPURates(machine).sparse;
+  const SparseTiles &tiles = getGPUTiles(machine).sparse;
   SparseCandidate plan = described;
   std::optional<SparseCandidate> best;
   // Split-K tiles follow where full ones are too few; full ones that keep the
@@ -389,7 +396,7 @@ kron::chooseSparseTile(const SparseCandidate &described,
   };
   auto isBetter = [&](const SparseCandidate &plan,
                       const SparseCandidate &other) {
-    if (hasNarrowAccesses(plan))
+    if (isCounted(plan))
       return getNarrowSeconds(plan, constraints, machine) <
              getNarrowSeconds(other, constraints, machine);
     if (plan.keepsFactor && !isTooFew(plan) && isTooFew(other))
@@ -419,20 +426,25 @@ kron::chooseSparseTile(const SparseCandidate &described,
       return;
     // Where rows are neighbours, those of a chunk make tiles of many rows, of
     // which few may exist: warps that share rows make less of them.
-    bool triesWarps = tile.alongRows && hasNarrowAccesses(tile);
+    bool triesWarps =
+        tile.element.isF64() || (tile.alongRows && hasNarrowAccesses(tile));
+    // Few of the long instructions of f64 make a tile: what does not fit N, and
+    // SMs that have a tile less than others, count.
+    int64_t mostTiles = tile.element.isF64() ? tiles.mostF64ResultTiles : 0;
     for (int64_t most = warps; most > 0; most = triesWarps ? most / 2 : 0)
-      if (std::optional<SparseCandidate> candidate =
-              chooseKept(tile, warps, most, copiesWhole, constraints, machine);
-          candidate && (!best || isBetter(*candidate, *best)))
-        best = candidate;
+      for (tile.triedResultTiles = std::min<int64_t>(mostTiles, 1);
+           tile.triedResultTiles <= mostTiles; ++tile.triedResultTiles)
+        if (std::optional<SparseCandidate> candidate = chooseKept(
+                tile, warps, most, copiesWhole, constraints, machine);
+            candidate && (!best || isBetter(*candidate, *best)))
+          best = candidate;
   };
   bool hasLongSegments = plan.order == SparseOrder::Pairs &&
                          !plan.is16BitFloat() && !plan.hasEpilogue &&
                          plan.lanes / plan.lanesPerChunk % 4 == 0;
   bool mayShareStores = mayShareSparseStores(plan);
   int64_t chunks = plan.lanes / plan.lanesPerChunk;
-  int64_t leastBytes = getGPUTiles(machine).sparse.leastStepBytes;
-  for (; !best && plan.stepBytes >= leastBytes; plan.stepBytes /= 2)
+  for (; !best && plan.stepBytes >= tiles.leastStepBytes; plan.stepBytes /= 2)
     for (const Form &form : getForms(plan, constraints))
       for (bool copiesWhole : {false, true}) {
         if (copiesWhole && plan.mostWhole == 0)
@@ -444,6 +456,12 @@ kron::chooseSparseTile(const SparseCandidate &described,
                     copiesWhole);
         if (!mayShareStores)
           continue;
+        // Segments of a sector leave registers for more results of a row.
+        constexpr int64_t kSectorChunks = kSectorBytes / kSparseChunkBytes;
+        if (plan.element.isF32() && !plan.alongRows &&
+            plan.laneChunks > kSectorChunks &&
+            plan.lanesPerChunk == plan.getChunk())
+          attempt(form, kSectorChunks, /*sharesStore=*/false, copiesWhole);
         // The more lanes, the longer what warps store together.
         int64_t blocks = llvm::divideCeil(chunks, plan.laneChunks);
         for (; blocks > 0; --blocks)

@@ -560,6 +560,7 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
       if (!given)
         return failure();
       plan = std::move(*given);
+      chooseRowsInside(rewriter, fused, plan, machine, allowsCublas);
     } else {
       plan = planRegions(rewriter, fused, chain, machine, budget, allowsCublas);
     }

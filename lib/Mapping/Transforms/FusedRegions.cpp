@@ -210,6 +210,8 @@ void kron::explainRegions(FusedOp fused, const FusionChain &chain,
          << " bytes, by two CTAs)";
     else
       os << " (does not fit on chip)";
+    if (index < plan.withRowsInside)
+      os << ", rows stay innermost";
   }
   remark::analysis(fused.getLoc(),
                    remark::RemarkOpts::name("Regions").category("kron-fuse"))

@@ -49,6 +49,9 @@ struct FusionPlan {
   /// Whether what lies between two fused regions has the innermost axis, of
   /// columns that no factor contracts, as its outermost one.
   bool hasColumnsOutside = false;
+  /// Fused regions that leave rows, the outermost axis, innermost, as they are
+  /// in a transposed input: the one behind these takes them outside.
+  unsigned withRowsInside = 0;
   /// The least number of threads with which these fused regions are worth it.
   int64_t numThreads = 1;
 };

@@ -82,6 +82,51 @@ static bool haveTimes(const FusionChain &chain) {
          llvm::none_of(chain.outputShape, ShapedType::isDynamic);
 }
 
+/// Whether rows, the outermost axis, are the innermost one of the input, whose
+/// other axes are in order, and no factor varies.
+static bool hasRowsInside(const FusionChain &chain) {
+  ArrayRef<int64_t> permutation(chain.inputPermutation);
+  if (permutation.empty() ||
+      permutation.front() + 1 != int64_t(permutation.size()) ||
+      !llvm::is_sorted(permutation.drop_front()))
+    return false;
+  return llvm::all_of(chain.factors, [](const ProblemFactor &factor) {
+    return factor.axis > 0 && factor.varyingAxes.empty();
+  });
+}
+
+void kron::chooseRowsInside(RewriterBase &rewriter, FusedOp fused,
+                            FusionPlan &plan, const GPUMachine &machine,
+                            bool allowsCublas) {
+  FusionChain chain = describeFusionChain(fused);
+  if (plan.regions.size() == 1 || !hasRowsInside(chain) ||
+      !isSplittable(fused) || !haveTimes(chain))
+    return;
+  auto getSeconds = [&](unsigned count) {
+    FusionPlan other = plan;
+    other.withRowsInside = count;
+    auto split = [&](FusedOp copy) {
+      copy.removePlanAttr();
+      splitFusedOp(rewriter, copy, other);
+    };
+    return llvm::sum_of(
+        askPlanners(rewriter, fused, split, machine, allowsCublas));
+  };
+  double best = 0, growth = 1;
+  for (unsigned count = 1; count < plan.regions.size(); ++count) {
+    for (unsigned index : plan.regions[count - 1])
+      growth *= double(chain.factors[index].sizeN) / chain.factors[index].sizeK;
+    if (growth >= 1)
+      continue;
+    if (best == 0)
+      best = getSeconds(0);
+    if (double seconds = getSeconds(count); seconds < best) {
+      best = plan.seconds = seconds;
+      plan.withRowsInside = count;
+    }
+  }
+}
+
 FusionPlan kron::planRegions(RewriterBase &rewriter, FusedOp fused,
                              const FusionChain &chain,
                              const GPUMachine &machine, int64_t footprintBudget,
@@ -94,6 +139,9 @@ FusionPlan kron::planRegions(RewriterBase &rewriter, FusedOp fused,
     return askPlanners(rewriter, fused, previous, current, machine, calls);
   };
   bool isAsked = !kernel && isSplittable(fused) && haveTimes(chain);
-  return planFusion(chain, machine, footprintBudget, calls,
-                    isAsked ? AskRegion(ask) : AskRegion());
+  FusionPlan plan = planFusion(chain, machine, footprintBudget, calls,
+                               isAsked ? AskRegion(ask) : AskRegion());
+  if (isAsked)
+    chooseRowsInside(rewriter, fused, plan, machine, calls);
+  return plan;
 }

@@ -78,9 +78,16 @@ public:
 
 private:
   bool isOnTensors() { return fused->getNumResults() != 0; }
-  /// Whether fused region `region` has columns as the outermost axis.
-  bool isTurned(unsigned region) const {
-    return plan.hasColumnsOutside && region == 0;
+  /// Whether what fused region `region` writes has rows innermost.
+  bool leavesRowsInside(unsigned region) const {
+    return region < plan.withRowsInside;
+  }
+  /// Which axis of fused region `region` axis `axis` is: columns may be its
+  /// outermost one, or rows its innermost one.
+  int64_t getAxisIn(unsigned region, int64_t axis) const {
+    if (leavesRowsInside(region))
+      return axis - 1;
+    return axis + (plan.hasColumnsOutside && region == 0);
   }
   SmallVector<int64_t> getPermutation(unsigned region, int64_t rank);
   Attribute getPlan(unsigned region, int64_t rank);
@@ -129,6 +136,8 @@ SmallVector<int64_t> Splitter::getShapeAfter(unsigned region) {
   for (auto [size, outputSize] : llvm::zip_equal(shape, output))
     if (ShapedType::isDynamic(size))
       size = outputSize;
+  if (leavesRowsInside(region))
+    std::rotate(shape.begin(), shape.begin() + 1, shape.end());
   return shape;
 }
 
@@ -145,7 +154,7 @@ SmallVector<int64_t> Splitter::getPermutation(unsigned region, int64_t rank) {
     std::rotate(axes.begin(), axes.begin() + 1, axes.end());
     return axes;
   }
-  if (region == 0 && fused.getInputPermutation())
+  if (region == plan.withRowsInside && fused.getInputPermutation())
     return llvm::to_vector(*fused.getInputPermutation());
   return {};
 }
@@ -249,7 +258,7 @@ Value Splitter::buildRegion(OpBuilder &builder, unsigned region,
     bool isLast = number + 1 == group.size();
     bool scales = isLast && isLastRegion;
     Value init = out;
-    shape[op.getAxis() + isTurned(region)] = describeFactor(op).sizeN;
+    shape[getAxisIn(region, op.getAxis())] = describeFactor(op).sizeN;
     for (int64_t axis : describeFactor(op).varyingAxes)
       if (shape[axis] == 1)
         shape[axis] = outShape[axis];
@@ -267,7 +276,7 @@ Value Splitter::buildRegion(OpBuilder &builder, unsigned region,
         builder, op.getLoc(), TypeRange(init.getType()), value,
         args[1 + number], scales ? scaling.getAlpha() : Value(),
         scales ? scaling.getBeta() : Value(), addend, init,
-        static_cast<uint64_t>(op.getAxis() + isTurned(region)),
+        static_cast<uint64_t>(getAxisIn(region, op.getAxis())),
         op.getFactorDims(),
         /*conj_input=*/region == 0 && number == 0 &&
             products.front().getConjInput(),

@@ -74,6 +74,10 @@ public:
   /// Operand A, of rows g and g + 8.
   SparseA getOperandA(const SparseChunks &upper, const SparseChunks &lower,
                       int64_t step, int64_t part);
+  /// The same of f64 rows of which two are side by side in each of `chunks`,
+  /// one for each position on K: these are rows g and g + 8, so that registers
+  /// of the operand are those of loads.
+  SparseA getOperandOfRowPairs(const SparseChunks &chunks);
   /// A sum and what is added to it.
   struct Term {
     MmaC *sum;
@@ -105,6 +109,7 @@ public:
 
 private:
   bool is16BitFloat() const { return element.getIntOrFloatBitWidth() == 16; }
+  Value hideSource(Value value, Int zero);
   SparseOperand splitPair(Value first, Value second);
   Value permute(Value wordA, Value wordB, int64_t select);
   Value widenPair(const SparseChunks &chunks, std::pair<int64_t, int64_t> a,

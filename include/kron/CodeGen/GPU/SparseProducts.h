@@ -55,6 +55,8 @@ public:
 private:
   void multiplyMacro(MutableArrayRef<MmaC> sums, Value data, Value factor,
                      int64_t macro, int64_t laneChunk);
+  bool pairsRows() const;
+  void exchangeRows(MutableArrayRef<MmaC> sums);
   std::pair<Int, int64_t> getChunkOffset(Value parity, int64_t number,
                                          int64_t laneChunk, bool isFactor);
   SparseChunks loadChunks(Value rows, Value parity, int64_t macro,
