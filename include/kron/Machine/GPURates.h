@@ -134,7 +134,7 @@ struct DenseFactorRates {
   double mmaStreamedElementsPerClock = 1.7;
 };
 
-/// Tiles of f64 by `mma`: clocks of a CTA. They fit 57 plans of 15 random
+/// Tiles of f64 by `mma`: clocks of a CTA. They fit 57 plans of 21 random
 /// regions on an H200 (docs/notes/0223) to 11 % (root mean square of the
 /// logarithm).
 struct MmaTileRates {

@@ -25,6 +25,9 @@ using namespace mlir::kron;
 
 /// Registers that a thread may have.
 static constexpr int64_t kMostRegisters = 255;
+/// Percent of its time that a plan has to take more than another one for that
+/// to be taken instead.
+static constexpr int64_t kLeastGain = 15;
 /// Warps that are enough for an SM, and CTAs of them that are tried.
 static constexpr int64_t kLeastWarps = 3, kMostWarps = 16, kMostCtas = 4;
 
@@ -188,7 +191,8 @@ MmaChoices MmaSearch::run() {
   auto *plan = std::get_if<MmaPlan>(&completed);
   if (!plan || !hasMmaEstimate(*plan))
     return start;
-  bestSeconds = estimateMmaTiles(*plan, machine);
+  double startSeconds = estimateMmaTiles(*plan, machine);
+  bestSeconds = startSeconds;
   leastStages = std::min<int64_t>(start.stages, 2);
   bool hasSteps = plan->steps.size() > 1;
   bool mayStore = plan->storesVectors();
@@ -210,7 +214,8 @@ MmaChoices MmaSearch::run() {
             choices.threads = std::max<int64_t>(start.threads, 256);
             tryWarps(choices);
           }
-  return best;
+  // Smaller differences are within what estimates are wrong by.
+  return (100 + kLeastGain) * bestSeconds < 100 * startSeconds ? best : start;
 }
 
 MmaChoices kron::searchMmaTiles(const MmaRegion &region,
