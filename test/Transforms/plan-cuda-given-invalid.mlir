@@ -320,10 +320,10 @@ func.func @step_warps_of_each(%x: memref<1000x48x48xf32>, %f: memref<48x48xf32>,
 
 // -----
 
-func.func @step_warps_powers(%x: memref<1000x48x48xf32>, %f: memref<48x48xf32>, %g: memref<48x48xf32>, %y: memref<1000x48x48xf32>) {
-  // expected-error @below {{mma: expects step_warps to be powers of two up to the 4 warps of a CTA, but got [4, 3]}}
+func.func @step_warps_of_cta(%x: memref<1000x48x48xf32>, %f: memref<48x48xf32>, %g: memref<48x48xf32>, %y: memref<1000x48x48xf32>) {
+  // expected-error @below {{mma: expects step_warps to be at most the 4 warps of a CTA, but got [8, 1]}}
   kron.fused ins(%x, %g, %f : memref<1000x48x48xf32>, memref<48x48xf32>, memref<48x48xf32>) outs(%y : memref<1000x48x48xf32>)
-      attributes {plan = #kron.gpu_plan<kernel = mma, tile = 1, threads = 128, ctas_per_sm = 1, stages = 1, step_warps = [4, 3]>} {
+      attributes {plan = #kron.gpu_plan<kernel = mma, tile = 1, threads = 128, ctas_per_sm = 1, stages = 1, step_warps = [8, 1]>} {
   ^bb0(%t: tensor<1000x48x48xf32>, %b: tensor<48x48xf32>, %a: tensor<48x48xf32>, %o: tensor<1000x48x48xf32>):
     %0 = tensor.empty() : tensor<1000x48x48xf32>
     %1 = kron.mode_product axis(2) ins(%t : tensor<1000x48x48xf32>) factor(%b [p, q] : tensor<48x48xf32>) outs(%0 : tensor<1000x48x48xf32>) -> tensor<1000x48x48xf32>
@@ -335,15 +335,58 @@ func.func @step_warps_powers(%x: memref<1000x48x48xf32>, %f: memref<48x48xf32>, 
 
 // -----
 
-func.func @step_warps_of_cta(%x: memref<1000x48x48xf32>, %f: memref<48x48xf32>, %g: memref<48x48xf32>, %y: memref<1000x48x48xf32>) {
-  // expected-error @below {{mma: expects step_warps to be powers of two up to the 4 warps of a CTA, but got [8, 1]}}
-  kron.fused ins(%x, %g, %f : memref<1000x48x48xf32>, memref<48x48xf32>, memref<48x48xf32>) outs(%y : memref<1000x48x48xf32>)
-      attributes {plan = #kron.gpu_plan<kernel = mma, tile = 1, threads = 128, ctas_per_sm = 1, stages = 1, step_warps = [8, 1]>} {
-  ^bb0(%t: tensor<1000x48x48xf32>, %b: tensor<48x48xf32>, %a: tensor<48x48xf32>, %o: tensor<1000x48x48xf32>):
-    %0 = tensor.empty() : tensor<1000x48x48xf32>
-    %1 = kron.mode_product axis(2) ins(%t : tensor<1000x48x48xf32>) factor(%b [p, q] : tensor<48x48xf32>) outs(%0 : tensor<1000x48x48xf32>) -> tensor<1000x48x48xf32>
-    %2 = kron.mode_product axis(1) ins(%1 : tensor<1000x48x48xf32>) factor(%a [p, q] : tensor<48x48xf32>) outs(%o : tensor<1000x48x48xf32>) -> tensor<1000x48x48xf32>
-    kron.yield %2 : tensor<1000x48x48xf32>
+func.func @inner_rows_of_columns(%x: memref<48x48x1000xf64>, %f: memref<48x48xf64>, %g: memref<48x48xf64>, %y: memref<48x48x1000xf64>) {
+  // expected-error @below {{mma: expects inner_rows to be 0 unless rows of one type are outside of several contracted axes, of which one is the innermost, but got 1}}
+  kron.fused ins(%x, %f, %g : memref<48x48x1000xf64>, memref<48x48xf64>, memref<48x48xf64>) outs(%y : memref<48x48x1000xf64>)
+      attributes {plan = #kron.gpu_plan<kernel = mma, tile = 1, columns = 4, threads = 128, ctas_per_sm = 1, stages = 1, inner_rows = 1, shared_store = 1>} {
+  ^bb0(%a: tensor<48x48x1000xf64>, %b: tensor<48x48xf64>, %c: tensor<48x48xf64>, %out: tensor<48x48x1000xf64>):
+    %e = tensor.empty() : tensor<48x48x1000xf64>
+    %0 = kron.mode_product axis(1) ins(%a : tensor<48x48x1000xf64>) factor(%b [q, p] : tensor<48x48xf64>) outs(%e : tensor<48x48x1000xf64>) -> tensor<48x48x1000xf64>
+    %1 = kron.mode_product axis(0) ins(%0 : tensor<48x48x1000xf64>) factor(%c [q, p] : tensor<48x48xf64>) outs(%out : tensor<48x48x1000xf64>) -> tensor<48x48x1000xf64>
+    kron.yield %1 : tensor<48x48x1000xf64>
+  }
+  return
+}
+
+// -----
+
+func.func @inner_rows_stored_directly(%x: memref<1000x48x48xf64>, %f: memref<48x48xf64>, %g: memref<48x48xf64>, %y: memref<1000x48x48xf64>) {
+  // expected-error @below {{mma: expects inner_rows to be 0 unless shared_store is 1, but got 1}}
+  kron.fused ins(%x, %f, %g : memref<1000x48x48xf64>, memref<48x48xf64>, memref<48x48xf64>) outs(%y : memref<1000x48x48xf64>)
+      attributes {plan = #kron.gpu_plan<kernel = mma, tile = 1, threads = 128, ctas_per_sm = 1, stages = 1, inner_rows = 1>} {
+  ^bb0(%a: tensor<1000x48x48xf64>, %b: tensor<48x48xf64>, %c: tensor<48x48xf64>, %out: tensor<1000x48x48xf64>):
+    %e = tensor.empty() : tensor<1000x48x48xf64>
+    %0 = kron.mode_product axis(2) ins(%a : tensor<1000x48x48xf64>) factor(%b [q, p] : tensor<48x48xf64>) outs(%e : tensor<1000x48x48xf64>) -> tensor<1000x48x48xf64>
+    %1 = kron.mode_product axis(1) ins(%0 : tensor<1000x48x48xf64>) factor(%c [q, p] : tensor<48x48xf64>) outs(%out : tensor<1000x48x48xf64>) -> tensor<1000x48x48xf64>
+    kron.yield %1 : tensor<1000x48x48xf64>
+  }
+  return
+}
+
+// -----
+
+func.func @alternates_one_step(%x: memref<1000x48xf64>, %f: memref<48x48xf64>, %y: memref<1000x48xf64>) {
+  // expected-error @below {{mma: expects alternates to be 0 where no results go to shared memory, but got 1}}
+  kron.fused ins(%x, %f : memref<1000x48xf64>, memref<48x48xf64>) outs(%y : memref<1000x48xf64>)
+      attributes {plan = #kron.gpu_plan<kernel = mma, tile = 16, threads = 128, ctas_per_sm = 1, stages = 1, alternates = 1>} {
+  ^bb0(%a: tensor<1000x48xf64>, %b: tensor<48x48xf64>, %out: tensor<1000x48xf64>):
+    %0 = kron.mode_product axis(1) ins(%a : tensor<1000x48xf64>) factor(%b [q, p] : tensor<48x48xf64>) outs(%out : tensor<1000x48xf64>) -> tensor<1000x48xf64>
+    kron.yield %0 : tensor<1000x48xf64>
+  }
+  return
+}
+
+// -----
+
+func.func @alternates_of_16_bits(%x: memref<1000x48x48xf16>, %f: memref<48x48xf16>, %g: memref<48x48xf16>, %y: memref<1000x48x48xf16>) {
+  // expected-error @below {{mma: expects alternates to be 0 unless tiles arrive whole, and of the type that is computed with, but got 1}}
+  kron.fused ins(%x, %f, %g : memref<1000x48x48xf16>, memref<48x48xf16>, memref<48x48xf16>) outs(%y : memref<1000x48x48xf16>)
+      attributes {plan = #kron.gpu_plan<kernel = mma, tile = 1, threads = 128, ctas_per_sm = 1, stages = 1, alternates = 1>} {
+  ^bb0(%a: tensor<1000x48x48xf16>, %b: tensor<48x48xf16>, %c: tensor<48x48xf16>, %out: tensor<1000x48x48xf16>):
+    %e = tensor.empty() : tensor<1000x48x48xf16>
+    %0 = kron.mode_product axis(2) ins(%a : tensor<1000x48x48xf16>) factor(%b [q, p] : tensor<48x48xf16>) outs(%e : tensor<1000x48x48xf16>) -> tensor<1000x48x48xf16>
+    %1 = kron.mode_product axis(1) ins(%0 : tensor<1000x48x48xf16>) factor(%c [q, p] : tensor<48x48xf16>) outs(%out : tensor<1000x48x48xf16>) -> tensor<1000x48x48xf16>
+    kron.yield %1 : tensor<1000x48x48xf16>
   }
   return
 }

@@ -307,6 +307,15 @@ FIXED = (
     ("mma", CHIPS, product("mkm", "f16", [(16, 16)] * 3, 5, **mma("inner_chain = 0, step_warps = [2, 1, 4]"))),
     ("mma", HOPPER, product("mkm", "f64", [(48, 48)] * 2, 3, **mma("step_warps = [1, 2]"), **SCALED)),
     ("mma", CHIPS, product("mkm", "f32", [(48, 48)] * 2, 3, **mma("step_warps = []"))),
+    # Rows right outside of the innermost axis, whose padding are columns too; two buffers; three of four warps.
+    ("mma", CHIPS, product("mkm", "f64", [(45, 45), (11, 11)], 7, **mma(
+        "inner_rows = 1, tile = 3, threads = 128, step_warps = [1, 3]"), **SCALED)),
+    ("mma", CHIPS, product("mkm", "f64", [(9, 5), (4, 4), (3, 7)], 9, **mma(
+        "inner_rows = 1, alternates = 1, tile = 5"))),
+    ("mma", CHIPS, product("mkm", "f64", [(5, 9), (6, 3), (13, 12)], 9, **mma(
+        "inner_rows = 1, tile = 2, inner_chain = 0"))),
+    ("mma", CHIPS, product("mkm", "f64", [(41, 20), (36, 36)], 7, **mma("alternates = 1, step_warps = [3, 2]"))),
+    ("mma", CHIPS, product("kmm", "f64", [(5, 5), (20, 23)], 37, **mma("alternates = 1"))),
     # An odd number of blocks for two CTAs.
     ("mma", HOPPER, product("mkm", "f16", [(64, 1), (1, 31), (31, 3)], 5, **mma("cluster = 2"))),
     ("wgmma", HOPPER, product("mkm", "f32", [(32, 32)] * 3, 3)),

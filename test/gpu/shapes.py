@@ -296,6 +296,9 @@ FIXED = (
                                 ("f32", [(24, 8), (16, 24)], "inner_chain = 1"),
                                 ("f16", [(16, 16)] * 3, "inner_chain = 0, step_warps = [2, 1, 4]"),
                                 ("f64", [(48, 48)] * 2, "step_warps = [1, 2]"),
+                                ("f64", [(45, 45), (11, 11)], "inner_rows = 1, tile = 5, step_warps = [1, 3]"),
+                                ("f64", [(9, 5), (4, 4), (3, 7)], "inner_rows = 1, alternates = 1, tile = 5"),
+                                ("f64", [(41, 20), (36, 36)], "alternates = 1, step_warps = [3, 2]"),
                                 ("f32", [(48, 48)] * 2, "step_warps = []"))),
     # Fibres of several rows in one instruction, which the last rows do not fill.
     *(_fixed_product("mkm", name, sizes, 41) | dict(attributes=["plan = #kron.gpu_plan<kernel = mma, inner_chain = 0>"])

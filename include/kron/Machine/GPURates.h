@@ -134,6 +134,27 @@ struct DenseFactorRates {
   double mmaStreamedElementsPerClock = 1.7;
 };
 
+/// Tiles of f64 by `mma`: clocks of a CTA. They fit 57 plans of 21 random
+/// regions on an H200 (docs/notes/0223) to 11 % (root mean square of the
+/// logarithm).
+struct MmaTileRates {
+  /// Of a tile's barriers, and of a block from its first load to its results,
+  /// beside its products.
+  double tileClocks = 634, blockClocks = 107;
+  /// Of a thread for each element that is stored alone, and arrives so.
+  double storeClocks = 103;
+  /// From the copies of a CTA's only tile to their arrival, beside their bytes.
+  double loadClocks = 700;
+  /// Part of what a CTA takes alone that others of its SM do not hide.
+  double exposedShare = 0.41;
+  /// A tile of so many at least that a CTA takes is loaded and stored while
+  /// nothing else is: fewer tiles than SMs have more of the bandwidth each.
+  double leastWaves = 4;
+  /// Registers of a thread beside those of factors: addresses, sums, operands;
+  /// and as many more for a second tile of fibres.
+  int64_t otherRegisters = 84, fibreRegisters = 36;
+};
+
 /// Tiles of a sparse factor without others, as `kron-fuse` estimates them.
 struct SparseEstimateRates {
   /// Of the matrix instruction's rate, also by warpgroups in f32, whose three
@@ -396,6 +417,7 @@ struct GPURates {
   SimtRates simt;
   DirectRates direct;
   DenseFactorRates denseFactors;
+  MmaTileRates mmaTiles;
   SparseEstimateRates sparseEstimate;
   CublasRates cublas;
   RaggedRates ragged;

@@ -76,10 +76,11 @@ private:
   SmallVector<Value> prepare(const MmaStep &step);
   Value multiply(int64_t dim, Value fragment, ArrayRef<Value> operands);
   void buildBlock(const MmaStep &step, const BlockShape &shape,
-                  ArrayRef<Value> operands, Value source, Value block,
-                  Value tile);
+                  ArrayRef<Value> operands, Value source, Value target,
+                  Value block, Value tile);
+  Value getTarget(const MmaStep &step, Value source, Value slot);
   void buildStep(const MmaStep &step, ArrayRef<Value> operands, Value source,
-                 Value tile);
+                 Value target, Value tile);
   void storeResults(Value results, Value tile);
   void buildSteps(Value slot, Value tile);
   void buildTile(Value tile);
@@ -114,14 +115,10 @@ private:
 
 MmaTiles::MmaTiles(const TileSource &source, const MmaPlan &plan)
     : FusedTiles(source, plan), operands(getFusedOperands(kernel.host, fused)),
-      viewAxes(plan.axes) {
+      viewAxes(plan.getOrderedAxes()) {
   atom = plan.math != MmaMath::F64    ? tile::AtomKind::MmaTF32
          : source.machine.hasWideDMMA ? tile::AtomKind::MmaF64
                                       : tile::AtomKind::MmaF64Small;
-  // Rows of a transposed input are the tile's columns.
-  if (plan.turnsRows)
-    std::rotate(viewAxes.begin() + plan.rowAxis,
-                viewAxes.begin() + plan.rowAxis + 1, viewAxes.end());
   for (const MmaDim &dim : plan.dims) {
     auto *found = llvm::find_if(
         viewAxes, [&](const MmaDim &axis) { return axis.axes == dim.axes; });
@@ -308,7 +305,8 @@ bool MmaTiles::canFold(int64_t size, unsigned rowDim, int64_t rows) const {
 }
 
 /// Joins as many inner dimensions as lie without a gap wherever the step reads
-/// or writes, so that groups of columns fit better.
+/// or writes, so that groups of columns fit better. In shared memory what pads
+/// the innermost one may be columns, too, where no guard looks at sums.
 void MmaTiles::mergeColumns(BlockShape &shape, const MmaStep &step) {
   unsigned last = plan.dims.size() - 1;
   shape.sizes = step.sizes;
@@ -318,13 +316,18 @@ void MmaTiles::mergeColumns(BlockShape &shape, const MmaStep &step) {
       plan.workLayout && !isFirst(step) ? *plan.workLayout : plan.inputLayout;
   const TileLayout &to = plan.workLayout ? *plan.workLayout : plan.inputLayout;
   for (unsigned dim = last - 1; dim > step.dim; --dim) {
+    bool isStored = plan.isStored(step);
     int64_t size = shape.sizes.back();
+    if (!isStored && dim + 1 == last && plan.math == MmaMath::F64)
+      size = from.pitches[last];
     auto fits = [&](const StepArray &array) {
       return !array.base || (getStride(array, plan.dims[last]).is(1) &&
                              getStride(array, plan.dims[dim]).is(size));
     };
-    bool gap = from.strides[dim] != size || mayExceed(dim);
-    if (plan.isStored(step))
+    bool gap = from.strides[dim] != size;
+    if (isStored || plan.math != MmaMath::F64)
+      gap |= mayExceed(dim);
+    if (isStored)
       gap |= !fits(operands.init) || !fits(operands.addend);
     else
       gap |= to.strides[dim] != size;
@@ -342,15 +345,11 @@ BlockShape MmaTiles::getColumns(const MmaStep &step) {
   unsigned last = shape.sizes.size() - 1;
   int64_t pair = getPair(step), size = shape.sizes.back();
   int64_t most = std::max(plan.getMostTiles(step), pair);
-  int64_t tiles = llvm::divideCeil(size, 8);
+  int64_t outside = llvm::product_of(shape.sizes) / size / step.sizes[step.dim];
+  int64_t tiles = plan.getColumnTiles(step, outside, size, pair);
   shape.block.assign(last + 1, 1);
   shape.block[step.dim] = step.sizes[step.dim];
-  shape.block[last] = size;
-  if (tiles > most) {
-    int64_t count = llvm::divideCeil(size, 8 * pair);
-    tiles = pair * getPowerDivisor(count, most / pair);
-    shape.block[last] = 8 * tiles;
-  }
+  shape.block[last] = std::min(size, 8 * tiles);
   int second = last - 1;
   if (second == int(step.dim))
     --second;
@@ -385,10 +384,11 @@ BlockShape MmaTiles::getShape(const MmaStep &step) {
     return shape;
   }
   int64_t fibres = plan.getFibres(step);
-  if (plan.joinsFibres(step)) {
-    shape.sizes = {fibres, step.sizes[last]};
-    shape.block = shape.sizes;
-  }
+  unsigned first = plan.getFirstJoined(step);
+  shape.sizes.resize(first);
+  shape.sizes.append({fibres, step.sizes[last]});
+  shape.block.assign(first + 2, 1);
+  shape.block.back() = step.sizes[last];
   shape.block[shape.block.size() - 2] =
       std::min(16 * plan.getFibreTiles(step, fibres), fibres);
   return shape;
@@ -397,18 +397,20 @@ BlockShape MmaTiles::getShape(const MmaStep &step) {
 /// `buffer` as `step` takes it: fibres of several dimensions may count as those
 /// of one.
 Value MmaTiles::join(const MmaStep &step, Value buffer) {
-  if (!plan.joinsFibres(step))
+  unsigned first = plan.getFirstJoined(step);
+  if (step.kind != MmaStep::Kind::Fibres || first + 2 == plan.dims.size())
     return buffer;
   auto type = cast<tile::BufferType>(buffer.getType());
-  int64_t columns = type.getShape().back();
   TileLayout layout = type.getTileLayout();
+  SmallVector<int64_t> sizes(type.getShape().take_front(first));
+  sizes.append({plan.getFibres(step), type.getShape().back()});
+  SmallVector<int64_t> strides(ArrayRef(layout.strides).take_front(first));
+  llvm::append_range(strides, ArrayRef(layout.strides).take_back(2));
   auto joined = tile::LayoutAttr::get(
-      b.getContext(), ArrayRef(layout.strides).take_back(2),
+      b.getContext(), strides,
       type.getLayout() ? type.getLayout().getSwizzle() : ArrayRef<int64_t>());
   return tile::ResizeOp::create(
-      b, loc,
-      tile::BufferType::get({plan.getFibres(step), columns},
-                            type.getElementType(), joined),
+      b, loc, tile::BufferType::get(sizes, type.getElementType(), joined),
       buffer);
 }
 
@@ -475,10 +477,10 @@ Value MmaTiles::multiply(int64_t dim, Value fragment, ArrayRef<Value> factors) {
   return fragment;
 }
 
-/// Takes `block` through a step.
+/// Takes `block` through a step, from `source` to `target`, or to memory.
 void MmaTiles::buildBlock(const MmaStep &step, const BlockShape &shape,
-                          ArrayRef<Value> factors, Value source, Value block,
-                          Value tile) {
+                          ArrayRef<Value> factors, Value source, Value target,
+                          Value block, Value tile) {
   int64_t dim = step.kind == MmaStep::Kind::Fibres
                     ? int64_t(shape.block.size()) - 1
                     : step.dim;
@@ -497,7 +499,6 @@ void MmaTiles::buildBlock(const MmaStep &step, const BlockShape &shape,
       /*box=*/DenseI64ArrayAttr(), /*halves=*/false, together, shape.fold);
   fragment = multiply(dim, fragment, factors);
   if (!plan.isStored(step)) {
-    Value target = work ? join(step, work) : source;
     if (target == source)
       tile::BarrierOp::create(b, loc, /*groups=*/1, /*numbered=*/false,
                               /*cluster=*/false, /*arrive=*/false,
@@ -513,24 +514,35 @@ void MmaTiles::buildBlock(const MmaStep &step, const BlockShape &shape,
   op.setAxes(axes);
 }
 
+/// Where results of `step`, which reads `source`, go in shared memory.
+Value MmaTiles::getTarget(const MmaStep &step, Value source, Value slot) {
+  if (plan.isStored(step))
+    return Value();
+  if (plan.alternates)
+    return source == slot ? work : slot;
+  return work ? work : source;
+}
+
 void MmaTiles::buildStep(const MmaStep &step, ArrayRef<Value> factors,
-                         Value source, Value tile) {
+                         Value source, Value target, Value tile) {
   BlockShape shape = getShape(step);
   OpBuilder::InsertionGuard guard(b);
   if (plan.stream && isFirst(step)) {
     auto loop = tile::ForPiecesOp::create(
         b, loc, kernel.getArgument(arguments.input), tile, ring, getPieces());
     kernel.beginBody(loop);
-    return buildBlock(step, shape, factors, loop.getSlot(), loop.getBoxes(),
-                      tile);
+    return buildBlock(step, shape, factors, loop.getSlot(), target,
+                      loop.getBoxes(), tile);
   }
+  bool isInPlace = target == source;
   source = join(step, source);
+  target = isInPlace ? source : target ? join(step, target) : target;
   bool isSecond = plan.steps.size() > 1 && &step == &plan.steps[1];
   auto loop =
       tile::ForBlocksOp::create(b, loc, shape.sizes, shape.block, step.warps,
                                 isSecond && isLocal(step), plan.isSplit(step));
   kernel.beginBody(loop);
-  buildBlock(step, shape, factors, source, loop.getBoxes(), tile);
+  buildBlock(step, shape, factors, source, target, loop.getBoxes(), tile);
 }
 
 /// Lets all meet that share a tile.
@@ -558,7 +570,9 @@ void MmaTiles::buildSteps(Value slot, Value tile) {
   SmallVector<Value> factors = load(0);
   Value source = slot;
   for (auto [number, step] : llvm::enumerate(plan.steps)) {
-    buildStep(step, factors, source, tile);
+    Value target = getTarget(step, source, slot);
+    buildStep(step, factors, source, target, tile);
+    source = target;
     if (isLast(step))
       break;
     // Its factors arrive while warps wait for each other.
@@ -571,10 +585,9 @@ void MmaTiles::buildSteps(Value slot, Value tile) {
       meetCluster();
     else
       kernel.barrier();
-    source = work ? work : slot;
   }
   if (plan.sharedStore)
-    storeResults(work ? work : slot, tile);
+    storeResults(source, tile);
 }
 
 /// The ring: slot `s` of turn i is filled again once all warps have left turn

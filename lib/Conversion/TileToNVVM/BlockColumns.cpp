@@ -20,13 +20,14 @@ namespace {
 class ColumnProduct {
 public:
   ColumnProduct(Lowering &lowering, const LoadedBlock &block,
-                MatrixFactor &factor);
+                MatrixFactor &factor, bool isLast);
 
-  BlockProduct multiply(bool isLast);
+  BlockProduct multiply();
 
 private:
   Int foldColumn(Int column);
   Int getGroupOffset(int64_t pair);
+  Int getBoundedOffset(const BlockSums &group, Value inside);
   Value getValid(const BlockSums &group, int64_t width, Int lane);
   void loadGroup(MutableArrayRef<MmaB> tiles, unsigned slot,
                  const SharedTile &part, int64_t index, const BlockSums &group,
@@ -49,23 +50,31 @@ private:
   int64_t columns;
   /// Whether these are split among blocks.
   bool isSplit;
+  /// Whether no further product takes the sums.
+  bool isLast;
   /// The axis of which a block has several positions; -1 if there is none.
   int rowDim = -1;
   SmallVector<ColumnGroup> columnGroups;
   /// Known positions of all tiles.
   SmallVector<BlockSums> groups;
   int64_t tiles = 0;
-  /// Byte offset of the lane's columns by the tiles of a group.
+  /// Whether columns that do not exist must be zero: a guard looks at their
+  /// sums, or a further product takes these.
+  bool needsZeros;
+  /// Byte offset of the lane's columns by the tiles of a group, and of those of
+  /// a group that exist.
   DenseMap<int64_t, Int> offsets;
+  DenseMap<const BlockSums *, Int> boundedOffsets;
 };
 
 } // namespace
 
 ColumnProduct::ColumnProduct(Lowering &lowering, const LoadedBlock &block,
-                             MatrixFactor &factor)
+                             MatrixFactor &factor, bool isLast)
     : k(lowering.k), lanes(lowering.getLanes()), block(block), factor(factor),
       tile(this->block.tile), last(block.block.blocks.sizes.size() - 1),
-      strideK(tile.layout.strides[block.axis]) {
+      strideK(tile.layout.strides[block.axis]), isLast(isLast),
+      needsZeros(!isLast || factor.hasResiduals()) {
   const Blocks &blocks = block.block.blocks;
   isSplit = !blocks.arePieces && blocks.block[last] < blocks.sizes[last];
   columns = isSplit ? blocks.sizes[last] : blocks.block[last];
@@ -105,6 +114,21 @@ Int ColumnProduct::getGroupOffset(int64_t pair) {
   return it->second;
 }
 
+/// The same for `group`, as far as its columns are `inside`: otherwise of the
+/// block's first one. Found once for all positions on K.
+Int ColumnProduct::getBoundedOffset(const BlockSums &group, Value inside) {
+  auto [it, isNew] = boundedOffsets.try_emplace(&group);
+  if (isNew) {
+    Int position = k.mul(lanes.slot, strideK);
+    Int own = tile.getOffset(block.origin, position);
+    Int column = k.add(k.mul(lanes.group, group.pair), group.offset[last]);
+    Int offset = tile.getOffset(block.origin, k.add(position, column));
+    it->second = Int(
+        k.select(inside, k.materialize(offset, 32), k.materialize(own, 32)));
+  }
+  return it->second;
+}
+
 /// Whether column `lane + width` of the group exists; null if that of every
 /// lane does.
 Value ColumnProduct::getValid(const BlockSums &group, int64_t width, Int lane) {
@@ -119,13 +143,22 @@ Value ColumnProduct::getValid(const BlockSums &group, int64_t width, Int lane) {
 }
 
 /// Loads operand B's word `slot` of the tiles of a group, which are side by
-/// side, `index` elements behind the lane's first column. Zero where `exists`,
-/// or that a column does, is false.
+/// side, `index` elements behind the lane's first column. Zero where `exists`
+/// is false or, if that matters, where there is no such column.
 void ColumnProduct::loadGroup(MutableArrayRef<MmaB> tiles, unsigned slot,
                               const SharedTile &part, int64_t index,
                               const BlockSums &group, Value exists) {
   Int lane = k.mul(lanes.group, group.pair);
-  Value inside = k.both(exists, getValid(group, 0, lane));
+  Value inside = getValid(group, 0, lane);
+  if (inside && !needsZeros) {
+    SmallVector<Value> values =
+        part.load(getBoundedOffset(group, inside), index - group.offset[last],
+                  tiles.size(), exists, block.own);
+    for (auto [tile, value] : llvm::zip_equal(tiles, values))
+      tile[slot] = factor.getProducts().getOperand(value, block.isExact);
+    return;
+  }
+  inside = k.both(exists, inside);
   SmallVector<Value> values = part.load(getGroupOffset(group.pair), index,
                                         tiles.size(), inside, block.own);
   for (auto [number, value] : llvm::enumerate(values)) {
@@ -242,7 +275,7 @@ BlockProduct ColumnProduct::collect(ArrayRef<MmaC> sums) {
   return product;
 }
 
-BlockProduct ColumnProduct::multiply(bool isLast) {
+BlockProduct ColumnProduct::multiply() {
   SumParts parts(k, factor, factor.getResultTiles() * tiles);
   for (int64_t kTile = 0; kTile < factor.getTilesK(); ++kTile) {
     multiplyTile(parts.get(), kTile);
@@ -283,7 +316,7 @@ static SmallVector<Value> addRows(KernelBuilder &k, const LaneNumbers &lanes,
 BlockProduct tile::multiplyColumns(Lowering &lowering, const LoadedBlock &block,
                                    MatrixFactor &factor, bool isLast) {
   BlockProduct product =
-      ColumnProduct(lowering, block, factor).multiply(isLast);
+      ColumnProduct(lowering, block, factor, isLast).multiply();
   product.addRows = [block, &factor, &lowering](Int column) {
     return addRows(lowering.k, lowering.getLanes(), block, factor, column);
   };

@@ -11,7 +11,9 @@
 //   rows: k = 8i + t and 8i + t + 4 of the data's columns, `together`
 //     neighbours at once, which are number g of as many tiles of 8 columns.
 //     Then it holds results of twice as many neighbouring columns.
-//   columns: k = 8i + 2t and 8i + 2t + 1 of the data's rows g and g + 8.
+//   columns: k = 8i + 2t and 8i + 2t + 1 of the data's rows g and g + 8. Of f64
+//     k = 8i + t and 8i + t + 4: loads of 8 bytes put each value where the
+//     instruction wants it, and pitches that suit columns suit these, too.
 //   chained: a lane's results of the first product are operand A of the second
 //     as they are: k of the second product is the column that the result stands
 //     for.
@@ -137,8 +139,9 @@ void MatrixFactor::loadColumns(Operands &operands, int64_t firstTile,
       }
   } else {
     for (int64_t kTile = firstTile; kTile < firstTile + count; ++kTile) {
-      LanePosition first{k.mul(lanes.slot, 2), kMmaSizeN * kTile};
-      rows.push_back({first, {first.lane, first.known + 1}});
+      LanePosition first{k.mul(lanes.slot, getNeighboursK()),
+                         kMmaSizeN * kTile};
+      rows.push_back({first, {first.lane, first.known + getDistanceK()}});
       lastRows.push_back(kMmaSizeN * kTile + 7);
     }
   }

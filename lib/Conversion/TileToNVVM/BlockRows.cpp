@@ -45,7 +45,10 @@ public:
   unsigned getDim() const { return dim; }
 
 private:
+  /// The lane's first position on K.
+  Int getPosition() { return k.mul(lanes.slot, factor.getNeighboursK()); }
   Value getExists(int64_t first);
+  Int getOffset(int64_t first, Value exists);
 
   KernelBuilder &k;
   const LaneNumbers &lanes;
@@ -55,6 +58,8 @@ private:
   /// Rows of the tile.
   int64_t rows, stride, tiles;
   Int offset;
+  /// Byte offsets of the lane's rows that exist, behind the block's first ones.
+  DenseMap<int64_t, Int> boundedOffsets;
 };
 
 /// Sums of the product before.
@@ -82,9 +87,8 @@ LoadedRows::LoadedRows(Lowering &lowering, const LoadedBlock &block,
       dim(block.axis - 1), rows(block.block.blocks.sizes[dim]),
       stride(block.tile.layout.strides[dim]),
       tiles(llvm::divideCeil(block.block.blocks.block[dim], kMmaSizeM)),
-      offset(
-          block.tile.getOffset(block.origin, k.add(k.mul(lanes.group, stride),
-                                                   k.mul(lanes.slot, 2)))) {}
+      offset(block.tile.getOffset(
+          block.origin, k.add(k.mul(lanes.group, stride), getPosition()))) {}
 
 /// Whether the lane's row behind the block's `first` ones exists; null if that
 /// of every lane does.
@@ -95,21 +99,51 @@ Value LoadedRows::getExists(int64_t first) {
   return k.less(k.add(position, k.add(lanes.group, first)), rows);
 }
 
+/// Byte offset of the lane's row behind the block's `first` ones where it
+/// `exists`, otherwise of the block's first one. Found once for all positions
+/// on K.
+Int LoadedRows::getOffset(int64_t first, Value exists) {
+  auto [it, isNew] = boundedOffsets.try_emplace(first);
+  if (isNew) {
+    Int position = getPosition();
+    Int row = k.mul(k.add(lanes.group, first), stride);
+    Int own = block.tile.getOffset(block.origin, position);
+    Int rowOffset = block.tile.getOffset(block.origin, k.add(row, position));
+    it->second = Int(
+        k.select(exists, k.materialize(rowOffset, 32), k.materialize(own, 32)));
+  }
+  return it->second;
+}
+
 SmallVector<MmaA> LoadedRows::load(int64_t kTile) {
   SmallVector<MmaA> data(tiles);
-  Int position = k.mul(lanes.slot, 2);
+  Int position = getPosition();
   int64_t sizeK = factor.getSizeK(), first = kMmaSizeN * kTile;
+  int64_t together = factor.getNeighboursK(), apart = factor.getDistanceK();
   bool ends = first + kMmaSizeN > sizeK;
   MmaProducts &products = factor.getProducts();
   for (int64_t tile = 0; tile < tiles; ++tile)
     for (unsigned half : {0, 1}) {
       int64_t row = kMmaSizeM * tile + 8 * half;
       Value exists = getExists(row);
-      if (ends)
-        exists = k.both(exists, k.less(k.add(position, first), sizeK));
-      SmallVector<Value> values =
-          block.tile.load(offset, row * stride + first, 2, exists, block.own);
-      if (ends && sizeK % 2 != 0) {
+      Int from = offset;
+      int64_t index = row * stride + first;
+      // Without a guard nobody looks at sums of rows that do not exist.
+      if (exists && !factor.hasResiduals()) {
+        from = getOffset(row, exists);
+        index = first;
+        exists = nullptr;
+      }
+      SmallVector<Value> values;
+      for (int64_t slot = 0; slot < 2; slot += together) {
+        Value inside;
+        if (ends)
+          inside = k.less(k.add(position, first + apart * slot), sizeK);
+        llvm::append_range(values,
+                           block.tile.load(from, index + apart * slot, together,
+                                           k.both(exists, inside), block.own));
+      }
+      if (together > 1 && ends && sizeK % 2 != 0) {
         Value second = k.less(k.add(position, first + 1), sizeK);
         values[1] = k.select(second, values[1], products.getZero());
       }

@@ -145,6 +145,11 @@ public:
   /// Calls `body` for what this thread has, and `end` behind those that are
   /// written out together, up to `most` or a few in a loop.
   void forEach(int64_t most, Body body, function_ref<void()> end);
+  /// The same along one dimension, whose positions a thread takes at a constant
+  /// distance, if few threads have nothing to do then: addresses are worked out
+  /// once. Whether that is done. What is known of a position and the rest may
+  /// have bits in common.
+  bool walk(int64_t most, Body body, function_ref<void()> end);
 
 private:
   /// `var + add`, with 0 <= var < bound.
@@ -233,6 +238,10 @@ public:
   int64_t getWarpResults() const { return warpResults; }
   int64_t getWarps() const { return warps; }
   int64_t getTogether() const { return together; }
+  /// Neighbours on K that a lane has of a row of data, and how far its two
+  /// positions on K of an instruction are apart.
+  int64_t getNeighboursK() const { return products.isF64() ? 1 : 2; }
+  int64_t getDistanceK() const { return products.isF64() ? 4 : 1; }
   /// This warp's first result.
   Int getFirstResult() const;
   /// Position of the factor's rows from tile `tile` of 8 on: the CTAs of a

@@ -80,7 +80,6 @@ void tile::storeBufferAlong(Lowering &lowering, StoreOp op) {
     order.assign(op.getOrder()->begin(), op.getOrder()->end());
   TileSharing sharing(k, type.getShape(), order, lowering.getGroupThreads(),
                       lowering.getThreadOfGroup());
-  sharing.round();
   struct Element {
     Value sum, exists, target, addend;
   };
@@ -125,6 +124,9 @@ void tile::storeBufferAlong(Lowering &lowering, StoreOp op) {
     elements.clear();
   };
   bool isAlternative(op->getParentOfType<IfAlignedOp>());
-  sharing.forEach(isAlternative ? kCompactStores : kMaxUnrolledStores, load,
-                  store);
+  int64_t most = isAlternative ? kCompactStores : kMaxUnrolledStores;
+  if (source.layout.swizzles.empty() && sharing.walk(most, load, store))
+    return;
+  sharing.round();
+  sharing.forEach(most, load, store);
 }

@@ -165,6 +165,7 @@ private:
   void copyThroughRegisters();
   void copyRows();
   void copyRounded();
+  bool copyAlong();
   void storeLoaded();
 
   KernelBuilder &k;
@@ -343,6 +344,28 @@ void TileFill::copyRounded() {
       [&] { storeLoaded(); });
 }
 
+/// Whether threads walk along a dimension of the tile.
+bool TileFill::copyAlong() {
+  if (!copy.to->layout.swizzles.empty())
+    return false;
+  SmallVector<int64_t> sizes(copy.sizes);
+  sizes.back() /= elements;
+  TileSharing sharing(k, sizes, order, copy.threads, copy.thread);
+  bool isDone = sharing.walk(
+      isAlternative ? kCompactCopies : kMaxUnrolledCopies,
+      [&](ArrayRef<Int> position, ArrayRef<int64_t> offset, Value inTile) {
+        SmallVector<Int> positions(position);
+        SmallVector<int64_t> offsets(offset);
+        positions.back() = k.mul(positions.back(), elements);
+        offsets.back() *= elements;
+        copyVector(positions, offsets, inTile);
+      },
+      [] {});
+  if (isDone)
+    k.syncWarp();
+  return isDone;
+}
+
 void TileFill::emit() {
   if (copy.rounded)
     return copyRounded();
@@ -360,6 +383,8 @@ void TileFill::emit() {
     }
     return;
   }
+  if (copyAlong())
+    return;
   if (!copy.ofGroup)
     return copyRows();
   SmallVector<int64_t> none(rank, 0);

@@ -224,3 +224,90 @@ void TileSharing::forEach(int64_t most, Body body, function_ref<void()> end) {
     return emitTurn(0);
   k.rolledLoop(0, turns, 1, emitTurn);
 }
+
+bool TileSharing::walk(int64_t most, Body body, function_ref<void()> end) {
+  // Threads are side by side along the inner dimensions.
+  int64_t inside = 1;
+  unsigned place = order.size();
+  while (place > 0 && inside * sizes[order[place - 1]] <= threads)
+    inside *= sizes[order[--place]];
+  if (place == 0)
+    return false;
+  unsigned along = order[place - 1];
+  int64_t size = sizes[along], step = threads / inside;
+  int64_t steps = llvm::divideCeil(size, step);
+  auto outside = ArrayRef(order).take_front(place - 1);
+  int64_t turns = 1;
+  for (unsigned dim : outside)
+    turns *= sizes[dim];
+  // Where half of the threads would have nothing to do, arithmetic costs less.
+  if (steps * threads > 2 * size * inside)
+    return false;
+
+  SmallVector<Int> own(sizes.size(), Int(0));
+  Int rest = thread;
+  for (unsigned dim : llvm::reverse(ArrayRef(order).drop_front(place))) {
+    own[dim] = k.rem(rest, sizes[dim]);
+    rest = k.floorDiv(rest, sizes[dim]);
+  }
+  own[along] = rest;
+  Value works = step * inside < threads ? k.less(rest, step) : Value();
+  int64_t pending = 0;
+  auto finish = [&] {
+    if (pending > 0)
+      end();
+    pending = 0;
+  };
+  auto emitStep = [&](ArrayRef<Int> position, SmallVector<int64_t> offset,
+                      int64_t number, bool mayPass) {
+    offset[along] = number * step;
+    Value inTile = works;
+    if (mayPass)
+      inTile =
+          k.both(inTile, k.less(k.add(position[along], offset[along]), size));
+    body(position, offset, inTile);
+    if (++pending == kLoopPositions)
+      finish();
+  };
+  auto emitSteps = [&](ArrayRef<Int> position, ArrayRef<int64_t> offset) {
+    for (int64_t number = 0; number < steps; ++number)
+      emitStep(position, SmallVector<int64_t>(offset), number,
+               (number + 1) * step > size);
+  };
+  SmallVector<int64_t> none(sizes.size(), 0);
+  if (turns * steps <= most) {
+    for (int64_t turn = 0; turn < turns; ++turn) {
+      SmallVector<int64_t> offset(none);
+      int64_t number = turn;
+      for (unsigned dim : llvm::reverse(outside)) {
+        offset[dim] = number % sizes[dim];
+        number /= sizes[dim];
+      }
+      emitSteps(own, offset);
+    }
+  } else if (steps <= most) {
+    k.rolledLoop(0, turns, 1, [&](Int turn) {
+      SmallVector<Int> position(own);
+      for (unsigned dim : llvm::reverse(outside)) {
+        position[dim] = dim == outside.front() ? turn : k.rem(turn, sizes[dim]);
+        turn = k.floorDiv(turn, sizes[dim]);
+      }
+      emitSteps(position, none);
+      finish();
+    });
+  } else if (turns == 1) {
+    int64_t batch = std::min(most, kLoopPositions);
+    k.rolledLoop(0, llvm::divideCeil(steps, batch), 1, [&](Int turn) {
+      SmallVector<Int> position(own);
+      position[along] = k.add(own[along], k.mul(turn, batch * step));
+      for (int64_t number = 0; number < batch; ++number)
+        emitStep(position, none, number,
+                 steps % batch != 0 || size % step != 0);
+      finish();
+    });
+  } else {
+    return false;
+  }
+  finish();
+  return true;
+}

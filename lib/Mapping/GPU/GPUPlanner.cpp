@@ -13,6 +13,7 @@
 #include "kron/Mapping/GPU/GPUPlanner.h"
 #include "QuantizePlanner.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
+#include "kron/Machine/GPURates.h"
 #include "kron/Mapping/GPU/BatchedPlanner.h"
 #include "kron/Mapping/GPU/ChainPlanner.h"
 #include "kron/Mapping/GPU/CostModel.h"
@@ -29,6 +30,7 @@
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/DerivedFields.h"
 #include "mlir/IR/Remarks.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -161,6 +163,38 @@ static bool hasTilesAhead(ArrayRef<Candidate> candidates) {
   });
 }
 
+/// Adds to `time` of the best kernel of mma what its `plan` takes longer; of
+/// f64 it is the plan's alone.
+static void addMmaSeconds(FusedOp fused, GPUPlanAttr plan,
+                          const Problem &problem, const GPUMachine &machine,
+                          KernelTime &time) {
+  double ragged = getRaggedSeconds(problem, machine);
+  time.shared += ragged;
+  time.total += ragged;
+  std::variant<MmaPlan, std::string> read = readMmaPlan(fused, plan);
+  auto *found = std::get_if<MmaPlan>(&read);
+  if (!found || ShapedType::isDynamic(found->numPositions))
+    return;
+  double launch = GPUResources(machine).getLaunchSeconds();
+  double total = launch + getMmaBlockSeconds(*found, machine);
+  if (hasMmaEstimate(*found)) {
+    const GPURates &rates = getGPURates(machine);
+    double tiles = estimateMmaTiles(*found, machine),
+           memory = time.memory / rates.dense.copyShare;
+    // Both hide each other the better the more one of them is the longer one;
+    // one tile's load and store overlap with nothing.
+    total = launch + std::hypot(tiles, memory) +
+            memory / std::max(getMmaWaves(*found, machine),
+                              rates.mmaTiles.leastWaves);
+    time.shared = std::max(tiles - time.arithmetic, 0.0);
+  } else if (total > time.total) {
+    time.shared += total - time.total;
+  } else {
+    return;
+  }
+  time.total = total;
+}
+
 /// What `planner`, in front of which `candidates` were evaluated, says.
 static Candidate evaluate(const Planner &planner, FusedOp fused,
                           const Problem &problem, const GPUMachine &machine,
@@ -201,20 +235,10 @@ static Candidate evaluate(const Planner &planner, FusedOp fused,
   if (planner.family == GPUKernel::Mma)
     if (auto time = estimateSmallGroups(fused, problem, machine))
       candidate.time = *time;
-  if (planner.kernel == GPUKernel::Mma) {
-    double ragged = getRaggedSeconds(problem, machine);
-    candidate.time.shared += ragged;
-    candidate.time.total += ragged;
-    double blocks =
-        GPUResources(machine).getLaunchSeconds() +
-        getMmaBlockSeconds(
-            fused, std::get<SmallVector<GPUPlanAttr>>(candidate.plans).front(),
-            machine);
-    if (blocks > candidate.time.total) {
-      candidate.time.shared += blocks - candidate.time.total;
-      candidate.time.total = blocks;
-    }
-  }
+  if (planner.kernel == GPUKernel::Mma)
+    addMmaSeconds(fused,
+                  std::get<SmallVector<GPUPlanAttr>>(candidate.plans).front(),
+                  problem, machine, candidate.time);
   if (planner.kernel == GPUKernel::Simt) {
     GPUPlanAttr plan =
         std::get<SmallVector<GPUPlanAttr>>(candidate.plans).front();

@@ -413,13 +413,16 @@ std::optional<std::string> MmaPlanner::run(int64_t columns, bool whole,
           stages = getGiven("stages"), cluster = getGiven("cluster");
   choices = MmaChoices();
   choices.wholeCopies = whole;
-  choices.sharedStore = shared;
+  choices.innerRows = choose("inner_rows", false);
+  choices.alternates = choose("alternates", false);
+  choices.sharedStore = choose("shared_store", shared || choices.innerRows);
   chooseTile(columns);
   choices.threads =
       threads ? threads : std::max(choices.threads, 32 * getLeastWarps());
   if (std::optional<std::string> reason = complete())
     return reason;
-  choices.sharedStore = choose("shared_store", shared || storesSingly());
+  choices.sharedStore =
+      choose("shared_store", choices.innerRows || shared || storesSingly());
 
   bool light = isLight();
   int64_t warpsPerSM = light ? 16 : 8;
@@ -523,8 +526,10 @@ kron::planMma(FusedOp fused, const GPUMachine &machine) {
   if (columns == 0 || planner.run(columns))
     if (std::optional<std::string> reason = planner.run(/*columns=*/0))
       return *reason;
+  MmaChoices choices = searchMmaTiles(std::get<MmaRegion>(region),
+                                      planner.choices, given, machine);
   PlanWriter writer(fused.getContext(), GPUKernel::Mma);
-  MmaChoices::visitFields(writer, planner.choices);
+  MmaChoices::visitFields(writer, choices);
   GPUPlanAttr chosen = writer.getPlan();
   if (std::string reason = findContradiction(given, chosen); !reason.empty())
     return reason;

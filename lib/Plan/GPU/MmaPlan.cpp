@@ -12,6 +12,7 @@
 #include "kron/Plan/GPU/Reasons.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -52,6 +53,13 @@ static std::optional<std::string> checkPositions(StringRef name, int64_t value,
   return expects(name + " to be at most " + Twine(size), Twine(value));
 }
 
+bool kron::canHaveInnerRows(const MmaRegion &region) {
+  int64_t contracted = int64_t(region.axes.size()) - 1 - region.rowAxis;
+  return region.rowAxis >= 0 && contracted > 1 && !region.turnsRows &&
+         !region.hasColumns && region.inputType == region.type &&
+         region.outputType == region.type;
+}
+
 /// Why no kernel has `choices`, whatever its steps are; nothing if one may.
 static std::optional<std::string> checkChoices(const MmaRegion &region,
                                                const MmaChoices &choices) {
@@ -71,11 +79,21 @@ static std::optional<std::string> checkChoices(const MmaRegion &region,
   if (choices.cluster < 1 || choices.cluster > 2)
     return expects("cluster to be 1 or 2", Twine(choices.cluster));
   for (int64_t warps : choices.stepWarps)
-    if (warps > choices.threads / 32 || !llvm::isPowerOf2_64(warps))
-      return expects("step_warps to be powers of two up to the " +
+    if (warps > choices.threads / 32)
+      return expects("step_warps to be at most the " +
                          Twine(choices.threads / 32) + " warps of a CTA",
                      print(choices.stepWarps));
   bool isStreamed = !choices.piece.empty();
+  if (choices.innerRows && !canHaveInnerRows(region))
+    return expects("inner_rows to be 0 unless rows of one type are outside of "
+                   "several contracted axes, of which one is the innermost",
+                   1);
+  if (choices.innerRows && !choices.sharedStore)
+    return expects("inner_rows to be 0 unless shared_store is 1", 1);
+  if (choices.alternates && (isStreamed || region.inputType != region.type))
+    return expects("alternates to be 0 unless tiles arrive whole, and of the "
+                   "type that is computed with",
+                   1);
   if (isStreamed && choices.stages != 1)
     return expects("stages to be 1 where there is a piece",
                    Twine(choices.stages));
@@ -101,18 +119,27 @@ static void addGridAxis(MmaPlan &plan, ArrayRef<unsigned> which, int dim,
   plan.grid.push_back(axis);
 }
 
-static void addDims(MmaPlan &plan) {
-  SmallVector<MmaDim> axes = plan.axes;
+SmallVector<MmaDim> MmaPlan::getOrderedAxes() const {
+  SmallVector<MmaDim> ordered = axes;
   // Rows of a transposed input are the tile's columns, and those of the tiles
   // that are worked on at a time lie side by side.
-  if (plan.turnsRows)
-    std::rotate(axes.begin() + plan.rowAxis, axes.begin() + plan.rowAxis + 1,
-                axes.end());
+  if (turnsRows)
+    std::rotate(ordered.begin() + rowAxis, ordered.begin() + rowAxis + 1,
+                ordered.end());
+  else if (innerRows)
+    std::rotate(ordered.begin() + rowAxis, ordered.begin() + rowAxis + 1,
+                ordered.end() - 1);
+  return ordered;
+}
+
+static void addDims(MmaPlan &plan) {
+  SmallVector<MmaDim> axes = plan.getOrderedAxes();
+  int rowIndex = plan.innerRows ? int(axes.size()) - 2 : plan.rowAxis;
   for (unsigned index = 0; index < axes.size(); ++index) {
     MmaDim dim = axes[index];
     bool isColumns =
         (plan.hasColumns || plan.turnsRows) && index + 1 == axes.size();
-    bool isRows = !plan.turnsRows && int(index) == plan.rowAxis;
+    bool isRows = !plan.turnsRows && int(index) == rowIndex;
     if (!dim.product) {
       int64_t step = isRows || plan.turnsRows ? plan.tile : plan.columns;
       bool inTile = isRows || isColumns;
@@ -146,6 +173,8 @@ static void addLayouts(MmaPlan &plan) {
     before.push_back(dim.sizeK);
   if (plan.inputType == plan.type) {
     plan.inputLayout = TileLayout::get(largest, getElementBytes(plan.type));
+    if (plan.alternates)
+      plan.workLayout = plan.inputLayout;
     return;
   }
   plan.inputLayout = TileLayout::get(before, getElementBytes(plan.inputType));
@@ -298,27 +327,50 @@ int64_t kron::getPowerDivisor(int64_t number, int64_t atMost) {
   return divisor;
 }
 
-bool MmaPlan::joinsFibres(const MmaStep &step) const {
+int64_t MmaPlan::getColumnTiles(const MmaStep &step, int64_t outside,
+                                int64_t size, int64_t pair) const {
+  int64_t most = std::max(getMostTiles(step), pair);
+  int64_t tiles = llvm::divideCeil(size, int64_t(8));
+  if (tiles <= most)
+    return tiles;
+  int64_t count = llvm::divideCeil(size, 8 * pair);
+  // Bits of a swizzled index are those of a block's position or of what it is
+  // added to.
+  if (math != MmaMath::F64 || !inputLayout.swizzles.empty())
+    return pair * getPowerDivisor(count, most / pair);
+  // As many as leave the warp group with the most blocks the fewest tiles.
+  int64_t best = 1, fewest = std::numeric_limits<int64_t>::max();
+  for (int64_t together = 1; together <= most / pair; ++together) {
+    int64_t blocks = outside * llvm::divideCeil(count, together);
+    int64_t taken = together * llvm::divideCeil(blocks, getWarpGroups(step));
+    if (taken <= fewest) {
+      fewest = taken;
+      best = together;
+    }
+  }
+  return pair * best;
+}
+
+unsigned MmaPlan::getFirstJoined(const MmaStep &step) const {
+  unsigned first = dims.size() - 2;
   // Of results in memory, rows and columns are told apart.
   if (step.kind != MmaStep::Kind::Fibres || stream || steps.size() == 1)
-    return false;
+    return first;
   // Those of one dimension may fill instructions as they are.
-  int64_t fibres = step.sizes[dims.size() - 2];
-  if (fibres % tile::kMmaSizeM == 0 ||
-      fibres * step.sizes.back() == llvm::product_of(step.sizes))
-    return false;
-  auto isDense = [&](const TileLayout &layout) {
-    for (unsigned dim = 0; dim + 2 < dims.size(); ++dim)
-      if (layout.strides[dim] != layout.strides[dim + 1] * step.sizes[dim + 1])
-        return false;
-    return true;
+  if (step.sizes[first] % tile::kMmaSizeM == 0)
+    return first;
+  auto continues = [&](const TileLayout &layout, unsigned dim) {
+    return layout.strides[dim] == layout.strides[dim + 1] * step.sizes[dim + 1];
   };
-  return isDense(inputLayout) && (!workLayout || isDense(*workLayout));
+  while (first > 0 && continues(inputLayout, first - 1) &&
+         (!workLayout || continues(*workLayout, first - 1)))
+    --first;
+  return first;
 }
 
 int64_t MmaPlan::getFibres(const MmaStep &step) const {
-  return joinsFibres(step) ? llvm::product_of(step.sizes) / step.sizes.back()
-                           : step.sizes[dims.size() - 2];
+  return llvm::product_of(
+      ArrayRef(step.sizes).drop_front(getFirstJoined(step)).drop_back());
 }
 
 int64_t MmaPlan::getFibreTiles(const MmaStep &step, int64_t fibres) const {
@@ -499,6 +551,9 @@ kron::completeMmaPlan(const MmaRegion &region, const MmaChoices &choices) {
   addSteps(plan);
   if (std::optional<std::string> reason = checkStepWarps(plan))
     return *reason;
+  if (plan.alternates && plan.isStored(plan.steps.front()))
+    return expects("alternates to be 0 where no results go to shared memory",
+                   1);
   addLayouts(plan);
   if (std::optional<std::string> reason = addSegments(plan))
     return *reason;

@@ -243,3 +243,36 @@ func.func @few(%x: memref<1000x40xf64>, %f: memref<40x40xf64>, %y: memref<1000x4
     outs(%y : memref<1000x40xf64>) {plan = #kron.gpu_plan<kernel = mma>}
   return
 }
+
+// -----
+
+// Verify that rows right outside of the innermost axis, and what pads that, are columns of the
+// other factor, that fibres of all are counted as one, that two buffers take turns, so that no
+// block waits for its warps, and that three of them share results.
+// SM90-LABEL: gpu.func @inner_rows_0(
+// SM90:         %[[RING:.*]] = tile.alloc : !tile.ring<2 of <45x3x12xf64, #tile.layout<[36, 12, 1]>>>
+// SM90-NEXT:    %[[WORK:.*]] = tile.alloc : !tile.buffer<45x3x12xf64, #tile.layout<[36, 12, 1]>>
+// SM90:         tile.copy %{{.*}} order [1, 0, 2] bytes 8 fill axes [0, 1, 2]
+// SM90:         %[[SLOT:.*]] = tile.wait %[[RING]]
+// SM90:         %[[FROM:.*]] = tile.resize %[[SLOT]] : {{.*}} -> <135x12xf64, #tile.layout<[12, 1]>>
+// SM90-NEXT:    %[[TO:.*]] = tile.resize %[[WORK]] : {{.*}} -> <135x12xf64, #tile.layout<[12, 1]>>
+// SM90-NEXT:    tile.for_blocks %{{.*}} of [135, 11] by [16, 11] {
+// SM90-NEXT:      tile.load %[[FROM]]
+// SM90-NEXT:      tile.contract
+// SM90-NEXT:      tile.exchange %{{.*}} to %[[TO]]
+// SM90:         tile.for_blocks %{{.*}} of [45, 36] by [45, 8] warps 3 {
+// SM90-NEXT:      tile.load %[[WORK]]
+// SM90-NEXT:      tile.contract
+// SM90-NEXT:      tile.exchange %{{.*}} to %[[SLOT]]
+// SM90:         tile.store %{{.*}} order [1, 0, 2] bytes 8 axes [0, 1, 2]
+func.func @inner_rows(%x: memref<100x45x11xf64>, %f: memref<45x45xf64>, %g: memref<11x11xf64>, %y: memref<100x45x11xf64>) {
+  kron.fused ins(%x, %g, %f : memref<100x45x11xf64>, memref<11x11xf64>, memref<45x45xf64>) outs(%y : memref<100x45x11xf64>)
+      attributes {plan = #kron.gpu_plan<kernel = mma, tile = 3, threads = 96, ctas_per_sm = 1, stages = 2, inner_rows = 1, alternates = 1, step_warps = [1, 3], shared_store = 1>} {
+  ^bb0(%a: tensor<100x45x11xf64>, %b: tensor<11x11xf64>, %c: tensor<45x45xf64>, %out: tensor<100x45x11xf64>):
+    %e = tensor.empty() : tensor<100x45x11xf64>
+    %0 = kron.mode_product axis(2) ins(%a : tensor<100x45x11xf64>) factor(%b [q, p] : tensor<11x11xf64>) outs(%e : tensor<100x45x11xf64>) -> tensor<100x45x11xf64>
+    %1 = kron.mode_product axis(1) ins(%0 : tensor<100x45x11xf64>) factor(%c [q, p] : tensor<45x45xf64>) outs(%out : tensor<100x45x11xf64>) -> tensor<100x45x11xf64>
+    kron.yield %1 : tensor<100x45x11xf64>
+  }
+  return
+}

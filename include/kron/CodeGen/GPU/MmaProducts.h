@@ -33,6 +33,8 @@ public:
   MmaProducts(KernelBuilder &kernel, MmaMath math, bool wideF64)
       : kernel(kernel), math(math), wideF64(wideF64) {}
 
+  bool isF64() const { return math == MmaMath::F64; }
+
   /// The operand for `value`, of the type that is computed with. `exact`: it is
   /// known to be a TF32.
   MmaOperand getOperand(Value value, bool exact);

@@ -137,6 +137,13 @@ struct MmaChoices {
   bool keepsFactors = true;
   /// Whether the two innermost factors are one step, a chain.
   bool chainsInner = false;
+  /// Whether the rows of a tile lie right outside of its innermost dimension:
+  /// positions of both are the columns of the other factors.
+  bool innerRows = false;
+  /// Whether a step's results go to another buffer than what it reads: the slot
+  /// of the ring and one more take turns. Else they replace it, for which a
+  /// block is loaded whole before any result is written.
+  bool alternates = false;
   /// Warps that share the results of each step; none: one.
   SmallVector<int64_t> stepWarps;
   /// Whether tiles are copied as segments lie, wherever they start, and whether
@@ -155,6 +162,8 @@ struct MmaChoices {
     visit("piece_slots", choices.pieceSlots);
     visit("keeps_factor", choices.keepsFactors);
     visit("inner_chain", choices.chainsInner);
+    visit("inner_rows", choices.innerRows);
+    visit("alternates", choices.alternates);
     visit("step_warps", choices.stepWarps);
     visit("shared_store", choices.sharedStore);
     visit("whole_copies", choices.wholeCopies);
@@ -171,14 +180,16 @@ struct MmaPlan : MmaRegion, MmaChoices {
   std::optional<MmaStream> stream;
   /// How tiles arrive that are copied as they lie.
   std::optional<BoxSegments> segments;
-  /// Where intermediates are kept, if they have another type than the input or
-  /// that is a stream; otherwise they replace the input.
+  /// Where intermediates are kept, if they have another type than the input,
+  /// that is a stream, or they take turns; otherwise they replace the input.
   std::optional<TileLayout> workLayout;
   /// Whether all factors fit a thread's registers.
   bool mayKeepFactors = true;
   int64_t sharedBytes = 0;
 
   int64_t getSharedBytes() const { return sharedBytes; }
+  /// The axes in the order in which tiles have them as dimensions.
+  SmallVector<MmaDim> getOrderedAxes() const;
   int64_t getWarps() const { return threads / 32; }
   /// Whether a CTA has only some of the positions that `step` contracts.
   bool isSplit(const MmaStep &step) const {
@@ -218,11 +229,16 @@ struct MmaPlan : MmaRegion, MmaChoices {
                step.factorRegisters > 96;
     return few ? 2 : 4;
   }
-  /// Whether all positions outside of the fibres of `step` count as those of
-  /// one dimension: they lie without a gap, before and after it, and those of
-  /// the next dimension alone do not fill instructions.
-  bool joinsFibres(const MmaStep &step) const;
-  /// Those, or the positions of the next dimension.
+  /// Tiles of 8 of `size` columns, of which lanes have neighbours of `pair`,
+  /// that it takes at a time, at each of `outside` positions.
+  int64_t getColumnTiles(const MmaStep &step, int64_t outside, int64_t size,
+                         int64_t pair) const;
+  /// The first dimension whose positions count as those of one dimension with
+  /// all that are between it and the fibres of `step`: they lie without a gap,
+  /// before and after it, and those of the next dimension alone do not fill
+  /// instructions.
+  unsigned getFirstJoined(const MmaStep &step) const;
+  /// Those positions.
   int64_t getFibres(const MmaStep &step) const;
   /// Tiles of 16 of `fibres` that it takes at a time instead.
   int64_t getFibreTiles(const MmaStep &step, int64_t fibres) const;
@@ -242,6 +258,10 @@ std::optional<MmaChainRegisters> getMmaChainRegisters(const MmaPlan &plan);
 /// Whether a thread has so many: the factors of a chain are not loaded again
 /// and again.
 bool canMmaChain(const MmaChainRegisters &registers);
+
+/// Whether tiles of `region` may have rows right outside of their innermost
+/// dimension.
+bool canHaveInnerRows(const MmaRegion &region);
 
 /// What `fused` is to a kernel of mma.sync, or why none takes it.
 std::variant<MmaRegion, std::string> describeMma(FusedOp fused);

@@ -186,6 +186,13 @@ static constexpr PlanField kFields[] = {
     defaulted("inner_chain", 0, 1, 0, kMma,
               "1: the two innermost factors are one step, whose values in "
               "between stay in registers"),
+    defaulted("inner_rows", 0, 1, 0, kMma,
+              "1: the rows of a tile lie right outside of its innermost "
+              "dimension, and positions of both are columns of the other "
+              "factors"),
+    defaulted("alternates", 0, 1, 0, kMma,
+              "1: results of a step go to another buffer than what it reads; "
+              "0: they replace it"),
     list("step_warps", Role::Defaulted, 1, kMma,
          "warps that share the results of each step, in the order of "
          "application; none: 1"),

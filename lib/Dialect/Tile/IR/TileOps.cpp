@@ -173,34 +173,48 @@ static LogicalResult verifySlot(Operation *op, RingType ring, BufferType slot) {
          << ring.getBuffer() << ", but got " << slot;
 }
 
-/// `type` with its `joined` outermost dimensions and the next one counted as
-/// one; nothing where they have a gap.
-static std::optional<TileLayout> joinOuter(BufferType type, size_t joined) {
+/// `type` with its dimensions from `first` on, `joined` of them, and the next
+/// one counted as one; nothing where they have a gap.
+static std::optional<TileLayout> joinAxes(BufferType type, size_t first,
+                                          size_t joined) {
   TileLayout layout = type.getTileLayout();
   for (; joined > 0; --joined) {
-    if (layout.strides[0] != layout.strides[1] * layout.pitches[1])
+    int64_t *strides = &layout.strides[first];
+    int64_t *pitches = &layout.pitches[first];
+    if (strides[0] != strides[1] * pitches[1])
       return std::nullopt;
-    layout.pitches[1] *= layout.pitches[0];
-    layout.pitches.erase(layout.pitches.begin());
-    layout.strides.erase(layout.strides.begin());
+    pitches[1] *= pitches[0];
+    layout.pitches.erase(pitches);
+    layout.strides.erase(strides);
   }
   return layout;
 }
 
+/// `from` with as many dimensions as `to` has, of which one may be several
+/// neighbours, with the strides of `to`; nothing if there is no such layout.
+static std::optional<TileLayout> joinLike(BufferType from, BufferType to) {
+  size_t rank = from.getShape().size(), least = to.getShape().size();
+  if (least > rank)
+    return std::nullopt;
+  SmallVector<int64_t> strides = to.getTileLayout().strides;
+  for (size_t first = 0; first < least; ++first) {
+    std::optional<TileLayout> joined = joinAxes(from, first, rank - least);
+    if (joined && joined->strides == strides)
+      return joined;
+  }
+  return std::nullopt;
+}
+
 LogicalResult ResizeOp::verify() {
   BufferType from = getFrom().getType(), to = getBuffer().getType();
-  size_t rank = from.getShape().size(), least = to.getShape().size();
-  std::optional<TileLayout> before;
-  if (least > 0 && least <= rank)
-    before = joinOuter(from, rank - least);
-  TileLayout after = to.getTileLayout();
+  std::optional<TileLayout> before = joinLike(from, to);
   auto getSwizzle = [](BufferType type) {
     return type.getLayout() ? type.getLayout().getSwizzle()
                             : ArrayRef<int64_t>();
   };
   // resize_c1
   if (from.getElementType() != to.getElementType() || !before ||
-      before->strides != after.strides || getSwizzle(from) != getSwizzle(to))
+      getSwizzle(from) != getSwizzle(to))
     return emitOpError("expects the elements and strides of ")
            << from << ", but got " << to;
   // resize_c2

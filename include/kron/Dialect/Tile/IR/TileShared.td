@@ -47,8 +47,8 @@ def Tile_ResizeOp : Tile_Op<"resize", [Pure], resultNames = ["resized"]> {
   let summary = "takes other positions of a tile where it lies";
   let description = [{
     The same memory with other sizes: a factor that is applied in place leaves N
-    positions of an axis where there were K. Outer axes that lie without a gap
-    may become one, with the innermost one's stride. Becomes no instruction.
+    positions of an axis where there were K. Neighbouring axes that lie without a
+    gap may become one, with the innermost one's stride. Becomes no instruction.
 
     Constraints:
 
