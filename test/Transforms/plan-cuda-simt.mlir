@@ -4,7 +4,7 @@
 
 // Verify that a thread stores neighbouring columns together, where rows start anywhere.
 // CHECK-LABEL: func.func @columns(
-// CHECK:         <kernel = simt, {{.*}} extents = [1, 388, {{[0-9]+}}], fibres = [{{2|4}}], {{.*}} vector_store = 1}]>
+// CHECK:         <kernel = simt, {{.*}} extents = [1, {{[0-9]+, [0-9]+}}], fibres = [{{2|4}}], {{.*}} vector_store = 1}]>
 // REMARK: kernel simt, bound by {{memory|shared memory}}, estimated {{2..}} us, floor 140 us
 func.func @columns(%x: memref<3x8x117135xf32>, %f: memref<388x8xf32>, %y: memref<3x388x117135xf32>) {
   kron.fused ins(%x, %f : memref<3x8x117135xf32>, memref<388x8xf32>) outs(%y : memref<3x388x117135xf32>) {
@@ -17,7 +17,7 @@ func.func @columns(%x: memref<3x8x117135xf32>, %f: memref<388x8xf32>, %y: memref
 
 // Verify that rows of 68 are in a tile as a whole.
 // CHECK-LABEL: func.func @whole(
-// CHECK:         <kernel = simt, {{.*}} extents = [1, {{[0-9]+}}, 5, 68],
+// CHECK:         <kernel = simt, {{.*}} extents = [1, {{[0-9]+, [0-9]+}}, 68],
 func.func @whole(%x: memref<1729x19x5x68xf32>, %f: memref<38x5xf32>, %y: memref<1729x19x38x68xf32>) {
   kron.fused ins(%x, %f : memref<1729x19x5x68xf32>, memref<38x5xf32>) outs(%y : memref<1729x19x38x68xf32>) attributes {plan = #kron.gpu_plan<kernel = simt>} {
   ^bb0(%tx: tensor<1729x19x5x68xf32>, %tf: tensor<38x5xf32>, %ty: tensor<1729x19x38x68xf32>):
@@ -32,7 +32,7 @@ func.func @whole(%x: memref<1729x19x5x68xf32>, %f: memref<38x5xf32>, %y: memref<
 // CHECK-LABEL: func.func @transposed(
 // CHECK:         <kernel = simt, {{.*}} extents = [300, 11, 1],
 func.func @transposed(%x: memref<4096x300x11xf64>, %f: memref<2x300xf64>, %y: memref<2x11x4096xf64>) {
-  kron.fused ins(%x, %f : memref<4096x300x11xf64>, memref<2x300xf64>) outs(%y : memref<2x11x4096xf64>) attributes {input_permutation = array<i64: 1, 2, 0>, plan = #kron.gpu_plan<kernel = simt>} {
+  kron.fused ins(%x, %f : memref<4096x300x11xf64>, memref<2x300xf64>) outs(%y : memref<2x11x4096xf64>) attributes {input_permutation = array<i64: 1, 2, 0>, plan = #kron.gpu_plan<kernel = simt, tile = 11>} {
   ^bb0(%tx: tensor<300x11x4096xf64>, %tf: tensor<2x300xf64>, %ty: tensor<2x11x4096xf64>):
     %0 = kron.mode_product axis(0) ins(%tx : tensor<300x11x4096xf64>) factor(%tf [q, p] : tensor<2x300xf64>) outs(%ty : tensor<2x11x4096xf64>) -> tensor<2x11x4096xf64>
     kron.yield %0 : tensor<2x11x4096xf64>
@@ -56,7 +56,7 @@ func.func @halves(%x: memref<1224x5x1538xf16>, %f: memref<142x5xf16>, %y: memref
 // where there is little to multiply.
 // CHECK-LABEL: func.func @narrow(
 // CHECK:         <kernel = mma,
-// REMARK: kernel mma, {{.*}}simt: {{[45].}} us, bound by shared memory
+// REMARK: kernel mma, {{.*}}simt: {{[345].}} us, bound by shared memory
 func.func @narrow(%x: memref<114x285x7x96xbf16>, %f: memref<7x7xbf16>, %y: memref<114x285x7x96xbf16>) {
   kron.fused ins(%x, %f : memref<114x285x7x96xbf16>, memref<7x7xbf16>) outs(%y : memref<114x285x7x96xbf16>) {
   ^bb0(%tx: tensor<114x285x7x96xbf16>, %tf: tensor<7x7xbf16>, %ty: tensor<114x285x7x96xbf16>):
@@ -75,6 +75,43 @@ func.func @batch_last(%x: memref<17x9x123x343xf32>, %w: memref<17x409x9x123xf32>
   ^bb0(%tx: tensor<17x9x123x343xf32>, %tw: tensor<17x409x9x123xf32>, %ty: tensor<17x409x123x343xf32>):
     %0 = kron.mode_product axis(1) ins(%tx : tensor<17x9x123x343xf32>) factor(%tw [0, q, p, 2] : tensor<17x409x9x123xf32>) outs(%ty : tensor<17x409x123x343xf32>) -> tensor<17x409x123x343xf32>
     kron.yield %0 : tensor<17x409x123x343xf32>
+  }
+  return
+}
+
+// Verify that lanes share out a long K along which the data lie: their loads are
+// neighbours, and go to registers at once.
+// CHECK-LABEL: func.func @shared_k(
+// CHECK:         <kernel = simt, {{.*}} direct_load = 1, k_lanes = {{4|8|16}}}]>
+func.func @shared_k(%x: memref<18764x123x95xbf16>, %f: memref<2x95xbf16>, %y: memref<123x2x18764xbf16>) {
+  kron.fused ins(%x, %f : memref<18764x123x95xbf16>, memref<2x95xbf16>) outs(%y : memref<123x2x18764xbf16>) attributes {input_permutation = array<i64: 1, 2, 0>, plan = #kron.gpu_plan<kernel = simt>} {
+  ^bb0(%tx: tensor<123x95x18764xbf16>, %tf: tensor<2x95xbf16>, %ty: tensor<123x2x18764xbf16>):
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<123x95x18764xbf16>) factor(%tf [q, p] : tensor<2x95xbf16>) outs(%ty : tensor<123x2x18764xbf16>) -> tensor<123x2x18764xbf16>
+    kron.yield %0 : tensor<123x2x18764xbf16>
+  }
+  return
+}
+
+// Verify that fibres of a thread which are no whole sectors apart are known to begin within
+// them: 86 of 512, and not 128.
+// CHECK-LABEL: func.func @within_sectors(
+// REMARK: kernel simt, bound by memory, estimated {{[67]..}} us, floor 286 us
+func.func @within_sectors(%x: memref<512x9x9936xf32>, %f: memref<48x9xf32>, %y: memref<512x48x9936xf32>) {
+  kron.fused ins(%x, %f : memref<512x9x9936xf32>, memref<48x9xf32>) outs(%y : memref<512x48x9936xf32>) attributes {plan = #kron.gpu_plan<kernel = simt, threads = 128, launches = [{factors = 1, extents = [16, 9, 32], fibres = [6], results = [6], ctas_per_sm = 4, direct_store = 1}]>} {
+  ^bb0(%tx: tensor<512x9x9936xf32>, %tf: tensor<48x9xf32>, %ty: tensor<512x48x9936xf32>):
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<512x9x9936xf32>) factor(%tf [q, p] : tensor<48x9xf32>) outs(%ty : tensor<512x48x9936xf32>) -> tensor<512x48x9936xf32>
+    kron.yield %0 : tensor<512x48x9936xf32>
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @from_sectors(
+// REMARK: kernel simt, bound by memory, estimated {{3..}} us, floor 286 us
+func.func @from_sectors(%x: memref<512x9x9936xf32>, %f: memref<48x9xf32>, %y: memref<512x48x9936xf32>) {
+  kron.fused ins(%x, %f : memref<512x9x9936xf32>, memref<48x9xf32>) outs(%y : memref<512x48x9936xf32>) attributes {plan = #kron.gpu_plan<kernel = simt, threads = 128, launches = [{factors = 1, extents = [16, 9, 32], fibres = [4], results = [6], ctas_per_sm = 4, direct_store = 1}]>} {
+  ^bb0(%tx: tensor<512x9x9936xf32>, %tf: tensor<48x9xf32>, %ty: tensor<512x48x9936xf32>):
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<512x9x9936xf32>) factor(%tf [q, p] : tensor<48x9xf32>) outs(%ty : tensor<512x48x9936xf32>) -> tensor<512x48x9936xf32>
+    kron.yield %0 : tensor<512x48x9936xf32>
   }
   return
 }

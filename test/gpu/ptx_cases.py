@@ -207,6 +207,8 @@ FIXED = (
     ("ffma", CHIPS, product("kmm", "f32", [(4, 4)] * 3, 37, op_x="T", **FFMA)),
     ("ffma", CHIPS, product("kmm", "f64", [(5, 7), (3, 3)], 9, op_x="T", **FFMA)),
     ("ffma", CHIPS, product("mkm", "f32", [(16, 16), (15, 12)], 5, ops=["T", "N"], **FFMA)),
+    # Two f64 fibres of a thread, of which the last threads have one.
+    ("ffma", CHIPS, product("kmm", "f64", [(7, 11), (11, 10), (3, 5)], 16, **FFMA)),
     # Several fused regions, whose axes are neighbours or not; others are one axis.
     ("ffma", CHIPS, product("mkm", "f32", RECTANGLES, 6, **regions("ffma", 2, 2))),
     ("ffma", CHIPS, product("kmm", "f64", [(3, 3)] * 5, 11, op_x="T", **regions("ffma", 2, 3))),
@@ -246,6 +248,7 @@ FIXED = (
     ("simt", CHIPS, sparse("c32", (3, 5, 6, 4), 7, op_weights="C", **direct("[4, 3, 3, 2]", 1, 3, 2))),
     ("simt", CHIPS, sparse("i64", (2, 4, 20, 3), 6, **direct("[2, 2, 4, 3]", 2, 4, 32))),
     ("simt", CHIPS, product("mkm", "f32", [(9, 12)], 13, **direct("[4, 7]", 2, 3, 4))),
+    ("simt", CHIPS, product("kmm", "bf16", [(30, 2)], 19, op_x="T", **direct("[2, 6]", 3, 2, 8))),
     ("simt", CHIPS, sparse("f16", (4, 3, 9, 7), 21, "batch_last", **UNREAD, **direct("[2, 2, 7, 8]", 2, 1, 16))),
     ("simt", CHIPS, sparse("f32", (3, 5, 9, 4), 7, of_8_bits=("e5m2", "e4m3"), **EPILOGUE, **direct("[2, 1, 5, 4]", 2, 5, 2))),
     # Results of neighbouring fibres together, of rows that start anywhere: tiles that have all of them, that cut both

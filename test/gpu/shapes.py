@@ -324,7 +324,9 @@ FIXED = (
     *(_fixed_product("mkm", name, sizes, rows) | dict(attributes=[f"plan = #kron.gpu_plan<kernel = ffma, {plan}>"])
       for name, sizes, rows, plan in [("f32", [(8, 8)] * 3, 333, "streamed_results = 0"),
                                       ("f32", [(16, 16)] * 3, 30, "streamed_results = 8, copies = 2"),
-                                      ("f64", [(4, 4)] * 4, 200, "copies = 16")]),
+                                      ("f64", [(4, 4)] * 4, 200, "copies = 16"),
+                                      # Fibres of which the last threads have fewer.
+                                      ("f64", [(3, 5), (11, 10), (7, 11)], 200, "threads = 96")]),
     # Several fibres and parts of results of a thread, that do and do not divide theirs, and stores from registers.
     *(_fixed_product("mkm", name, sizes, rows) | dict(attributes=[
         f"plan = #kron.gpu_plan<kernel = simt, threads = {threads}, launches = [{{{launch}}}]>"])

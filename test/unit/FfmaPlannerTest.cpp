@@ -10,6 +10,7 @@
 #include "kron/Mapping/GPU/DmmaPlanner.h"
 #include "kron/Plan/GPU/DmmaPlan.h"
 #include "kron/Plan/GPU/FfmaPlan.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -118,6 +119,16 @@ TEST_F(GPUPlanners, FfmaRequiresAlignmentWhereVectorsAreCopied) {
   GPUPlanAttr plan = getPlan(planFfma(fused, machine));
   EXPECT_EQ(plan.get("alignment"), 0);
   EXPECT_EQ(std::get<FfmaPlan>(readFfmaPlan(fused, plan)).copyWidth, 1);
+}
+
+TEST_F(GPUPlanners, FfmaLeavesRegistersForFibresOfATurn) {
+  // Two fibres of 11 f64, their results and 24 others; warps are spread over
+  // four schedulers.
+  GPUMachine machine = getMachine("h200");
+  GPUPlanAttr plan = getPlan(
+      planFfma(build({"f64", {1, 6, 11, 9, 216}, {1, 2, 3}, {}}), machine));
+  EXPECT_GE(machine.registersPerSM / llvm::alignTo(plan.getThreads(), 128),
+            2 * 2 * (11 + 11) + 24);
 }
 
 TEST_F(GPUPlanners, FfmaHonoursWhatIsGiven) {

@@ -175,7 +175,7 @@ TEST_F(GPUPlanners, SimtLoadsFactorsThatVaryDirectly) {
   SimtLaunch ofFibres =
       getLaunch({"bf16", {18820, 2, 2, 2}, {2}, {286}, {1, 3}}, "h200");
   EXPECT_TRUE(ofFibres.directLoad);
-  EXPECT_EQ(ofFibres.steps.front().block, 1);
+  EXPECT_LE(ofFibres.steps.front().block, 2);
   EXPECT_GE(ofFibres.steps.front().getParts(), 16);
   // Others go through shared memory: what a launch knows alone is not counted.
   for (const Example &example :

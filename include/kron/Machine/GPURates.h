@@ -71,7 +71,8 @@ struct DenseRates {
 
 /// `simt`, whose plan follows from these: clocks of an SM. They fit 339 runs of
 /// random products on an H200 (docs/notes/0205) to 30 % (root mean square of
-/// the logarithm).
+/// the logarithm); copies, waits and steps lie between these and 81 later
+/// ones (0222).
 struct SimtRates {
   /// Of an instruction's measured rate.
   double issueShare = 0.87;
@@ -83,12 +84,12 @@ struct SimtRates {
   /// Waiting for what some steps of k load, from shared and global memory.
   double sharedWait = 50, globalWait = 450;
   /// An element on its way in or out, and one that is stored from registers.
-  double copyClocks = 0.3, storeClocks = 0.05;
+  double copyClocks = 0.25, storeClocks = 0.05;
   /// From a thread's loads of some elements of a tile until they are in shared
   /// memory.
-  double loadWait = 1500;
+  double loadWait = 1200;
   /// A step's barrier, addresses and first loads.
-  double stepClocks = 1200;
+  double stepClocks = 600;
   /// What memory, or the SMs, do not hide of each other with many CTAs; one CTA
   /// hides nothing.
   double exposed = 0.3;
@@ -99,20 +100,26 @@ struct SimtRates {
   int64_t baseRegisters = 40, fibreRegisters = 4;
 };
 
-/// Launches of `simt` that load data directly: clocks of an SM
-/// (docs/notes/0183).
+/// Launches of `simt` that load data directly: clocks of an SM. They fit 153
+/// runs on an H200, half of them of plans by hand, to 27 % (docs/notes/0222).
 struct DirectRates {
   /// From a thread's loads of some steps of k to their use, with others under
   /// way.
-  double wait = 700;
+  double wait = 450;
   /// Lines of a load beside the first one.
   double lineClocks = 0.25;
   /// A result of each lane of a warp; the start of a tile.
-  double storeClocks = 3, startClocks = 500;
+  double storeClocks = 1, startClocks = 200;
+  /// Of the instructions that schedulers issue, the ones that load, convert and
+  /// multiply: the others work out addresses, and what exists.
+  double issueShare = 0.45;
   /// What loads hide of multiply-adds, or the reverse, with as many warps.
-  double overlap = 0.7, overlapWarps = 16;
+  double overlap = 0.9, overlapWarps = 16;
   /// What memory, or the SMs, do not hide of each other.
-  double exposed = 0.5;
+  double exposed = 0.2;
+  /// Of what parts of sectors take elsewhere, where a thread stores the results
+  /// of a fibre one after the other: these fill the rest of most.
+  double nextPartFactor = 0.5;
 };
 
 /// Parts of an instruction's rate that factors which do not suit a kernel of

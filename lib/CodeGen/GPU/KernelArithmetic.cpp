@@ -85,6 +85,17 @@ SmallVector<Value> KernelBuilder::inlinePTX(TypeRange results, StringRef text,
   return values;
 }
 
+Value KernelBuilder::pin(Value value) {
+  if (!value)
+    return value;
+  Type type = value.getType();
+  if (!type.isF32() && !type.isF64())
+    return value;
+  return inlinePTX(type, "", type.isF64() ? "=d,0" : "=f,0", value,
+                   /*hasSideEffects=*/true)
+      .front();
+}
+
 /// A matrix instruction; `sizes` are the numbers of D, A, B and C registers,
 /// and `kinds` the constraint letters of results, factors and addends.
 static SmallVector<Value> emitMma(KernelBuilder &kernel, StringRef mnemonic,

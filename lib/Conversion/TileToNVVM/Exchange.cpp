@@ -20,7 +20,8 @@ static void exchangeWindow(Lowering &lowering, ExchangeOp op,
   WindowPlaces places(lowering, op.getBuffer());
   LoweredTurn &turn =
       lowering.placeBoxes(op.getBoxes(), buffer.getShape(), op.getAlong());
-  fragment.forParts([&](const Boxes &boxes) {
+  fragment.forParts([&](const Boxes &sums) {
+    Boxes boxes = pinBoxes(k, sums);
     for (unsigned index = 0; index < boxes.size(); ++index)
       k.ifThen(index ? turn.valid[index] : Value(), [&] {
         places.forVectors(
@@ -60,8 +61,8 @@ static void exchangeParts(Lowering &lowering, ExchangeOp op,
   Type storage = getStorageType(buffer.getElementType());
   LoweredTurn &turn =
       lowering.placeBoxes(op.getBoxes(), buffer.getShape(), op.getAlong());
-  fragment.forParts([&](const Boxes &boxes) {
-    for (auto [index, values] : llvm::enumerate(boxes)) {
+  fragment.forParts([&](const Boxes &sums) {
+    for (auto [index, values] : llvm::enumerate(pinBoxes(k, sums))) {
       Positions positions = turn.positions[index].base;
       positions[along] = k.mul(turn.part, part);
       Value first = lowering.getElement(op.getBuffer(), positions);

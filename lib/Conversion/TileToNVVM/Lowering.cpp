@@ -139,6 +139,13 @@ Value Lowering::getPiece(ArrayRef<Value> values, int64_t first, int64_t width) {
   return width == 1 ? piece.front() : k.makeVector(piece);
 }
 
+Boxes tile::pinBoxes(KernelBuilder &k, const Boxes &boxes) {
+  return llvm::map_to_vector(boxes, [&](const SmallVector<Value> &values) {
+    return llvm::map_to_vector(values,
+                               [&](Value value) { return k.pin(value); });
+  });
+}
+
 Boxes Lowering::takeAll(const LoweredFragment &fragment) {
   Boxes all;
   fragment.forParts([&](const Boxes &part) {

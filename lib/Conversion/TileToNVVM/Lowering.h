@@ -121,6 +121,10 @@ struct PowerTable {
 /// not known yet.
 using Boxes = SmallVector<SmallVector<Value>>;
 
+/// `boxes` of a thread that go to memory in several branches: they are worked
+/// out in front of these.
+Boxes pinBoxes(KernelBuilder &k, const Boxes &boxes);
+
 /// Boxes in registers. Those values are made together that are taken together,
 /// so that no more of them are in registers at once.
 struct LoweredFragment {

@@ -378,9 +378,10 @@ void TileStore::storeBoxes(const LoweredFragment &fragment) {
   LoweredTurn &turn =
       lowering.placeBoxes(op.getBoxes(), target.sizes, *op.getAlong());
   auto loop = cast<ForBoxesOp>(op.getBoxes().getParentBlock()->getParentOp());
-  fragment.forParts([&](const Boxes &boxes) {
+  fragment.forParts([&](const Boxes &sums) {
     if (loop.getVectors())
-      return storeVectors(boxes, turn, target, loop);
+      return storeVectors(sums, turn, target, loop);
+    Boxes boxes = pinBoxes(k, sums);
     if (loop.getParts())
       return storeParts(boxes, turn, target, loop);
     for (unsigned index = 0; index < boxes.size(); ++index) {

@@ -262,12 +262,13 @@ static SmallVector<int64_t> getFfmaGroups(const Problem &problem) {
   return groups;
 }
 
-/// Whether two CTAs of an SM have room for tiles of `ffma` with a segment of
-/// the rows of a transposed input each.
+/// Whether two CTAs of an SM have room for two tiles of `ffma` each, with a
+/// segment of the rows of a transposed input.
 static bool holdTurnedRows(GPUKernel kernel, const Problem &problem,
                            const GPUMachine &machine) {
   return kernel == GPUKernel::Ffma && problem.readsTranspose &&
-         problem.getFootprintBytes(kLineBytes / problem.getElementBytes()) <=
+         2 * problem.getFootprintBytes(kLineBytes /
+                                       problem.getElementBytes()) <=
              machine.getSharedBytes(/*ctasPerSM=*/2);
 }
 

@@ -142,16 +142,14 @@ int64_t FfmaPlanner::getNeededRegisters(int64_t values) const {
   return (values + plan.accumulators) * bytes / 4 + kOtherRegisters;
 }
 
-/// The same where each of three fibres or more of `group` is a block of its
-/// own: what it loads of the factor stays for the next one, and results wait
-/// for all.
+/// The same of f64 where fibres of a single axis, at most as many as a thread
+/// may have, and all of their results are there at once.
 int64_t FfmaPlanner::getBlockRegisters(const FfmaGroup &group) const {
-  int64_t batch = plan.getBatch(group, /*threads=*/1);
-  const FfmaAxis &axis = group.axes.back();
-  if (bytes != 8 || group.axes.size() > 1 || batch < 3 ||
-      2 * axis.sizeN <= plan.accumulators)
+  if (bytes != 8 || group.axes.size() > 1)
     return 0;
-  int64_t values = batch * (axis.sizeK + axis.sizeN) + axis.sizeK * axis.sizeN;
+  const FfmaAxis &axis = group.axes.back();
+  int64_t values =
+      plan.getBatch(group, /*threads=*/1) * (axis.sizeK + axis.sizeN);
   return std::min(values * bytes / 4 + kOtherRegisters, kMostRegisters);
 }
 

@@ -36,8 +36,8 @@ double kron::countSegments(SmallVector<AccessSpan> spans, int64_t bytes,
   return segments * ((length - 1) * bytes / unit + 1);
 }
 
-double kron::countParts(SmallVector<AccessSpan> spans,
-                        const AccessArray &array) {
+double kron::countParts(SmallVector<AccessSpan> spans, const AccessArray &array,
+                        bool startsAnywhere) {
   double bytes = double(array.bytes);
   sortByStride(spans);
   double length = 1, segments = 1;
@@ -56,11 +56,19 @@ double kron::countParts(SmallVector<AccessSpan> spans,
   double sectors = (length * bytes - 1) / kSectorBytes + 1;
   if (hasGaps)
     return segments * sectors;
-  bool areWhole = std::fmod(length * bytes, double(kSectorBytes)) == 0;
+  bool areWhole =
+      !startsAnywhere && std::fmod(length * bytes, double(kSectorBytes)) == 0;
   for (int64_t stride : array.strides)
     areWhole &=
         double(stride) < length || stride * array.bytes % kSectorBytes == 0;
   return areWhole ? 0 : segments * std::min(sectors, 2.0);
+}
+
+bool kron::startAnywhere(double groups, int64_t fibres, int64_t parts,
+                         const AccessArray &array) {
+  bool isDivided = fibres > 1 || parts > 1;
+  return isDivided &&
+         std::fmod(groups * double(array.bytes), double(kSectorBytes)) != 0;
 }
 
 double kron::getLoadClocks(const SmallVector<AccessSpan> &spans, int64_t bytes,

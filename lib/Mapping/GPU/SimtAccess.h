@@ -39,8 +39,16 @@ double countSegments(SmallVector<AccessSpan> spans, int64_t bytes,
 
 /// Parts of sectors of `array` that a store at these positions fills: all of
 /// segments with gaps, and the ends of others, unless they and all that lies
-/// outside of them are whole sectors.
-double countParts(SmallVector<AccessSpan> spans, const AccessArray &array);
+/// outside of them are whole sectors; with `startsAnywhere`, those begin within
+/// sectors.
+double countParts(SmallVector<AccessSpan> spans, const AccessArray &array,
+                  bool startsAnywhere = false);
+
+/// Whether lanes, which follow `groups` of fibres of a part and then those of
+/// the next one, begin within sectors of `array` where a tile's rows do not:
+/// `fibres` of a thread are as many groups apart.
+bool startAnywhere(double groups, int64_t fibres, int64_t parts,
+                   const AccessArray &array);
 
 /// Clocks of an SM of a load of a warp at these positions: by its lines, or as
 /// long as its bytes take.

@@ -162,11 +162,14 @@ double SimtCost::workOutPartClocks(const SimtLaunch &launch) const {
   SmallVector<unsigned> order = walk;
   const SimtStep &step = launch.steps.back();
   double lanes = kLanes, together = 1, left;
+  bool startsAnywhere = false;
   if (launch.directStore) {
     // Lanes follow the groups of fibres of a part, then those of the next one.
     llvm::erase(order, step.axis);
     double groups = std::ceil(double(fibres.back()) / double(step.fibres));
     lanes = groups / std::ceil(groups / kLanes);
+    startsAnywhere =
+        startAnywhere(groups, step.fibres, step.getParts(), output);
   }
   SmallVector<AccessSpan> spans =
       getLaneSpans(order, extents, output, lanes, left);
@@ -175,7 +178,8 @@ double SimtCost::workOutPartClocks(const SimtLaunch &launch) const {
                      step.block * output.strides[step.axis]});
   for (const AccessSpan &span : spans)
     together *= span.extent;
-  return kron::getPartClocks(stored / together * countParts(spans, output),
+  return kron::getPartClocks(stored / together *
+                                 countParts(spans, output, startsAnywhere),
                              edgeParts, machine);
 }
 

@@ -11,9 +11,11 @@
 // what it loads of the data. Lanes that share out K make more threads of few
 // results, and longer segments of short axes.
 //
-// Where it does not, and rows of results start within sectors, a thread's
-// fibres are neighbours: their results go to memory together from where a
-// sector begins, so that only the ends of rows are parts of one.
+// Where it does not, lanes read the data side by side all the same, along rows
+// of results or along K, and the factor is in the first-level cache. Where rows
+// of results start within sectors, a thread's fibres may be neighbours: their
+// results go to memory together from where a sector begins, so that only the
+// ends of rows are parts of one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,10 +27,6 @@
 
 using namespace mlir;
 using namespace mlir::kron;
-
-/// What the time of vectors counts as: plans whose estimates are nearer to that
-/// of another one are as often slower.
-static constexpr double kVectorShare = 1.1;
 
 /// `size` in equal parts of up to `most`.
 static int64_t getEqualParts(int64_t size, int64_t most) {
@@ -54,7 +52,6 @@ public:
   void tryVectors(int64_t threads);
 
   std::optional<SimtLaunch> best;
-  /// What counts for it when plans are compared.
   double bestSeconds = std::numeric_limits<double>::infinity();
   int64_t bestThreads = 0;
 
@@ -130,13 +127,12 @@ void DirectSearch::tryResults(SimtLaunch launch, int64_t threads,
 /// Takes `launch` if it is better than all before.
 void DirectSearch::take(const SimtLaunch &launch, int64_t threads,
                         const DirectLoads &loads) {
-  double share = launch.vectorStore ? kVectorShare : 1;
   std::optional<KernelTime> time =
-      cost.getTimeBelow(bestSeconds / share, launch, threads, loads);
-  if (!time || time->total * share >= bestSeconds)
+      cost.getTimeBelow(bestSeconds, launch, threads, loads);
+  if (!time || time->total >= bestSeconds)
     return;
   best = launch;
-  bestSeconds = time->total * share;
+  bestSeconds = time->total;
   bestThreads = threads;
 }
 
@@ -245,15 +241,12 @@ kron::planDirectLaunch(FusedOp fused, const SimtChain &chain, int64_t threads,
   bool isOpen = llvm::is_contained(chain.shapes.back(), ShapedType::kDynamic);
   if (chain.products.size() != 1 || isOpen)
     return std::nullopt;
-  bool varies =
-      describeSimtLaunch(chain, 0, 1, /*factorBytes=*/0).steps.front().varies;
   const SimtTiles &tiles = getGPUTiles(machine).simt;
   DirectSearch search(fused, chain, ctasPerSM, machine);
   for (int64_t tried = tiles.leastThreads; tried <= tiles.mostThreads;
        tried *= 2)
     if (!threads || threads == tried) {
-      if (varies)
-        search.tryThreads(tried);
+      search.tryThreads(tried);
       search.tryVectors(tried);
     }
   if (!search.best)

@@ -15,6 +15,10 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+/// Of what parts of sectors take by way of shared memory, where fibres of a
+/// thread lie along the rows of the results: other warps fill the rest later.
+static constexpr double kRowPartFactor = 1.5;
+
 DirectCost::DirectCost(FusedOp fused, const GPUMachine &machine)
     : machine(machine), resources(machine), rates(getGPURates(machine).simt),
       direct(getGPURates(machine).direct),
@@ -98,7 +102,10 @@ double DirectCost::getStoreSeconds(const SimtLaunch &launch) const {
       countParts(spans, output) / lanes,
       countParts(tile, output) / double(getTileElements(launch.extents.back())),
       machine);
-  return resources.getClockSeconds(results * clocks);
+  bool areNext = !launch.across ||
+                 output.strides[*launch.across] > output.strides[step.axis];
+  return resources.getClockSeconds(
+      (areNext ? direct.nextPartFactor : kRowPartFactor) * results * clocks);
 }
 
 /// Sectors that a tile needs.
@@ -149,7 +156,7 @@ double DirectCost::getTileClocks(const SimtLaunch &launch,
   if (launch.keepsData())
     waiting = rates.sharedWait + direct.wait / product.getAlikeParts();
   return direct.startClocks +
-         step.turns * (waiting + warps * stored +
+         step.turns * (waiting + warps * (stored + step.reduced) +
                        warps * step.count * (more + less * (1 - hidden)));
 }
 
@@ -186,12 +193,16 @@ DirectStep DirectCost::getStep(const SimtLaunch &launch, int64_t threads,
     loadedData /= step.getAlikeParts();
   double loaded = loadedData + double(step.block);
   found.loaded = loadedData * loads.data + double(step.block) * loads.factor;
-  found.issued = (pairs + loaded * (converts ? 2 : 1)) / kIssued;
+  found.issued =
+      (pairs + loaded * (converts ? 2 : 1)) / (kIssued * direct.issueShare);
   found.turns = std::ceil(items / double(threads));
   if (launch.vectorStore)
     found.turns *= step.getAlikeParts();
   found.warps = std::ceil(std::min(items, double(threads)) / kLanes);
   found.count = std::ceil(double(step.sizeK) / lanes);
+  // An SM shuffles a word of each lane of a warp per clock.
+  found.reduced = pairs * std::log2(lanes) *
+                  double(llvm::divideCeil(launch.elementBytes, 4));
   return found;
 }
 

@@ -24,10 +24,10 @@ struct DirectOperand : AccessArray {
   int64_t strideK = 1;
 };
 
-/// Clocks of a step of k of a warp, steps of a turn, turns of a tile, and warps
-/// of a CTA that have work.
+/// Clocks of a step of k of a warp, and of adding up what its lanes have; steps
+/// of a turn, turns of a tile, and warps of a CTA that have work.
 struct DirectStep {
-  double loaded = 0, multiplied = 0, issued = 0;
+  double loaded = 0, multiplied = 0, issued = 0, reduced = 0;
   double count = 0, turns = 0, warps = 0;
 };
 

@@ -241,7 +241,7 @@ func.func @between(%x: memref<64x6x?xf32>, %f: memref<64x64xf32>, %y: memref<64x
 // CHECK: tile.alloc : !tile.ring<2 of <128x64xbf16, [[LAYOUT:#tile.layout<\[64, 1\], swizzle = .*\]>]]>>
 // CHECK: tile.resize {{.*}} -> <1x64xbf16, [[LAYOUT]]>
 func.func @one_row(%x: memref<1x4096xbf16>, %f: memref<128x1xbf16>, %y: memref<128x4096xbf16>) {
-  kron.kmm ins(%x : memref<1x4096xbf16>) factors(%f : memref<128x1xbf16>) outs(%y : memref<128x4096xbf16>)
+  kron.kmm ins(%x : memref<1x4096xbf16>) factors(%f : memref<128x1xbf16>) outs(%y : memref<128x4096xbf16>) {plan = #kron.gpu_plan<kernel = wgmma>}
   return
 }
 

@@ -3,7 +3,7 @@
 // Verify that a ring of 3 slots holds a tile of 2 and one row of the next one: the first
 // slot of a tile is carried from turn to turn, and what a thread has of the second row is
 // copied behind the barrier that follows the loads. Rows behind the view's last one are
-// neither read nor written.
+// neither read nor written. What is stored is known in front of the branches that store it.
 // CHECK-LABEL: llvm.func @ring(
 // CHECK-SAME:    %[[ROWS:.*]]: i64, %{{.*}}: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>, %[[TILES:.*]]: i64)
 // CHECK:         nvvm.cp.async.commit.group
@@ -29,6 +29,8 @@
 // CHECK:               arith.addi %[[NEXT]], %c1_i32 : i32
 // CHECK:               nvvm.cp.async.shared.global
 // CHECK:           nvvm.cp.async.commit.group
+// CHECK-COUNT-8:   llvm.inline_asm has_side_effects asm_dialect = att "", "=f,0" %{{.*}} : (f32) -> f32
+// CHECK-NOT:       "=f,0"
 // CHECK:           scf.if
 // CHECK-COUNT-4:     st.global.cs.f32
 // CHECK:           scf.if

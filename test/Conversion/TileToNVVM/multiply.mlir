@@ -136,26 +136,34 @@ func.func @largest_host(%pf: !llvm.ptr, %n: i64) {
 // itself elsewhere; and that results which lie side by side follow each other.
 // CHECK-LABEL: llvm.func @turns(
 // CHECK:         %[[SUMS:.*]]:4 = scf.for
+// CHECK:         %[[S0:.*]] = llvm.inline_asm has_side_effects asm_dialect = att "", "=f,0" %[[SUMS]]#0
+// CHECK:         %[[S1:.*]] = llvm.inline_asm has_side_effects asm_dialect = att "", "=f,0" %[[SUMS]]#1
+// CHECK:         %[[S2:.*]] = llvm.inline_asm has_side_effects asm_dialect = att "", "=f,0" %[[SUMS]]#2
+// CHECK:         %[[S3:.*]] = llvm.inline_asm has_side_effects asm_dialect = att "", "=f,0" %[[SUMS]]#3
 // CHECK:         scf.if
-// CHECK:           "st.global.cs.f32 {{.*}}, %[[SUMS]]#0 :
-// CHECK:           "st.global.cs.f32 {{.*}}, %[[SUMS]]#2 :
-// CHECK:           "st.global.cs.f32 {{.*}}, %[[SUMS]]#1 :
-// CHECK:           "st.global.cs.f32 {{.*}}, %[[SUMS]]#3 :
+// CHECK:           "st.global.cs.f32 {{.*}}, %[[S0]] :
+// CHECK:           "st.global.cs.f32 {{.*}}, %[[S2]] :
+// CHECK:           "st.global.cs.f32 {{.*}}, %[[S1]] :
+// CHECK:           "st.global.cs.f32 {{.*}}, %[[S3]] :
 // CHECK:         } else {
 // CHECK:           scf.if
-// CHECK:             "st.global.cs.f32 {{.*}}, %[[SUMS]]#0 :
-// CHECK:             "st.global.cs.f32 {{.*}}, %[[SUMS]]#1 :
+// CHECK:             "st.global.cs.f32 {{.*}}, %[[S0]] :
+// CHECK:             "st.global.cs.f32 {{.*}}, %[[S1]] :
 // CHECK:           scf.if
-// CHECK:             "st.global.cs.f32 {{.*}}, %[[SUMS]]#2 :
-// CHECK:             "st.global.cs.f32 {{.*}}, %[[SUMS]]#3 :
+// CHECK:             "st.global.cs.f32 {{.*}}, %[[S2]] :
+// CHECK:             "st.global.cs.f32 {{.*}}, %[[S3]] :
 // CHECK-LABEL: llvm.func @rows(
 // CHECK:         %[[OTHERS:.*]]:4 = scf.for
+// CHECK:         %[[O0:.*]] = llvm.inline_asm has_side_effects asm_dialect = att "", "=f,0" %[[OTHERS]]#0
+// CHECK:         %[[O1:.*]] = llvm.inline_asm has_side_effects asm_dialect = att "", "=f,0" %[[OTHERS]]#1
+// CHECK:         %[[O2:.*]] = llvm.inline_asm has_side_effects asm_dialect = att "", "=f,0" %[[OTHERS]]#2
+// CHECK:         %[[O3:.*]] = llvm.inline_asm has_side_effects asm_dialect = att "", "=f,0" %[[OTHERS]]#3
 // CHECK-NOT:     } else {
 // CHECK:         scf.if
-// CHECK:           "st.global.cs.f32 {{.*}}, %[[OTHERS]]#0 :
-// CHECK:           "st.global.cs.f32 {{.*}}, %[[OTHERS]]#1 :
+// CHECK:           "st.global.cs.f32 {{.*}}, %[[O0]] :
+// CHECK:           "st.global.cs.f32 {{.*}}, %[[O1]] :
 // CHECK:         scf.if
-// CHECK:           "st.global.cs.f32 {{.*}}, %[[OTHERS]]#2 :
+// CHECK:           "st.global.cs.f32 {{.*}}, %[[O2]] :
 gpu.module @kron_gpu {
   llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
   gpu.func @turns(%x: !tile.view<?x8x100xf32, [800, 100, 1]>, %f: !tile.view<8x4xf32, [4, 1]>, %y: !tile.view<?x4x100xf32, [400, 100, 1]>, %n: i64) kernel

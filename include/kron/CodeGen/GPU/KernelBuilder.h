@@ -220,6 +220,10 @@ public:
   SmallVector<Value> inlinePTX(TypeRange results, StringRef text,
                                StringRef constraints, ValueRange operands,
                                bool hasSideEffects = true);
+  /// `value`, which is worked out here: LLVM shall not move what it is made of
+  /// into a branch that uses it. Sums of several fibres, each stored in a
+  /// branch of its own, would keep all that is loaded in registers until then.
+  Value pin(Value value);
 
   /// D = A*B + C of one warp, m16n8k8: 4 i32 of A and 2 of B that hold TF32, 4
   /// f32 of C.
