@@ -35,9 +35,9 @@ FusionPlan planRegions(RewriterBase &rewriter, FusedOp fused,
                        const FusionChain &chain, const GPUMachine &machine,
                        int64_t footprintBudget, bool allowsCublas);
 
-/// Chooses how many of the fused regions of `plan` leave rows innermost, as they
-/// are in the transposed input of `fused`: what shrinks an array first leaves
-/// less to transpose. What plan `fused` has says nothing of that.
+/// Chooses how many of the fused regions of `plan` leave rows innermost, as
+/// they are in the transposed input of `fused`: what shrinks an array first
+/// leaves less to transpose. What plan `fused` has says nothing of that.
 void chooseRowsInside(RewriterBase &rewriter, FusedOp fused, FusionPlan &plan,
                       const GPUMachine &machine, bool allowsCublas);
 
