@@ -26,9 +26,9 @@ func.func @apart(%x: memref<243100x116xbf16>, %w: memref<11x63x260x85xbf16>, %y:
 // CHECK:         %[[COPY:.*]] = linalg.transpose ins(%{{.*}} : tensor<2x157x140x107xf64>) outs(%[[EMPTY]] : {{.*}}) permutation = [0, 3, 1, 2]
 // CHECK:         kron.fused ins(%{{.*}}, %[[COPY]] : {{.*}})
 // CHECK:           factor(%{{.*}} [0, 2, q, p] : tensor<2x107x157x140xf64>)
-func.func @tensors(%x: tensor<29960x66xf64>, %w: tensor<2x157x140x107xf64>, %y: tensor<33598x66xf64>) -> tensor<33598x66xf64> {
-  %z = kron.ksmm ins(%x : tensor<29960x66xf64>) weights(%w : tensor<2x157x140x107xf64>) outs(%y : tensor<33598x66xf64>) {layout = #kron.layout<batch_last>} -> tensor<33598x66xf64>
-  return %z : tensor<33598x66xf64>
+func.func @tensors(%x: tensor<29960x132xf64>, %w: tensor<2x157x140x107xf64>, %y: tensor<33598x132xf64>) -> tensor<33598x132xf64> {
+  %z = kron.ksmm ins(%x : tensor<29960x132xf64>) weights(%w : tensor<2x157x140x107xf64>) outs(%y : tensor<33598x132xf64>) {layout = #kron.layout<batch_last>} -> tensor<33598x132xf64>
+  return %z : tensor<33598x132xf64>
 }
 
 // -----

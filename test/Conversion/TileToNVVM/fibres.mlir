@@ -181,8 +181,9 @@ func.func @ragged_host(%b0: !llvm.ptr, %b1: !llvm.ptr, %n: i64, %m: i32) {
 
 // -----
 
-// Verify that each warp takes rows of its own where there are enough: lanes take every 32nd element, whose places are
-// known on top of the row's, the last of them if there is one; nobody divides by the length of a row.
+// Verify that each warp copies rows of its own where there are enough: lanes take every 32nd element, whose places are
+// known on top of the row's, the last of them if there is one; nobody divides by the length of a row. Of the results a
+// thread stores a column, and divides once.
 // CHECK-LABEL: llvm.func @rows(
 // CHECK:         nvvm.barrier0
 // CHECK:         arith.divui %{{.*}}, %c32
@@ -194,9 +195,9 @@ func.func @ragged_host(%b0: !llvm.ptr, %b1: !llvm.ptr, %n: i64, %m: i32) {
 // CHECK:         arith.cmpi slt, %[[LAST]], %c81
 // CHECK:         llvm.getelementptr %{{.*}}[256] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
 // CHECK:         nvvm.barrier0
-// CHECK:         arith.divui %{{.*}}, %c32
+// CHECK:         arith.remui %{{.*}}, %c81
 // CHECK-NEXT:    arith.constant
-// CHECK-NEXT:    arith.remui %{{.*}}, %c32
+// CHECK-NEXT:    arith.divui %{{.*}}, %c81
 // CHECK-NOT:     {{divui|remui}}
 // CHECK:         st.global.cs.f32
 gpu.module @kron_gpu {
