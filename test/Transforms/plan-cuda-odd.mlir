@@ -114,6 +114,17 @@ func.func @odd_rows(%x: memref<8000x2197xbf16>, %f: memref<13x13xbf16>, %y: memr
 
 // -----
 
+// Verify that of 16 bits the sizes of outer axes are not those of single elements: mma takes this.
+// CHECK-LABEL: func.func @odd_outside(
+// CHECK:         kron.fused {{.*}}<kernel = mma
+func.func @odd_outside(%x: memref<16384x5120xf16>, %f: memref<20x20xf16>, %g: memref<16x16xf16>, %y: memref<16384x5120xf16>) {
+  kron.mkm ins(%x : memref<16384x5120xf16>) factors(%f, %g, %g : memref<20x20xf16>, memref<16x16xf16>, memref<16x16xf16>)
+    outs(%y : memref<16384x5120xf16>)
+  return
+}
+
+// -----
+
 // Verify that a factor of 16 bits with up to 512 rows and columns is multiplied by warpgroups, and that tiles have
 // all of 19 columns where these are no power of two.
 // CHECK-LABEL: func.func @large(

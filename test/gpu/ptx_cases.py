@@ -666,7 +666,8 @@ FIXED = (
     ("chain", CHIPS, chain("bf16", ((16, 16, 16, 1), (4, 16, 16, 4), (1, 16, 16, 16)), 90)),
     # On copies with padded rows, along an axis that a factor contracts or none does, outside of one of a single position,
     # of results that are wider or narrower than X, of a transposed X, of each size of elements.
-    ("mma", CHIPS, product("mkm", "bf16", [(5, 5), (13, 13)], 70, **padded())),
+    ("mma", HOPPER, product("mkm", "bf16", [(5, 5), (13, 13)], 70, **padded())),
+    ("simt", ("sm_80",), product("mkm", "bf16", [(5, 5), (13, 13)], 70, **padded())),
     ("mma", ("sm_80",), product("mkm", "bf16", [(9, 9), (13, 11)], 75, **padded(op_x="T"))),
     ("mma", ("sm_80",), product("mkm", "f16", [(9, 9), (13, 11)], 130, **padded(op_x="T"))),
     ("wgmma", HOPPER, product("mkm", "f16", [(6, 6), (9, 21)], 40, **padded(alpha=SCALED["alpha"]))),
@@ -674,7 +675,7 @@ FIXED = (
     ("mma", ("sm_80",), product("mkm", "f32", [(3, 5), (16, 7), (11, 9)], 90, **padded(op_x="T"))),
     ("simt", ("sm_80",), product("kmm", "f16", [(12, 12), (20, 9)], 35, **padded())),
     ("mma", CHIPS, product("kmm", "bf16", [(7, 7)] * 3, 1, **padded(ops=["T"] * 3))),
-    ("batched", CHIPS, product("mkm", "f64", [(3, 4), (5, 7)], 333, **padded())),
+    ("mma", CHIPS, product("mkm", "f64", [(3, 4), (5, 7)], 333, **padded())),
     ("sparse", CHIPS, sparse("f16", (3, 17, 9, 5), 45, "batch_last", **padded())),
     ("sparse", HOPPER, product("mkm", "f16", [(130, 150), (60, 50)], 3, **padded())),
     # Factors that stream, of two steps and of as many that rows lie where others were; rows that are innermost; and sizes

@@ -191,11 +191,18 @@ static double getScalarShare(GPUKernel kernel, const Problem &problem,
 }
 
 /// Whether `mma` moves single elements, since sizes are no multiples of what
-/// its wide loads take.
+/// its wide loads take: of 16 bits, where rows are contracted, those of their
+/// elements.
 static bool hasRaggedSizes(const Problem &problem) {
   int64_t unit = problem.element.isF64() ? 4 : 8;
+  bool countsAll = !is16BitFloat(problem.element) || problem.inner != 1 ||
+                   problem.readsTranspose;
+  int64_t innermost = 0;
+  for (const ProblemFactor &factor : problem.factors)
+    innermost = std::max<int64_t>(innermost, factor.axis);
   return llvm::any_of(problem.factors, [&](const ProblemFactor &factor) {
-    return factor.sizeK % unit != 0 || factor.sizeN % unit != 0;
+    return (countsAll || factor.axis == innermost) &&
+           (factor.sizeK % unit != 0 || factor.sizeN % unit != 0);
   });
 }
 
