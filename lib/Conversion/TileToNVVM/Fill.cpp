@@ -165,6 +165,8 @@ private:
   void copyThroughRegisters();
   void copyRows();
   void copyRounded();
+  void copyNumbered(ArrayRef<Int> position, ArrayRef<int64_t> offset,
+                    Value inTile);
   bool copyAlong();
   void storeLoaded();
 
@@ -324,6 +326,16 @@ void TileFill::copyThroughRegisters() {
   k.syncWarp();
 }
 
+/// The same, by the number of the vector in its row.
+void TileFill::copyNumbered(ArrayRef<Int> position, ArrayRef<int64_t> offset,
+                            Value inTile) {
+  SmallVector<Int> positions(position);
+  SmallVector<int64_t> offsets(offset);
+  positions.back() = k.mul(positions.back(), elements);
+  offsets.back() *= elements;
+  copyVector(positions, offsets, inTile);
+}
+
 void TileFill::copyRounded() {
   isBatch = true;
   // Of vectors.
@@ -335,11 +347,7 @@ void TileFill::copyRounded() {
   sharing.forEach(
       isAlternative ? kCompactCopies : kMaxUnrolledCopies,
       [&](ArrayRef<Int> position, ArrayRef<int64_t> offset, Value inTile) {
-        SmallVector<Int> positions(position);
-        SmallVector<int64_t> offsets(offset);
-        positions.back() = k.mul(positions.back(), elements);
-        offsets.back() *= elements;
-        copyVector(positions, offsets, inTile);
+        copyNumbered(position, offset, inTile);
       },
       [&] { storeLoaded(); });
 }
@@ -354,11 +362,7 @@ bool TileFill::copyAlong() {
   bool isDone = sharing.walk(
       isAlternative ? kCompactCopies : kMaxUnrolledCopies,
       [&](ArrayRef<Int> position, ArrayRef<int64_t> offset, Value inTile) {
-        SmallVector<Int> positions(position);
-        SmallVector<int64_t> offsets(offset);
-        positions.back() = k.mul(positions.back(), elements);
-        offsets.back() *= elements;
-        copyVector(positions, offsets, inTile);
+        copyNumbered(position, offset, inTile);
       },
       [] {});
   if (isDone)
