@@ -13,12 +13,10 @@
 
 #include "kron/Mapping/GPU/CostModel.h"
 #include "SparseEstimate.h"
-#include "kron/Dialect/Tile/IR/TileLayout.h"
 #include "kron/Machine/GPURates.h"
 #include "kron/Machine/GPUTiles.h"
 #include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/GPU/MmaPlan.h"
-#include "kron/Plan/GPU/SparsePlan.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
 

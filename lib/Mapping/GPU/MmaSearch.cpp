@@ -17,7 +17,6 @@
 #include "kron/Machine/GPUTiles.h"
 #include "kron/Mapping/GPU/MmaPlanner.h"
 #include "kron/Plan/GPU/MmaPlan.h"
-#include "llvm/ADT/SmallSet.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
