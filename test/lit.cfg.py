@@ -40,6 +40,9 @@ if not config.kron_sanitize:
 config.substitutions.append(
     ("%mlir_lib_dir", os.path.join(config.llvm_tools_dir, "..", "lib"))
 )
+config.substitutions.append(
+    ("%mlir_include_dir", os.path.join(config.llvm_tools_dir, "..", "include"))
+)
 
 if shutil.which("ptxas") or os.access("/usr/local/cuda/bin/ptxas", os.X_OK):
     config.available_features.add("ptxas")

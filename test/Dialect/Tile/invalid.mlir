@@ -1660,3 +1660,36 @@ gpu.module @kron_gpu {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @pieces_of_nothing(%r: !tile.ring<2 of <32x32xf16>>, %x: !tile.view<?x32xf16>, %t: index) kernel {
+    // expected-error @+1 {{'tile.copy_pieces' op failed to verify that operandSegmentSizes is 1 at position 0, for the view}}
+    "tile.copy_pieces"(%r, %x, %r) <{operandSegmentSizes = array<i32: 0, 1, 1, 1>, pieces = #tile.pieces<sizes = [32, 32], block = [32, 32], axes = [0, 1], warps = 1, bytes = 16>}>
+      : (!tile.ring<2 of <32x32xf16>>, !tile.view<?x32xf16>, !tile.ring<2 of <32x32xf16>>) -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @step_of_nothing(%r: !tile.ring<2 of <32x32xf16>>) kernel {
+    // expected-error @+1 {{'tile.copy_step' op failed to verify that operandSegmentSizes is 1 at position 0, for the view}}
+    "tile.copy_step"(%r, %r) <{operandSegmentSizes = array<i32: 0, 0, 1, 0, 1>, ahead = 0 : i64}>
+      : (!tile.ring<2 of <32x32xf16>>, !tile.ring<2 of <32x32xf16>>) -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @rows_of_nothing(%t: index, %a: f32, %x: !tile.view<?x32xf16>) kernel {
+    // expected-error @+1 {{'tile.leave_rows' op failed to verify that operandSegmentSizes is 1 at position 0, for the source}}
+    "tile.leave_rows"(%t, %a, %a, %x) <{operandSegmentSizes = array<i32: 0, 0, 0, 1, 1, 1, 1, 0, 0>}>
+      : (index, f32, f32, !tile.view<?x32xf16>) -> ()
+    gpu.return
+  }
+}

@@ -14,6 +14,8 @@ include "mlir/IR/OpBase.td"
 /// assembly see to that by themselves, the generic form does not.
 class Kron_SingleOperand<int group, string name>
     : PredOpTrait<"operandSegmentSizes is 1 at position " # group # ", for " # name,
-                  CPred<"getODSOperands(" # group # ").size() == 1">>;
+                  CPred<"getODSOperands(" # group # ").size() == 1">> {
+  int position = group;
+}
 
 #endif // KRON_DIALECT_KRON_IR_SINGLEOPERAND_TD

@@ -52,7 +52,9 @@ def Tile_ForBlocksOp
   }];
 }
 
-def Tile_CopyPiecesOp : Tile_Op<"copy_pieces", [AttrSizedOperandSegments]> {
+def Tile_CopyPiecesOp
+    : Tile_Op<"copy_pieces", [AttrSizedOperandSegments, Kron_SingleOperand<0, "the view">,
+                              Kron_SingleOperand<1, "the ring">]> {
   let summary = "starts to copy the first pieces of a tile";
   let description = [{
     Each group of warps fills all slots of its ring with the first of its pieces of this
@@ -118,7 +120,11 @@ def Tile_ForPiecesOp
 }
 
 def Tile_ContractPiecesOp
-    : Tile_Op<"contract_pieces", [AttrSizedOperandSegments], resultNames = ["sums"]> {
+    : Tile_Op<"contract_pieces",
+              [AttrSizedOperandSegments, Kron_SingleOperand<0, "the view">,
+               Kron_SingleOperand<1, "the tile">, Kron_SingleOperand<2, "the operand">,
+               Kron_SingleOperand<3, "the ring">],
+              resultNames = ["sums"]> {
   let summary = "multiplies a tile by a factor, piece by piece as it arrives";
   let description = [{
     A warpgroup takes a tile of up to 64 fibres, which is cut into pieces along the

@@ -47,7 +47,9 @@ def Tile_ForStepOp
   }];
 }
 
-def Tile_CopyStepOp : Tile_Op<"copy_step", [AttrSizedOperandSegments]> {
+def Tile_CopyStepOp
+    : Tile_Op<"copy_step", [AttrSizedOperandSegments, Kron_SingleOperand<0, "the view">,
+                            Kron_SingleOperand<2, "the ring">]> {
   let summary = "starts to copy the first pieces of a chain step";
   let description = [{
     Fills the slots of as many pieces as go ahead, from the first part on: of the tile's
@@ -168,7 +170,11 @@ def Tile_ContractStepOp : Tile_Op<"contract_step", resultNames = ["sums"]> {
   }];
 }
 
-def Tile_LeaveRowsOp : Tile_Op<"leave_rows", [AttrSizedOperandSegments]> {
+def Tile_LeaveRowsOp
+    : Tile_Op<"leave_rows",
+              [AttrSizedOperandSegments, Kron_SingleOperand<0, "the source">,
+               Kron_SingleOperand<1, "the part">, Kron_SingleOperand<2, "the buffer">,
+               Kron_SingleOperand<3, "the tile">]> {
   let summary = "leaves the results of a chain in rows of a buffer";
   let description = [{
     What a `tile.store` of these sums would write to an array goes to rows of the features in
