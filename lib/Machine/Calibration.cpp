@@ -108,6 +108,8 @@ CalibrationKey mlir::kron::getCalibrationKey(const GPUProperties &properties) {
 CalibrationKey mlir::kron::getCalibrationKey(const Processor &processor) {
   CalibrationKey key;
   key.machine = processor.cpu;
+  if (processor.isLimited)
+    key.machine += ("-" + getISA(processor)).str();
   key.numUnits = 1;
   return key;
 }

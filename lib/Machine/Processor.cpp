@@ -78,6 +78,14 @@ static constexpr KnownProcessor kTable[] = {
 };
 // clang-format on
 
+StringRef mlir::kron::getISA(const Processor &processor) {
+  if (processor.hasMatrixTiles)
+    return "x86-64-v4-amx";
+  if (processor.vectorBits >= 512)
+    return "x86-64-v4";
+  return processor.vectorBits >= 256 ? "x86-64-v3" : "x86-64-v2";
+}
+
 /// The row for a name that is not in the table.
 static StringRef getSimilar(llvm::function_ref<bool(StringRef)> hasFeature) {
   if (hasFeature("avx512fp16"))

@@ -136,12 +136,19 @@ Processor kron::getHostProcessor() {
   // The name alone can be wrong (virtual machines hide models); features are
   // not.
   llvm::SubtargetFeatures features;
-  // The system may keep matrix tiles from this process, and so may KRON_ISA.
-  bool hasTiles = kronGetIsa() >= KRON_ISA_X86_64_V4_AMX;
-  for (const auto &feature : llvm::sys::getHostCPUFeatures()) {
-    bool isOfTiles = feature.first().starts_with("amx-");
-    features.AddFeature(feature.first(),
-                        feature.second && (hasTiles || !isOfTiles));
+  llvm::StringMap<bool> found = llvm::sys::getHostCPUFeatures();
+  for (const auto &feature : found)
+    features.AddFeature(feature.first(), feature.second);
+  // The system may keep matrix tiles from this process, and KRON_ISA any of
+  // these. What is based on a feature goes with it.
+  KronIsa isa = kronGetIsa();
+  for (auto [least, feature] : {std::pair(KRON_ISA_X86_64_V3, "avx"),
+                                {KRON_ISA_X86_64_V4, "avx512f"},
+                                {KRON_ISA_X86_64_V4_AMX, "amx-tile"}}) {
+    if (isa == KRON_ISA_HOST || isa >= least || !found.lookup(feature))
+      continue;
+    features.AddFeature(feature, false);
+    processor.isLimited |= least < KRON_ISA_X86_64_V4_AMX;
   }
   processor.features = features.getString();
   processor.vectorBits = 128;

@@ -88,6 +88,10 @@ TEST(Calibration, ProcessorsTakeWhatWasMeasured) {
   EXPECT_EQ(processor.rates.l2BytesPerCycle, 50);
   EXPECT_EQ(processor.rates.vectorFmas, 4);
   EXPECT_EQ(processor.rates.wideFmas, 1);
+  // Wider vectors than kernels may use were not measured for these.
+  processor.isLimited = true;
+  EXPECT_EQ(getCalibrationKey(processor).getFileName(),
+            "cpu-znver5-x86-64-v3-1.json");
 }
 
 TEST(Calibration, KeysTellMachinesApart) {

@@ -21,7 +21,9 @@ from bench_cases import CODES, STORAGE, random_array
 from bench_quiet import Quiet
 from kronlib import Call
 
-FEATURES = ("avx2", "fma", "f16c", "avx512f", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_tile")
+#: Of the processor, each with the least value of KronIsa whose kernels may use it.
+FEATURES = {"avx2": 2, "fma": 2, "f16c": 2, "avx512f": 3, "avx512_vnni": 3, "avx512_bf16": 3,
+            "avx512_fp16": 3, "amx_tile": 4}
 WARM_SECONDS, SAMPLE_SECONDS = 0.05, 0.002
 LINE_BYTES = 64
 LIMIT_ROUNDS = 3  # in which the machine's rates are measured; the best counts
@@ -46,7 +48,9 @@ class Cpu:
         flags = set(fields.get("flags", "").split())
         return {"processor": fields.get("model name", "unknown"),
                 "family": fields.get("cpu family"), "model": fields.get("model"),
-                "features": [f for f in FEATURES if f in flags], "threads": self.threads,
+                "features": [feature for feature, least in FEATURES.items()
+                             if feature in flags and least <= self.kron.runtime.kronGetIsa()],
+                "threads": self.threads,
                 "numpy": np.__version__, "l2": self._l2()}
 
     @staticmethod

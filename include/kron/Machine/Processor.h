@@ -77,7 +77,14 @@ struct Processor {
   /// What it runs, as LLVM writes it ("aarch64-unknown-linux-gnu"); empty: the
   /// same as this machine.
   std::string triple = {};
+  /// Whether KRON_ISA keeps kernels from some of this machine's vectors, so
+  /// that rates of arithmetic that were measured without it are not its own.
+  bool isLimited = false;
 };
+
+/// The instruction set that kernels for `processor` are of, as the runtime
+/// names those of x86 ("x86-64-v3").
+llvm::StringRef getISA(const Processor &processor);
 
 /// Sets what the table has for `processor.cpu`. A name that is not in the table
 /// gets what the known processor with the most of its features has:

@@ -265,7 +265,8 @@ KRON_EXPORT KronStatus kronReleaseMemory(void);
 /** Best instruction set of this processor, lowered to what the environment
     variable KRON_ISA (`x86-64-v2`, `x86-64-v3`, `x86-64-v4` or
     `x86-64-v4-amx`) allowed when it was first needed. Asks the system for AMX
-    on behalf of the process, unless KRON_ISA says less. With anything else in
+    on behalf of the process, unless KRON_ISA says less. What is compiled for
+    this processor ("native") is lowered as well. With anything else in
     KRON_ISA, launches fail. KRON_ISA_HOST on a processor that has none of
     these. */
 KRON_EXPORT KronIsa kronGetIsa(void);

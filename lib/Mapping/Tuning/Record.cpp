@@ -157,15 +157,6 @@ llvm::Expected<RecordTarget> mlir::kron::parseRecordTarget(StringRef text) {
                            text + "'");
 }
 
-/// What the runtime chooses versions of kernels by, of those of x86.
-static StringRef getISA(const Processor &processor) {
-  if (processor.hasMatrixTiles)
-    return "x86-64-v4-amx";
-  if (processor.vectorBits >= 512)
-    return "x86-64-v4";
-  return processor.vectorBits >= 256 ? "x86-64-v3" : "x86-64-v2";
-}
-
 RecordTarget mlir::kron::getRecordTarget(const Processor &processor,
                                          int64_t threads) {
   RecordTarget target;
