@@ -6,7 +6,8 @@
 # All of them by default, one after another, in about ten minutes; results go to
 # docs/benchmarks/results or to OUT. Nothing else may run meanwhile; RESUME=1 keeps the cases
 # that a result file has. BUILD names the build folder or an unpacked bundle, PYTHON an
-# interpreter with NumPy, and with PyTorch and pyfastkron if they are to be measured. The
+# interpreter with NumPy, and with PyTorch and pyfastkron if they are to be measured. KRON_ISA
+# limits kron to an instruction set, and with x86-64-v3 (AVX2) all others but FastKron. The
 # process gets real-time priority where that is allowed.
 set -eu
 export FASTKRON_TUNE=1  # as its authors measure; takes most of the time of `fastkron`
@@ -42,6 +43,6 @@ for name; do
   esac
   # shellcheck disable=SC2086
   $first "$python" "$root/tools/kron-bench/kron-bench" --root "$build" --threads "$threads" \
-    --samples 9 $with --command "docs/benchmarks/cpu.sh $name" --out "${OUT:-$here/results}" \
+    --samples 9 $with --command "${KRON_ISA:+KRON_ISA=$KRON_ISA }docs/benchmarks/cpu.sh $name" --out "${OUT:-$here/results}" \
     ${RESUME:+--resume} "$here/cases/cpu_$name.json"
 done

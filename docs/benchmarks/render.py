@@ -33,7 +33,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PAGES = HERE / "pages"
 #: Each of these gets a page from pages/performance/cpu.md.in, docs/performance/cpu-NAME.md.
-CPUS = {"xeon": ("Xeon", "docs/benchmarks/results"), "zen5": ("Zen 5", "docs/benchmarks/results/zen5")}
+CPUS = {"xeon": ("Xeon", "docs/benchmarks/results"),
+        "zen5": ("Zen 5", "docs/benchmarks/results/zen5"),
+        "zen4": ("Zen 4", "docs/benchmarks/results/zen4"),
+        "zen4-avx2": ("Zen 4, AVX2", "docs/benchmarks/results/zen4_avx2")}
 # In the order of the tables.
 GPU = ("gpu_f32", "gpu_f64", "gpu_odd", "gpu_flags", "gpu_half", "gpu_precision", "gpu_rotations",
        "gpu_batched", "gpu_ksmm", "gpu_patterns", "gpu_quantized", "gpu_chains",
@@ -58,7 +61,8 @@ def results(path, names):
 
 def cpus():
     """{machine: {name: result}}"""
-    return {title: results(ROOT / folder, (*CPU, CPU_THREADS)) for title, folder in CPUS.values()}
+    return {title: results(ROOT / folder, (*CPU, CPU_THREADS)) for title, folder in CPUS.values()
+            if (ROOT / folder).is_dir()}
 
 
 def programs(path):

@@ -1,5 +1,7 @@
 """The tables of docs/Performance.md for render.py: a line for many cases each."""
 
+import re
+
 import cpu_tables
 import gpu_tables
 import host_tables
@@ -31,8 +33,9 @@ def sources(results):
     for (place, commit), found in groups.items():
         commands = {}
         for result in found:
-            words = result["command"].split()
-            commands.setdefault(words[0], {})[" ".join(words[1:])] = None
+            # Variables of the environment come before the program's name.
+            words = re.match(r"((?:\w+=\S+ )*\S+)\s*(.*)", result["command"])
+            commands.setdefault(words[1], {})[words[2]] = None
         text = "; ".join(f"`{name} {'|'.join(filter(None, rest))}`".replace(" `", "`")
                          for name, rest in commands.items())
         first, last = (form(r["date"] for r in found) for form in (min, max))
