@@ -178,7 +178,9 @@ def pages():
         target = ROOT / "docs" / source.relative_to(PAGES).with_suffix("")
         if source.name == "cpu.md.in":
             for name, (title, folder) in CPUS.items():
-                found[target.with_stem(f"cpu-{name}")] = page(source, title=title, results=folder)
+                if (ROOT / folder).is_dir():
+                    found[target.with_stem(f"cpu-{name}")] = page(source, title=title,
+                                                                   results=folder)
         else:
             found[target] = page(source)
     return found

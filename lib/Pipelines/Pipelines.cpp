@@ -61,20 +61,45 @@ static void populateInterface(OpPassManager &pm, const Options &options) {
   pm.addPass(createKronLowerInterface());
 }
 
+/// Options of a pass that say what is known of the processor.
+template <typename PassOptions>
+static PassOptions getCPUOptions(const CPUPipelineOptions &options) {
+  PassOptions cpu;
+  cpu.vectorBits = options.vectorBits;
+  cpu.wholeBits = options.wholeBits;
+  cpu.cacheBytes = options.l1Bytes;
+  cpu.l2Bytes = options.l2Bytes;
+  cpu.streamBytes = options.streamBytes;
+  cpu.streamColumnsBytes = options.streamColumnsBytes;
+  cpu.columnBytes = options.columnBytes;
+  cpu.rowTileBytes = options.rowTileBytes;
+  cpu.matrixTiles = options.matrixTiles;
+  cpu.pairProducts = options.pairProducts;
+  cpu.slowPairProducts = options.slowPairProducts;
+  cpu.fastShuffles = options.fastShuffles;
+  cpu.gigahertz = options.gigahertz;
+  cpu.wideFmas = options.wideFmas;
+  cpu.wideLoads = options.wideLoads;
+  cpu.vectorFmas = options.vectorFmas;
+  cpu.vectorLoads = options.vectorLoads;
+  cpu.copyGigabytes = options.copyGigabytes;
+  cpu.l2BytesPerCycle = options.l2BytesPerCycle;
+  cpu.calibratedRates = options.calibratedRates;
+  return cpu;
+}
+
 // In: kron (named operations, mode products), linalg, tensor, memref, ...
 // Out: kron.fused and linalg on tensors and memrefs
 static void populateFusion(OpPassManager &pm, const KronFuseOptions &fuse,
-                           bool bf16Products = false) {
+                           KronDecomposeOptions decompose = {}) {
   // 4. What the code generator does not take goes the reference way.
   ConvertKronToLinalgOptions fallback;
   fallback.fallbackOnly = true;
   fallback.target = fuse.target;
   pm.addPass(createConvertKronToLinalg(fallback));
   // 5. Views and mode products, in the cheapest order of factors.
-  KronDecomposeOptions decompose;
   decompose.target = fuse.target;
   decompose.chip = fuse.chip;
-  decompose.bf16Products = bf16Products;
   decompose.cublas = fuse.cublas;
   pm.addPass(createKronDecompose(decompose));
   // 6. One kron.fused per chain of mode products, or per fused region on a GPU.
@@ -139,39 +164,13 @@ static KronExpandMathOptions getCPUMath(const CPUPipelineOptions &options) {
   return math;
 }
 
-/// What --kron-plan is told of the processor.
-static KronPlanOptions getCPUPlanOptions(const CPUPipelineOptions &options) {
-  KronPlanOptions plan;
-  plan.vectorBits = options.vectorBits;
-  plan.wholeBits = options.wholeBits;
-  plan.cacheBytes = options.l1Bytes;
-  plan.l2Bytes = options.l2Bytes;
-  plan.streamBytes = options.streamBytes;
-  plan.streamColumnsBytes = options.streamColumnsBytes;
-  plan.columnBytes = options.columnBytes;
-  plan.rowTileBytes = options.rowTileBytes;
-  plan.matrixTiles = options.matrixTiles;
-  plan.pairProducts = options.pairProducts;
-  plan.slowPairProducts = options.slowPairProducts;
-  plan.fastShuffles = options.fastShuffles;
-  plan.gigahertz = options.gigahertz;
-  plan.wideFmas = options.wideFmas;
-  plan.wideLoads = options.wideLoads;
-  plan.vectorFmas = options.vectorFmas;
-  plan.vectorLoads = options.vectorLoads;
-  plan.copyGigabytes = options.copyGigabytes;
-  plan.l2BytesPerCycle = options.l2BytesPerCycle;
-  plan.calibratedRates = options.calibratedRates;
-  return plan;
-}
-
 // In: kron.fused, kron.pairwise, linalg on memrefs, ...
 // Out: the same, and scf, arith, 1-D vector, llvm instead of kron.pairwise
 static void populatePairs(OpPassManager &pm,
                           const CPUPipelineOptions &options) {
   //    Functions of pairs may hold any function of math: they become vectors
   //    in front of the passes that lower these.
-  KronPlanOptions plan = getCPUPlanOptions(options);
+  auto plan = getCPUOptions<KronPlanOptions>(options);
   plan.pairwiseOnly = true;
   pm.addPass(createKronPlan(plan));
   pm.addPass(createConvertPairwiseToVector());
@@ -183,7 +182,7 @@ static void populateVectorization(OpPassManager &pm,
                                   const CPUPipelineOptions &options) {
   // 11. The plan is an attribute of its own pass, so that it can be
   //     printed, tested and overridden.
-  pm.addPass(createKronPlan(getCPUPlanOptions(options)));
+  pm.addPass(createKronPlan(getCPUOptions<KronPlanOptions>(options)));
   // 12. Loops over register tiles. Late, because unrolled tiles are thousands
   //     of operations that every pass before would walk for nothing.
   pm.addPass(createConvertKronToVector());
@@ -219,14 +218,14 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
     fuse.l2Bytes = options.l2Bytes;
     fuse.matrixTiles = options.matrixTiles;
     fuse.vectorBits = options.vectorBits;
-    populateFusion(pm, fuse, options.matrixTiles || options.pairProducts);
+    populateFusion(pm, fuse, getCPUOptions<KronDecomposeOptions>(options));
     populateBufferization(pm);
     //    Intermediates of one fused region serve the next but one.
     pm.addPass(createKronReleaseEarly());
     //    What no kron.fused has taken runs on all threads, too.
     pm.addPass(createKronMapToThreads());
     if (options.planOnly) {
-      pm.addPass(createKronPlan(getCPUPlanOptions(options)));
+      pm.addPass(createKronPlan(getCPUOptions<KronPlanOptions>(options)));
       return;
     }
     populatePairs(pm, options);

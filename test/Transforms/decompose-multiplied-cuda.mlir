@@ -1,8 +1,5 @@
 // RUN: kron-opt %s --kron-decompose="target=cuda chip=h200" --remarks-filter=kron-decompose 2>&1 | FileCheck %s
-// RUN: kron-opt %s --kron-decompose | FileCheck %s --check-prefix=CPU
 
-// The CPU applies them one after the other.
-// CPU-NOT: linalg.generic
 
 // Verify that factors between which rows are long are multiplied with each other, for many rows.
 // CHECK: remark: [Passed] MultipliedOut | Category:kron-decompose | Factors=2, Remark="factors 1 to 2 of 2 are multiplied with each other first: the chain takes {{.*}} us instead of {{.*}} us"

@@ -1,5 +1,5 @@
 // RUN: kron-opt %s --kron-decompose | FileCheck %s --check-prefixes=CHECK,PLAIN
-// RUN: kron-opt %s --kron-decompose=bf16-products | FileCheck %s --check-prefixes=CHECK,BF16
+// RUN: kron-opt %s --kron-decompose=pair-products | FileCheck %s --check-prefixes=CHECK,BF16
 // RUN: kron-opt %s --kron-cpu-pipeline="pair-products plan-only" | FileCheck %s --check-prefix=PIPELINE
 // RUN: kron-opt %s --kron-cpu-pipeline="matrix-tiles plan-only" | FileCheck %s --check-prefix=PIPELINE
 

@@ -75,6 +75,15 @@ struct CPURates {
   double columnsOutsideGain = 1.05;
   /// Multiply-adds of two units with a latency of four cycles.
   int64_t fmasInFlight = 8;
+  /// How many times as fast a chain of sparse factors has to look with some of
+  /// them multiplied with each other; how much longer than their estimates the
+  /// small fused regions take that make the weights of a product; and what it
+  /// takes to copy an element of weights to where the product has it, by a loop
+  /// of scalars (docs/notes/0043).
+  double multipliedGain = 1.1, smallRegionFactor = 1.5;
+  double arrangedElementSeconds = 1e-9;
+  /// Rows that chains of an unknown number are estimated with.
+  int64_t multipliedRows = 8192;
   /// Estimates: multiply-adds of bf16 that matrix tiles do in a cycle, 16 x 16
   /// x 32 in 16.
   double matrixTileFmas = 512;

@@ -40,6 +40,54 @@ def KronApplyRecords : Pass<"kron-apply-records"> {
   let dependentDialects = ["::mlir::kron::KronDialect"];
 }
 
+/// The CPU that plans are made for, with target=cpu.
+defvar CPUOptions = [
+  Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512",
+         "Width of the CPU's vector registers in bits: 128, 256 or 512">,
+  Option<"wholeBits", "whole-bits", "int64_t", /*default=*/"512",
+         "Width of the widest vectors that the CPU executes as a whole, in "
+         "bits: wider ones take two turns">,
+  Option<"cacheBytes", "cache-bytes", "int64_t", /*default=*/"32768",
+         "Bytes of the CPU's cache that the working set of one tile may take">,
+  Option<"l2Bytes", "l2-bytes", "int64_t", /*default=*/"1048576",
+         "Bytes of the CPU's second-level cache">,
+  Option<"streamBytes", "stream-bytes", "int64_t", /*default=*/"0",
+         "Bytes of input and result from which results are stored "
+         "non-temporally, on the CPU (0: never)">,
+  Option<"streamColumnsBytes", "stream-columns-bytes", "int64_t",
+         /*default=*/"0",
+         "The same for results that are stored a few columns at a time">,
+  Option<"columnBytes", "column-bytes", "int64_t", /*default=*/"0",
+         "Bytes of every row that tiles of columns take while the CPU's "
+         "second-level cache holds them (0: two cache lines)">,
+  Option<"rowTileBytes", "row-tile-bytes", "int64_t", /*default=*/"4096",
+         "Bytes of a tile of small rows, on the CPU">,
+  Option<"matrixTiles", "matrix-tiles", "bool", /*default=*/"false",
+         "Whether the CPU has matrix tiles for bf16 (AMX)">,
+  Option<"pairProducts", "pair-products", "bool", /*default=*/"false",
+         "Whether the CPU is fast at adding up products of pairs of bf16 (AVX512-BF16)">,
+  Option<"slowPairProducts", "slow-pair-products", "bool", /*default=*/"false",
+         "Whether the CPU adds up products of pairs of bf16 (AVX512-BF16) at all: only plans by hand have them then">,
+  Option<"fastShuffles", "fast-shuffles", "bool", /*default=*/"false",
+         "Whether the CPU shuffles within 128 bits while it multiplies and adds">,
+  Option<"gigahertz", "gigahertz", "double", /*default=*/"3.0",
+         "The CPU's clock, of which estimates are counted">,
+  Option<"copyGigabytes", "copy-gigabytes", "double", /*default=*/"20.0",
+         "10^9 bytes per second that a copy in memory by one thread reads and writes">,
+  Option<"wideFmas", "wide-fmas", "double", /*default=*/"2.0",
+         "Multiply-adds of vectors of 512 bits in a cycle of the CPU">,
+  Option<"wideLoads", "wide-loads", "double", /*default=*/"2.0",
+         "Loads of vectors of 512 bits in a cycle of the CPU">,
+  Option<"vectorFmas", "vector-fmas", "double", /*default=*/"2.0",
+         "Multiply-adds of narrower vectors in a cycle of the CPU">,
+  Option<"vectorLoads", "vector-loads", "double", /*default=*/"2.0",
+         "Loads of narrower vectors in a cycle of the CPU">,
+  Option<"l2BytesPerCycle", "l2-bytes-per-cycle", "double", /*default=*/"32.0",
+         "Bytes that a copy within the CPU's second-level cache reads and writes in a cycle">,
+  Option<"calibratedRates", "calibrated-rates", "bool", /*default=*/"false",
+         "Whether some of these rates were measured on the CPU, which remarks say">,
+];
+
 def KronDecompose : Pass<"kron-decompose"> {
   let summary = "Turn named operations into mode products";
   let description = [{
@@ -55,7 +103,7 @@ def KronDecompose : Pass<"kron-decompose"> {
     multiply-adds: sorted by `1/P - 1/Q`, the most shrinking ones first, which is
     optimal for a chain on different axes (a factor that also stretches a batch
     axis of `X` of size 1 counts with `Q` times that). Ties keep the last axis
-    first. With `bf16-products`, multiply-adds of the first factor of a chain of
+    first. With `matrix-tiles` or `pair-products`, multiply-adds of the first factor of a chain of
     bf16 count half, unless `precision` is `ieee`: another one goes first where
     that is cheaper.
 
@@ -100,17 +148,19 @@ def KronDecompose : Pass<"kron-decompose"> {
       where groups have few columns, or d > 1 elements side by side in no
       multiples of 16 bytes and enough of them, of f32 or 16-bit types.
 
-    - With `target=cuda`, neighbouring factors of a chain of `kron.ksmm`, on
-      tensors of known shapes, are multiplied with each other, and then the rows
-      with their product, where that takes less time by the cost model than the
-      rows one factor after the other. With a and d as far as all of these
-      factors share them, the product is a factor again; every launch makes its
-      weights, by `kron.ksmm` with the batch last on the first factor written
-      out, and rounds them as arrays between factors are rounded. All factors but
-      the last do nothing but multiply, and nothing else uses their results. Not
-      so where a column of a group would not contribute to each of its rows: a
-      NaN or an infinity spreads over no more results than before. Not so for f16
-      either, whose range products of weights leave sooner than results do.
+    - Neighbouring factors of a chain of `kron.ksmm`, on tensors of known
+      shapes, are multiplied with each other, and then the rows with their
+      product, where that takes less time by the cost model than the rows one
+      factor after the other; on a CPU a tenth less, on one thread. With a and d
+      as far as all of these factors share them, the product is a factor again;
+      every launch makes its weights, by `kron.ksmm` with the batch last on the
+      first factor written out, and rounds them as arrays between factors are
+      rounded. All factors but the last do nothing but multiply, and nothing else
+      uses their results. Not so where a column of a group would not contribute
+      to each of its rows: a NaN or an infinity spreads over no more results than
+      before. Not so for f16 either, whose range products of weights leave sooner
+      than results do. With `target=cpu` rows may be of an unknown number: then
+      an `scf.if` has the chain in both ways, and a launch chooses.
 
     - With `target=cuda`, neighbouring factors of `kron.mkm` and `kron.kmm` of
       known shapes become one, their Kronecker product, where that takes a sixth
@@ -140,20 +190,17 @@ def KronDecompose : Pass<"kron-decompose"> {
     %y = tensor.collapse_shape %2 [[0], [1, 2]] : ...
     ```
   }];
-  let options = [
+  let options = !listconcat([
     Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
            "What the result is for: cpu or cuda">,
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
            "The GPU, for target=cuda: an SKU (h200, a100-80, ...) or an architecture (sm_90a)">,
-    Option<"bf16Products", "bf16-products", "bool", /*default=*/"false",
-           "Whether the processor multiplies bf16 of memory twice as fast as "
-           "the f32 values between factors">,
     Option<"cublas", "cublas", "bool", /*default=*/"true",
            "Whether products may be calls of cuBLAS, for target=cuda">,
     Option<"multipliedFactors", "multiplied-factors", "int64_t", /*default=*/"0",
-           "So many neighbouring factors of a chain, or of a product, are multiplied with each other "
-           "wherever they may be, for target=cuda; 0: what the cost model says">,
-  ];
+           "So many neighbouring factors of a chain, and for target=cuda of a product, are multiplied with "
+           "each other wherever they may be; 0: what the cost model says">,
+  ], CPUOptions);
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::bufferization::BufferizationDialect",
                            "::mlir::complex::ComplexDialect",
@@ -351,60 +398,16 @@ def KronPlan : Pass<"kron-plan"> {
     would be faster by cuBLAS. Another remark tells of every `kron.quantize`
     behind a fused region whether one kernel computes both.
   }];
-  let options = [
+  let options = !listconcat([
     Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
            "What the plans are for: cpu or cuda">,
     Option<"pairwiseOnly", "pairwise-only", "bool", /*default=*/"false",
            "Plan functions of pairs alone, for target=cpu: they become code earlier">,
-    Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512",
-           "Width of the CPU's vector registers in bits: 128, 256 or 512">,
-    Option<"wholeBits", "whole-bits", "int64_t", /*default=*/"512",
-           "Width of the widest vectors that the CPU executes as a whole, in "
-           "bits: wider ones take two turns">,
-    Option<"cacheBytes", "cache-bytes", "int64_t", /*default=*/"32768",
-           "Bytes of the CPU's cache that the working set of one tile may take">,
-    Option<"l2Bytes", "l2-bytes", "int64_t", /*default=*/"1048576",
-           "Bytes of the CPU's second-level cache">,
-    Option<"streamBytes", "stream-bytes", "int64_t", /*default=*/"0",
-           "Bytes of input and result from which results are stored "
-           "non-temporally, on the CPU (0: never)">,
-    Option<"streamColumnsBytes", "stream-columns-bytes", "int64_t",
-           /*default=*/"0",
-           "The same for results that are stored a few columns at a time">,
-    Option<"columnBytes", "column-bytes", "int64_t", /*default=*/"0",
-           "Bytes of every row that tiles of columns take while the CPU's "
-           "second-level cache holds them (0: two cache lines)">,
-    Option<"rowTileBytes", "row-tile-bytes", "int64_t", /*default=*/"4096",
-           "Bytes of a tile of small rows, on the CPU">,
-    Option<"matrixTiles", "matrix-tiles", "bool", /*default=*/"false",
-           "Whether the CPU has matrix tiles for bf16 (AMX)">,
-    Option<"pairProducts", "pair-products", "bool", /*default=*/"false",
-           "Whether the CPU is fast at adding up products of pairs of bf16 (AVX512-BF16)">,
-    Option<"slowPairProducts", "slow-pair-products", "bool", /*default=*/"false",
-           "Whether the CPU adds up products of pairs of bf16 (AVX512-BF16) at all: only plans by hand have them then">,
-    Option<"fastShuffles", "fast-shuffles", "bool", /*default=*/"false",
-           "Whether the CPU shuffles within 128 bits while it multiplies and adds">,
-    Option<"gigahertz", "gigahertz", "double", /*default=*/"3.0",
-           "The CPU's clock, of which estimates are counted">,
-    Option<"copyGigabytes", "copy-gigabytes", "double", /*default=*/"20.0",
-           "10^9 bytes per second that a copy in memory by one thread reads and writes">,
-    Option<"wideFmas", "wide-fmas", "double", /*default=*/"2.0",
-           "Multiply-adds of vectors of 512 bits in a cycle of the CPU">,
-    Option<"wideLoads", "wide-loads", "double", /*default=*/"2.0",
-           "Loads of vectors of 512 bits in a cycle of the CPU">,
-    Option<"vectorFmas", "vector-fmas", "double", /*default=*/"2.0",
-           "Multiply-adds of narrower vectors in a cycle of the CPU">,
-    Option<"vectorLoads", "vector-loads", "double", /*default=*/"2.0",
-           "Loads of narrower vectors in a cycle of the CPU">,
-    Option<"l2BytesPerCycle", "l2-bytes-per-cycle", "double", /*default=*/"32.0",
-           "Bytes that a copy within the CPU's second-level cache reads and writes in a cycle">,
-    Option<"calibratedRates", "calibrated-rates", "bool", /*default=*/"false",
-           "Whether some of these rates were measured on the CPU, which remarks say">,
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
            "The GPU, for target=cuda: an SKU (h200, a100-80, ...) or an architecture (sm_90a)">,
     Option<"cublas", "cublas", "bool", /*default=*/"true",
            "Whether dense products may be calls of cuBLAS, for target=cuda">,
-  ];
+  ], CPUOptions);
 }
 
 #endif // KRON_MAPPING_PASSES_TD

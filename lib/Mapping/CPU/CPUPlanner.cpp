@@ -298,6 +298,18 @@ static std::string plan(FusedOp fused, CPUPlanAttr given,
   return reason;
 }
 
+std::optional<CPUTime>
+kron::estimateBestCPUTime(FusedOp fused, const CPUPlannerOptions &options) {
+  bool isTaken =
+      llvm::none_of(fused.getModeProducts(), [](ModeProductOp product) {
+        return getCPUUnsupportedReason(product).has_value();
+      });
+  CPUChoices choices;
+  if (!isTaken || !plan(fused, /*given=*/nullptr, options, choices).empty())
+    return std::nullopt;
+  return estimateCPUTime(fused, choices, options);
+}
+
 namespace {
 /// A field of a plan, with its value, and the plan without it.
 struct GivenField {

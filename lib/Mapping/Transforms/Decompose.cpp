@@ -14,6 +14,7 @@
 #include "kron/Dialect/Kron/Transforms/Decompose.h"
 #include "ArrangeSparse.h"
 #include "Associate.h"
+#include "CPUOptions.h"
 #include "GradientForms.h"
 #include "GroupingChoice.h"
 #include "SparseChoices.h"
@@ -87,8 +88,9 @@ static bool hasKnownShapes(ScaledOpInterface op) {
 }
 
 namespace {
-struct KronDecomposePass : kron::impl::KronDecomposeBase<KronDecomposePass> {
-  using KronDecomposeBase::KronDecomposeBase;
+struct KronDecomposePass
+    : WithCPUOptions<kron::impl::KronDecomposeBase<KronDecomposePass>> {
+  using WithCPUOptions::WithCPUOptions;
 
   void runOnOperation() override;
 
@@ -136,7 +138,8 @@ void KronDecomposePass::decompose(IRRewriter &rewriter, ScaledOpInterface op) {
   if (auto sparse = dyn_cast<KsmmOp>(op.getOperation()); sparse && splits)
     return decomposeOnGPU(rewriter, sparse);
   ProductForm form;
-  form.halvesFirst = bf16Products;
+  // Factors that are in memory as bf16 are multiplied by in pairs.
+  form.halvesFirst = matrixTiles || pairProducts;
   decomposeProduct(rewriter, op, form);
 }
 
@@ -155,6 +158,11 @@ void KronDecomposePass::runOnOperation() {
       return signalPassFailure();
     splits = getGPUSplits(*machine);
     associateChains(rewriter, getOperation(), *machine, cublas,
+                    multipliedFactors);
+  } else {
+    if (failed(verifyCPUOptions()))
+      return signalPassFailure();
+    associateChains(rewriter, getOperation(), getCPUOptions(),
                     multipliedFactors);
   }
   SmallVector<ScaledOpInterface> ops;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FusedRegions.h"
+#include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Machine/CPURates.h"
 #include "kron/Machine/ThreadRates.h"
 #include "kron/Mapping/CPU/CPUPlanner.h"
@@ -248,4 +249,28 @@ bool kron::takeGivenRegions(ArrayRef<ModeProductOp> chain,
       end.removePlanAttr();
   }
   return true;
+}
+
+size_t kron::getGroupEnd(ArrayRef<ModeProductOp> chain, size_t begin) {
+  size_t end = begin + 1;
+  while (end < chain.size() && getInputReshapes(chain[end]).empty())
+    ++end;
+  return end;
+}
+
+SmallVector<ArrayRef<ModeProductOp>>
+kron::cutRegrouped(ArrayRef<ModeProductOp> chain,
+                   llvm::function_ref<bool(size_t, size_t, size_t)> mayGoOn) {
+  SmallVector<ArrayRef<ModeProductOp>> regions;
+  size_t begin = 0, middle = getGroupEnd(chain, 0);
+  while (middle < chain.size()) {
+    size_t end = getGroupEnd(chain, middle);
+    if (!mayGoOn(begin, middle, end)) {
+      regions.push_back(chain.slice(begin, middle - begin));
+      begin = middle;
+    }
+    middle = end;
+  }
+  regions.push_back(chain.drop_front(begin));
+  return regions;
 }

@@ -53,6 +53,17 @@ bool hasGivenRegions(ArrayRef<ModeProductOp> chain);
 bool takeGivenRegions(ArrayRef<ModeProductOp> chain,
                       SmallVectorImpl<ArrayRef<ModeProductOp>> &regions);
 
+/// The end of the factors of `chain` from `begin` on between which axes are not
+/// regrouped.
+size_t getGroupEnd(ArrayRef<ModeProductOp> chain, size_t begin);
+
+/// Cuts `chain`, whose axes are regrouped, into fused regions, the first of
+/// which take as many factors as they may: `mayGoOn` says whether one from its
+/// first argument to before its second one takes those up to the third, too.
+SmallVector<ArrayRef<ModeProductOp>>
+cutRegrouped(ArrayRef<ModeProductOp> chain,
+             llvm::function_ref<bool(size_t, size_t, size_t)> mayGoOn);
+
 } // namespace mlir::kron
 
 #endif // KRON_LIB_MAPPING_TRANSFORMS_FUSEDREGIONS_H

@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CPUOptions.h"
 #include "ForeignPlans.h"
-#include "VerifyOptions.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Mapping/CPU/CPUPlanner.h"
 #include "kron/Mapping/CPU/PairwisePlanner.h"
@@ -33,8 +33,8 @@ using namespace mlir::kron;
 
 namespace {
 
-struct KronPlanPass : kron::impl::KronPlanBase<KronPlanPass> {
-  using KronPlanBase::KronPlanBase;
+struct KronPlanPass : WithCPUOptions<kron::impl::KronPlanBase<KronPlanPass>> {
+  using WithCPUOptions::WithCPUOptions;
 
   void runOnOperation() override {
     if (target != "cpu" && target != "cuda") {
@@ -45,13 +45,7 @@ struct KronPlanPass : kron::impl::KronPlanBase<KronPlanPass> {
     dropForeignPlans(getOperation(), target);
     if (target == "cuda")
       return planForGPU();
-    if (failed(verifyVectorBits(getOperation(), vectorBits)) ||
-        failed(verifyVectorBits(getOperation(), wholeBits)) ||
-        failed(verifyBytes(getOperation(), cacheBytes, l2Bytes, streamBytes,
-                           streamColumnsBytes, columnBytes, rowTileBytes)) ||
-        failed(verifyRates(getOperation(), gigahertz, copyGigabytes, wideFmas,
-                           wideLoads, vectorFmas, vectorLoads,
-                           l2BytesPerCycle)))
+    if (failed(verifyCPUOptions()))
       return signalPassFailure();
     planForCPU();
   }
@@ -101,19 +95,7 @@ struct KronPlanPass : kron::impl::KronPlanBase<KronPlanPass> {
   }
 
   void planForCPU() {
-    CPUPlannerOptions options;
-    options.vectorBits = vectorBits;
-    options.wholeBits = wholeBits;
-    options.caches = {cacheBytes, l2Bytes, columnBytes, rowTileBytes};
-    options.streamBytes = streamBytes;
-    options.streamColumnsBytes = streamColumnsBytes;
-    options.hasMatrixTiles = matrixTiles;
-    options.hasPairProducts = pairProducts;
-    options.mayPairProducts = pairProducts || slowPairProducts;
-    options.hasFastShuffles = fastShuffles;
-    options.rates = {gigahertz,       copyGigabytes,  wideFmas,
-                     wideLoads,       vectorFmas,     vectorLoads,
-                     l2BytesPerCycle, calibratedRates};
+    CPUPlannerOptions options = getCPUOptions();
     WalkResult result = getOperation()->walk([&](Operation *op) {
       if (auto fused = dyn_cast<FusedOp>(op); fused && !pairwiseOnly) {
         if (failed(verifyOnePlan(fused)))

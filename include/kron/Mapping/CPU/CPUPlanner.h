@@ -68,6 +68,11 @@ struct CPUTime {
 CPUTime estimateCPUTime(FusedOp fused, const CPUChoices &choices,
                         const CPUPlannerOptions &options);
 
+/// What `fused`, without a plan, takes by the plan that is chosen for it;
+/// nothing if the code generator does not take it.
+std::optional<CPUTime> estimateBestCPUTime(FusedOp fused,
+                                           const CPUPlannerOptions &options);
+
 /// Chooses the axes that tiles, slices and lanes of `fused` run over, with
 /// vectors of `choices.vectorBits`, and which factors are joined: fields that
 /// `given` (may be null) has are what `choices` has already. What follows from

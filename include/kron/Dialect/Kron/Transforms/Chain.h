@@ -89,6 +89,16 @@ FusedOp createFusedOp(OpBuilder &builder, Location loc, ValueRange inputs,
                       Attribute plan,
                       llvm::function_ref<Value(OpBuilder &, ValueRange)> body);
 
+/// Replaces the mode products of `chain`, on tensors, by a kron.fused in the
+/// place of the last one. The result of each is only the input of the next,
+/// reshaped or not. A transpose that makes the input of the first and nothing
+/// else becomes the input's permutation.
+FusedOp fuseChain(IRRewriter &rewriter, ArrayRef<ModeProductOp> chain);
+
+/// Takes the sizes of the result of `op`, and of what it is reshaped to, from
+/// its destination.
+void replaceSizes(IRRewriter &rewriter, ModeProductOp op);
+
 } // namespace mlir::kron
 
 #endif // KRON_DIALECT_KRON_TRANSFORMS_CHAIN_H
