@@ -67,22 +67,16 @@ SparseThread SparseThread::get(KernelBuilder &k, const SparsePlan &plan) {
 SparseTile kron::getSparseTile(KernelBuilder &k, const SparsePlan &plan,
                                ArrayRef<Int> freeSizes, Int part, Int block) {
   SparseTile tile;
-  Int rest = block;
-  auto take = [&](Int count) {
-    Int position = k.rem(rest, count);
-    rest = k.floorDiv(rest, count);
-    return position;
-  };
+  Digits blocks{k, block}, parts{k, part};
   SmallVector<Int> free(freeSizes.size());
   for (unsigned axis = free.size(); axis-- > 0;)
-    free[axis] = take(freeSizes[axis]);
-  tile.row = k.mul(k.extend(rest), plan.getRows());
-  rest = part;
-  tile.result = k.mul(take(plan.getResultBlocks()), plan.getResults());
-  tile.lane = k.mul(take(plan.getLaneBlocks()), plan.getLanes());
+    free[axis] = blocks.take(freeSizes[axis]);
+  tile.row = k.mul(k.extend(blocks.rest), plan.getRows());
+  tile.result = k.mul(parts.take(plan.getResultBlocks()), plan.getResults());
+  tile.lane = k.mul(parts.take(plan.getLaneBlocks()), plan.getLanes());
   tile.groups.resize(plan.groupSizes.size());
   for (unsigned axis = plan.groupSizes.size(); axis-- > 0;)
-    tile.groups[axis] = take(plan.groupSizes[axis]);
+    tile.groups[axis] = parts.take(plan.groupSizes[axis]);
   tile.groups.append(free);
   return tile;
 }
