@@ -166,18 +166,10 @@ int64_t SparseCopies::getPiece(const SparseArray &array, bool alongRows) const {
 /// or of all.
 void SparseCopies::copyPieces(int64_t items, int64_t bytes, bool byAll,
                               function_ref<SparsePiece(Int)> get) {
-  forItems(k, byAll ? plan.getThreads() : plan.getWarpGroupThreads(),
-           byAll ? k.threadId() : thread.warpGroupThread, items,
-           bytes >= 4 || !plan.skinnyM ? kUnrolledCopies : kUnrolledLoads,
-           [&](ArrayRef<Int> numbers, ArrayRef<Value> exist) {
-             SmallVector<SparsePiece> pieces;
-             for (auto [item, exists] : llvm::zip(numbers, exist)) {
-               SparsePiece piece = get(item);
-               piece.exists = exists;
-               pieces.push_back(piece);
-             }
-             math.copy(pieces, bytes, /*wholeLines=*/!plan.alongRows);
-           });
+  math.copyItems(byAll ? plan.getThreads() : plan.getWarpGroupThreads(),
+                 byAll ? k.threadId() : thread.warpGroupThread, items,
+                 bytes >= 4 || !plan.skinnyM ? kUnrolledCopies : kUnrolledLoads,
+                 bytes, /*wholeLines=*/!plan.alongRows, get);
   // Lanes may have left the loop at different times.
   k.syncWarp();
 }
