@@ -206,7 +206,7 @@ FailureOr<GPUPlanAttr> GradPlanner::write(const PairwiseGradPlan &plan) {
   if (auto *reason = std::get_if<std::string>(&read))
     return refuse(*reason);
   double seconds = GPUResources(machine).getLaunchSeconds(2) + estimate(plan);
-  explainPairs(op, attr, "arithmetic", seconds);
+  remarkPairs(op, attr, "arithmetic", seconds);
   return attr;
 }
 

@@ -555,8 +555,8 @@ PlansOrReason PairPlanner::plan() {
   return plans;
 }
 
-void kron::explainPairs(Operation *op, GPUPlanAttr plan, StringRef bound,
-                        double seconds) {
+void kron::remarkPairs(Operation *op, GPUPlanAttr plan, StringRef bound,
+                       double seconds) {
   auto microseconds = static_cast<int64_t>(seconds * 1e6 + 0.5);
   remark::analysis(op->getLoc(),
                    remark::RemarkOpts::name("Plan").category("kron-plan"))
@@ -604,9 +604,9 @@ LogicalResult kron::planForGPU(PairOpInterface op, const GPUMachine &machine) {
   const auto &plans = std::get<SmallVector<GPUPlanAttr>>(found);
   for (auto [index, chosen] : llvm::enumerate(plans)) {
     const PairTime &time = planner.getTime(index);
-    explainPairs(op, chosen,
-                 time.memory > time.arithmetic ? "memory" : "arithmetic",
-                 time.total);
+    remarkPairs(op, chosen,
+                time.memory > time.arithmetic ? "memory" : "arithmetic",
+                time.total);
   }
   setPlans(op, plans);
   return success();

@@ -19,8 +19,8 @@ LogicalResult planForGPU(PairOpInterface op, const GPUMachine &machine);
 LogicalResult planGradForGPU(PairwiseGradOp op, const GPUMachine &machine);
 
 /// Says by which plan a kernel takes so many seconds, and what for.
-void explainPairs(Operation *op, GPUPlanAttr plan, StringRef bound,
-                  double seconds);
+void remarkPairs(Operation *op, GPUPlanAttr plan, StringRef bound,
+                 double seconds);
 
 /// Gives `op` its plans, of which one is chosen at launch if there are several.
 void setPlans(Operation *op, ArrayRef<GPUPlanAttr> plans);
