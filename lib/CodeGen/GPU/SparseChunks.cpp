@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/GPU/SparseChunks.h"
+#include "kron/CodeGen/GPU/TileWalk.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -279,6 +280,21 @@ void SparseMath::copy(ArrayRef<SparsePiece> pieces, int64_t bytes,
   for (auto [piece, value] : llvm::zip(pieces, loaded))
     k.ifThen(piece.exists,
              [&, to = piece.to, value = value] { k.store(value, to); });
+}
+
+void SparseMath::copyItems(int64_t threads, Int thread, int64_t items,
+                           int64_t unroll, int64_t bytes, bool wholeLines,
+                           function_ref<SparsePiece(Int item)> get) {
+  forItems(k, threads, thread, items, unroll,
+           [&](ArrayRef<Int> numbers, ArrayRef<Value> exist) {
+             SmallVector<SparsePiece> pieces;
+             for (auto [item, exists] : llvm::zip(numbers, exist)) {
+               SparsePiece piece = get(item);
+               piece.exists = exists;
+               pieces.push_back(piece);
+             }
+             copy(pieces, bytes, wholeLines);
+           });
 }
 
 SmallVector<Value>

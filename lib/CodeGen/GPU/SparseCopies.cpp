@@ -67,22 +67,16 @@ SparseThread SparseThread::get(KernelBuilder &k, const SparsePlan &plan) {
 SparseTile kron::getSparseTile(KernelBuilder &k, const SparsePlan &plan,
                                ArrayRef<Int> freeSizes, Int part, Int block) {
   SparseTile tile;
-  Int rest = block;
-  auto take = [&](Int count) {
-    Int position = k.rem(rest, count);
-    rest = k.floorDiv(rest, count);
-    return position;
-  };
+  Digits blocks{k, block}, parts{k, part};
   SmallVector<Int> free(freeSizes.size());
   for (unsigned axis = free.size(); axis-- > 0;)
-    free[axis] = take(freeSizes[axis]);
-  tile.row = k.mul(k.extend(rest), plan.getRows());
-  rest = part;
-  tile.result = k.mul(take(plan.getResultBlocks()), plan.getResults());
-  tile.lane = k.mul(take(plan.getLaneBlocks()), plan.getLanes());
+    free[axis] = blocks.take(freeSizes[axis]);
+  tile.row = k.mul(k.extend(blocks.rest), plan.getRows());
+  tile.result = k.mul(parts.take(plan.getResultBlocks()), plan.getResults());
+  tile.lane = k.mul(parts.take(plan.getLaneBlocks()), plan.getLanes());
   tile.groups.resize(plan.groupSizes.size());
   for (unsigned axis = plan.groupSizes.size(); axis-- > 0;)
-    tile.groups[axis] = take(plan.groupSizes[axis]);
+    tile.groups[axis] = parts.take(plan.groupSizes[axis]);
   tile.groups.append(free);
   return tile;
 }
@@ -172,18 +166,10 @@ int64_t SparseCopies::getPiece(const SparseArray &array, bool alongRows) const {
 /// or of all.
 void SparseCopies::copyPieces(int64_t items, int64_t bytes, bool byAll,
                               function_ref<SparsePiece(Int)> get) {
-  forItems(k, byAll ? plan.getThreads() : plan.getWarpGroupThreads(),
-           byAll ? k.threadId() : thread.warpGroupThread, items,
-           bytes >= 4 || !plan.skinnyM ? kUnrolledCopies : kUnrolledLoads,
-           [&](ArrayRef<Int> numbers, ArrayRef<Value> exist) {
-             SmallVector<SparsePiece> pieces;
-             for (auto [item, exists] : llvm::zip(numbers, exist)) {
-               SparsePiece piece = get(item);
-               piece.exists = exists;
-               pieces.push_back(piece);
-             }
-             math.copy(pieces, bytes, /*wholeLines=*/!plan.alongRows);
-           });
+  math.copyItems(byAll ? plan.getThreads() : plan.getWarpGroupThreads(),
+                 byAll ? k.threadId() : thread.warpGroupThread, items,
+                 bytes >= 4 || !plan.skinnyM ? kUnrolledCopies : kUnrolledLoads,
+                 bytes, /*wholeLines=*/!plan.alongRows, get);
   // Lanes may have left the loop at different times.
   k.syncWarp();
 }

@@ -52,6 +52,19 @@ Positions kron::decodeItem(KernelBuilder &kernel, Int item,
   return positions;
 }
 
+Positions kron::delinearize(KernelBuilder &kernel, Int number,
+                            ArrayRef<int64_t> sizes) {
+  auto axes = llvm::seq<unsigned>(0, sizes.size());
+  return decodeItem(kernel, number, sizes,
+                    llvm::to_vector(llvm::reverse(axes)));
+}
+
+Int Digits::take(Int base) {
+  Int digit = kernel.rem(rest, base);
+  rest = kernel.floorDiv(rest, base);
+  return digit;
+}
+
 Int kron::getTileOffset(KernelBuilder &kernel, const Positions &positions,
                         ArrayRef<int64_t> extents, ArrayRef<Int> strides) {
   // Terms that stay small are summed in 32 bits, whatever the others need.

@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Steps.h"
-#include "kron/CodeGen/GPU/KernelBuilder.h"
+#include "kron/CodeGen/GPU/TileWalk.h"
 #include "kron/Machine/GPUForms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -104,20 +104,16 @@ Int TransposeKernel::getSize(unsigned dim) {
 /// Tile number `tile`; those side by side in the output follow each other.
 void TransposeKernel::locateTile(Int tile) {
   int64_t side = kSide * perWord;
-  Int rest = tile, inputOffset = 0, outputOffset = 0;
+  Digits digits{k, tile};
+  Int inputOffset = 0, outputOffset = 0;
   auto advance = [&](unsigned dim, Int position) {
     inputOffset =
         k.add(inputOffset, k.mul(k.extend(position), input.strides[dim]));
     outputOffset =
         k.add(outputOffset, k.mul(k.extend(position), output.strides[dim]));
   };
-  auto take = [&](Int count) {
-    Int position = k.rem(rest, count);
-    rest = k.floorDiv(rest, count);
-    return position;
-  };
   auto takeSide = [&](unsigned dim) {
-    Int start = k.mul(take(k.ceilDiv(sizes[dim], side)), side);
+    Int start = k.mul(digits.take(k.ceilDiv(sizes[dim], side)), side);
     advance(dim, start);
     return k.truncate(
         Int(k.materialize(k.min(k.sub(sizes[dim], start), side))));
@@ -126,7 +122,7 @@ void TransposeKernel::locateTile(Int tile) {
   inputLeft = takeSide(inputDim);
   for (unsigned dim = sizes.size(); dim-- > 0;)
     if (dim != inputDim && dim != outputDim)
-      advance(dim, take(sizes[dim]));
+      advance(dim, digits.take(sizes[dim]));
   inputStart = k.offsetElements(input.base, element, inputOffset);
   outputStart = k.offsetElements(output.base, element, outputOffset);
 }

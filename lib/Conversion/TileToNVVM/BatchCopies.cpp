@@ -289,24 +289,20 @@ void BatchProduct::copySide(const BatchOperand &operand, const BatchTile &tile,
       blocks.getThreads() % (perRow * (blocks.usesWgmma ? 8 : 2)) == 0)
     return copySegments(operand, rest, from, to);
   // Narrow copies are rare, and not worth registers.
-  forItems(k, blocks.getThreads(), k.threadId(), perRow * rowCount,
-           bytes == 16 ? kUnrolledCopies : kUnrolledNarrow,
-           [&](ArrayRef<Int> items, ArrayRef<Value> exist) {
-             SmallVector<SparsePiece> copies;
-             for (auto [item, exists] : llvm::zip(items, exist)) {
-               Int row = k.floorDiv(item, perRow), fast = k.rem(item, perRow);
-               SparsePiece copy =
-                   blocks.batchLast
-                       ? locateBatchLast(operand, rest, piece, row, fast)
-                       : locateBatchFirst(operand, rest, piece, row, fast);
-               copy.from =
-                   k.offsetElements(from, blocks.element, Int(copy.from));
-               copy.to = k.offsetBytes(to, Int(copy.to));
-               copy.exists = exists;
-               copies.push_back(copy);
-             }
-             math.copy(copies, bytes, /*wholeLines=*/bytes == 16);
-           });
+  math.copyItems(blocks.getThreads(), k.threadId(), perRow * rowCount,
+                 bytes == 16 ? kUnrolledCopies : kUnrolledNarrow, bytes,
+                 /*wholeLines=*/bytes == 16, [&](Int item) {
+                   Int row = k.floorDiv(item, perRow),
+                       fast = k.rem(item, perRow);
+                   SparsePiece copy =
+                       blocks.batchLast
+                           ? locateBatchLast(operand, rest, piece, row, fast)
+                           : locateBatchFirst(operand, rest, piece, row, fast);
+                   copy.from =
+                       k.offsetElements(from, blocks.element, Int(copy.from));
+                   copy.to = k.offsetBytes(to, Int(copy.to));
+                   return copy;
+                 });
 }
 
 /// Starts the copies of K step number `step`, if there is one.

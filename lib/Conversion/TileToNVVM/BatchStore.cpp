@@ -27,18 +27,14 @@ tile::getBatchWarp(KernelBuilder &k, const BatchBlocks &blocks, Int warp) {
 SmallVector<Int> tile::locateBatchSum(KernelBuilder &k,
                                       const BatchBlocks &blocks, Int warp,
                                       Int number) {
-  Int rest = number;
-  auto take = [&](int64_t count) {
-    Int position = k.rem(rest, count);
-    rest = k.floorDiv(rest, count);
-    return position;
-  };
+  Digits digits{k, number};
   int64_t width = 16 / getBytesOf(getSumType(blocks.element));
-  Int element = take(width), thread = take(32);
-  element = k.add(element, k.mul(take(4 / width), width));
-  Int rightTile = take(blocks.right.tiles), leftTile = take(blocks.left.tiles);
-  Int rightPart = take(blocks.rowsPerChunk),
-      leftPart = take(blocks.rowsPerChunk);
+  Int element = digits.take(width), thread = digits.take(32);
+  element = k.add(element, k.mul(digits.take(4 / width), width));
+  Int rightTile = digits.take(blocks.right.tiles),
+      leftTile = digits.take(blocks.left.tiles);
+  Int rightPart = digits.take(blocks.rowsPerChunk),
+      leftPart = digits.take(blocks.rowsPerChunk);
   auto [leftWarp, rightWarp, laneWarp] = getBatchWarp(k, blocks, warp);
 
   Int half = k.floorDiv(element, 2), odd = k.rem(element, 2);
@@ -51,7 +47,7 @@ SmallVector<Int> tile::locateBatchSum(KernelBuilder &k,
   };
   return {getRow(blocks.left, leftWarp, j, leftPart),
           getRow(blocks.right, rightWarp, column, rightPart),
-          k.add(k.mul(laneWarp, blocks.lanesPerChunk), rest)};
+          k.add(k.mul(laneWarp, blocks.lanesPerChunk), digits.rest)};
 }
 
 //===----------------------------------------------------------------------===//

@@ -157,6 +157,10 @@ private:
     Int var = 0;
     int64_t bound = 1, add = 0;
   };
+  /// Positions of some dimensions, the outermost first, and how many there are;
+  /// number `number` of them.
+  int64_t countPositions(ArrayRef<unsigned> dims) const;
+  Positions decode(Int number, ArrayRef<unsigned> dims);
   std::pair<Linear, Linear> split(Linear number, int64_t divisor);
   void emit(Linear number, Body body);
   bool takesRows(int64_t most) const;

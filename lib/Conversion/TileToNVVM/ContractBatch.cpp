@@ -59,19 +59,14 @@ BatchTile tile::getBatchTile(KernelBuilder &k, const BatchBlocks &blocks,
                              Int index) {
   BatchTile tile;
   tile.index = index;
-  Int rest = index;
-  auto take = [&](int64_t count) {
-    Int position = k.rem(rest, count);
-    rest = k.floorDiv(rest, count);
-    return position;
-  };
-  tile.right =
-      k.mul(take(blocks.getBlocks(blocks.right)), blocks.getRows(blocks.right));
-  tile.left =
-      k.mul(take(blocks.getBlocks(blocks.left)), blocks.getRows(blocks.left));
-  tile.lane = k.mul(take(blocks.getLaneBlocks()), blocks.getLanes());
-  tile.group = take(blocks.groups);
-  tile.piece = rest;
+  Digits digits{k, index};
+  tile.right = k.mul(digits.take(blocks.getBlocks(blocks.right)),
+                     blocks.getRows(blocks.right));
+  tile.left = k.mul(digits.take(blocks.getBlocks(blocks.left)),
+                    blocks.getRows(blocks.left));
+  tile.lane = k.mul(digits.take(blocks.getLaneBlocks()), blocks.getLanes());
+  tile.group = digits.take(blocks.groups);
+  tile.piece = digits.rest;
   return tile;
 }
 

@@ -203,13 +203,10 @@ TileFill::TileFill(Lowering &lowering, const FilledCopy &copy, int64_t elements,
 }
 
 SmallVector<Int> TileFill::getPositions(Int number) {
-  SmallVector<Int> positions(rank, Int(0));
-  for (unsigned index = rank; index-- > 0;) {
-    Int digit = index == 0 ? number : k.rem(number, counts[index]);
-    number = k.floorDiv(number, counts[index]);
-    unsigned dim = order[index];
-    positions[dim] = dim + 1 == rank ? k.mul(digit, elements) : digit;
-  }
+  Positions positions(rank), inOrder = delinearize(k, number, counts);
+  for (auto [dim, position] : llvm::zip_equal(order, inOrder))
+    positions[dim] = position;
+  positions.back() = k.mul(positions.back(), elements);
   return positions;
 }
 
@@ -407,9 +404,8 @@ void TileFill::copyRows() {
   int64_t perCopy = rowDim + 1 == rank ? elements : 1;
   int64_t copies = copy.sizes[rowDim] / perCopy;
   int64_t lanes = std::min<int64_t>(32, llvm::PowerOf2Ceil(copies));
-  int64_t rows = 1;
-  for (unsigned dim : ArrayRef(order).drop_back())
-    rows *= copy.sizes[dim];
+  auto outside = llvm::to_vector(llvm::drop_begin(llvm::reverse(order)));
+  int64_t rows = llvm::product_of(copy.sizes) / copy.sizes[rowDim];
   int64_t rowsAtOnce = copy.threads / lanes;
   Int laneRow = k.add(k.mul(warp, 32 / lanes), k.floorDiv(k.laneId(), lanes));
   Int lane = k.rem(k.laneId(), lanes);
@@ -417,13 +413,7 @@ void TileFill::copyRows() {
   k.rolledLoop(0, rows, rowsAtOnce, [&](Int first) {
     Int row = k.add(first, laneRow);
     Value rowExists = rows % rowsAtOnce == 0 ? Value() : k.less(row, rows);
-    SmallVector<Int> positions(rank, Int(0));
-    Int rest = row;
-    for (unsigned index = rank - 1; index-- > 0;) {
-      int64_t count = copy.sizes[order[index]];
-      positions[order[index]] = index == 0 ? rest : k.rem(rest, count);
-      rest = k.floorDiv(rest, count);
-    }
+    Positions positions = decodeItem(k, row, copy.sizes, outside);
     for (int64_t begin = 0; begin < copies; begin += lanes) {
       Int number = k.add(lane, begin);
       Value exists = rowExists;

@@ -33,6 +33,56 @@ static SmallVector<Int *> getState(Lowering &lowering, ForOp op) {
   return state;
 }
 
+/// Sets how many tiles there are and what is between those of a CTA; returns
+/// the first one.
+static Int startTiles(Lowering &lowering, ForOp op) {
+  KernelBuilder &k = lowering.k;
+  Int count = lowering.numbers.at(op.getTiles()), first;
+  if (auto loop = dyn_cast<ForColumnsOp>(op->getParentOp())) {
+    const LoweredColumns &columns = lowering.columns.at(loop.getColumns());
+    first = columns.firstTile;
+    lowering.step = columns.tileStep;
+    count = k.truncate(count);
+  } else if (isa<ForSegmentsOp>(op->getParentOp())) {
+    lowering.countBits = 32;
+    first = 0;
+    lowering.step = 1;
+  } else {
+    // Few tiles are counted in 32 bits.
+    if (count.isConstant() && count.getConstant() <= (int64_t(1) << 30))
+      lowering.countBits = 32;
+    first = lowering.getFirstTile(count);
+    lowering.step = lowering.getTileStep();
+  }
+  lowering.tileCount = count;
+  return first;
+}
+
+/// Tests in front of the loop what its body depends on.
+static void testAhead(Lowering &lowering, ForOp op) {
+  op.walk([&](IfAlignedOp parts) {
+    isAligned(lowering, llvm::to_vector(parts.getViews()), parts.getBytes(),
+              parts.getAxis());
+  });
+  op.walk([&](tile::QuantizeOp store) { testQuantize(lowering, store); });
+  op.walk([&](StoreOp store) {
+    bool isOfWarpgroup = (store.getSource().getDefiningOp<ContractPiecesOp>() &&
+                          !areChunkSums(store.getSource())) ||
+                         getFibres(store.getBoxes());
+    if (getBlocks(store.getBoxes()) ||
+        (isOfWarpgroup && !store->getParentOfType<IfAlignedOp>()))
+      testStore(lowering, store);
+  });
+  op.walk([&](ContractBatchOp product) { startBatch(lowering, product); });
+  op.walk([&](QuantizeRowsOp rows) { testQuantizedRows(lowering, rows); });
+  op.walk([&](PairsOp pairs) {
+    startPowers(lowering, pairs, pairs.getInner(), pairs.getPolynomials());
+  });
+  op.walk([&](PairsOfRowsOp pairs) {
+    startPowers(lowering, pairs, pairs.getInner(), pairs.getPolynomials());
+  });
+}
+
 void tile::lower(Lowering &lowering, ForOp op) {
   KernelBuilder &k = lowering.k;
   SmallVector<Int *> state = getState(lowering, op);
@@ -59,59 +109,22 @@ void tile::lower(Lowering &lowering, ForOp op) {
       values = values.drop_front(count);
     }
   };
-  Int count = lowering.numbers.at(op.getTiles()), first;
-  if (auto loop = dyn_cast<ForColumnsOp>(op->getParentOp())) {
-    const LoweredColumns &columns = lowering.columns.at(loop.getColumns());
-    first = columns.firstTile;
-    lowering.step = columns.tileStep;
-    count = k.truncate(count);
-  } else if (isa<ForSegmentsOp>(op->getParentOp())) {
-    lowering.countBits = 32;
-    first = 0;
-    lowering.step = 1;
-  } else {
-    // Few tiles are counted in 32 bits.
-    if (count.isConstant() && count.getConstant() <= (int64_t(1) << 30))
-      lowering.countBits = 32;
-    first = lowering.getFirstTile(count);
-    lowering.step = lowering.getTileStep();
-  }
-  lowering.tileCount = count;
-  op.walk([&](IfAlignedOp parts) {
-    isAligned(lowering, llvm::to_vector(parts.getViews()), parts.getBytes(),
-              parts.getAxis());
-  });
-  op.walk([&](tile::QuantizeOp store) { testQuantize(lowering, store); });
-  op.walk([&](StoreOp store) {
-    bool isOfWarpgroup = (store.getSource().getDefiningOp<ContractPiecesOp>() &&
-                          !areChunkSums(store.getSource())) ||
-                         getFibres(store.getBoxes());
-    if (getBlocks(store.getBoxes()) ||
-        (isOfWarpgroup && !store->getParentOfType<IfAlignedOp>()))
-      testStore(lowering, store);
-  });
-  op.walk([&](ContractBatchOp product) { startBatch(lowering, product); });
-  op.walk([&](QuantizeRowsOp rows) { testQuantizedRows(lowering, rows); });
-  op.walk([&](PairsOp pairs) {
-    startPowers(lowering, pairs, pairs.getInner(), pairs.getPolynomials());
-  });
-  op.walk([&](PairsOfRowsOp pairs) {
-    startPowers(lowering, pairs, pairs.getInner(), pairs.getPolynomials());
-  });
+  Int first = startTiles(lowering, op);
+  testAhead(lowering, op);
   auto lowerBody = [&] {
     lowering.lower(*op.getBody());
     return getValues(op.getYielded());
   };
   auto place = dyn_cast<PlaceOp>(op.getBody()->front());
-  setValues(k.rolledLoop(first, count, lowering.step, getValues(op.getInits()),
-                         [&](Int tile, ValueRange carried) {
-                           setValues(carried);
-                           lowering.numbers[op.getTile()] = tile;
-                           if (!place || !place.getTriangle())
-                             return lowerBody();
-                           Value exists = placeTriangle(lowering, place);
-                           return k.ifElse(
-                               exists, carried.getTypes(), lowerBody,
-                               [&] { return SmallVector<Value>(carried); });
-                         }));
+  setValues(k.rolledLoop(
+      first, lowering.tileCount, lowering.step, getValues(op.getInits()),
+      [&](Int tile, ValueRange carried) {
+        setValues(carried);
+        lowering.numbers[op.getTile()] = tile;
+        if (!place || !place.getTriangle())
+          return lowerBody();
+        Value exists = placeTriangle(lowering, place);
+        return k.ifElse(exists, carried.getTypes(), lowerBody,
+                        [&] { return SmallVector<Value>(carried); });
+      }));
 }

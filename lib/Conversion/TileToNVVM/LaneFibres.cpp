@@ -34,14 +34,14 @@ LaneFibres::LaneFibres(Lowering &lowering, ArrayRef<int64_t> sizes,
     own = k.min(own, fibres - (isWhole ? 2 : 1));
     second = k.min(second, fibres - 1);
   }
-  positions[0] = decode(k, own);
+  positions[0] = delinearize(k, own, radix);
   // Pairs do not straddle the end of the innermost of the other dimensions.
   int inner = int(sizes.size()) - (along + 1 == sizes.size() ? 2 : 1);
   if (pairs && inner >= 0 && radix[inner] % 2 == 0) {
     positions[1] = positions[0];
     positions[1][inner] = k.add(positions[0][inner], 1);
   } else {
-    positions[1] = decode(k, second);
+    positions[1] = delinearize(k, second, radix);
   }
 }
 
@@ -57,21 +57,7 @@ SmallVector<Int> LaneFibres::locate(KernelBuilder &k, Int index,
   Int number = getNumber(k, index, second);
   if (fibres % kWarpgroupFibres != 0)
     number = k.min(number, fibres - 1);
-  return decode(k, number);
-}
-
-SmallVector<Int> LaneFibres::decode(KernelBuilder &k, Int number) const {
-  SmallVector<Int> result(radix.size(), 0);
-  unsigned outermost = 0;
-  while (outermost + 1 < radix.size() && radix[outermost] == 1)
-    ++outermost;
-  for (unsigned dim = radix.size(); dim-- > 0;) {
-    if (radix[dim] == 1)
-      continue;
-    result[dim] = dim == outermost ? number : k.rem(number, radix[dim]);
-    number = k.floorDiv(number, radix[dim]);
-  }
-  return result;
+  return delinearize(k, number, radix);
 }
 
 Value LaneFibres::exists(KernelBuilder &k, const GlobalTile &tile,

@@ -301,13 +301,10 @@ Int Lowering::getOffset(const LoweredView &view, Int tile, int64_t rows,
     offset = k.add(offset, k.mul(position, view.array.strides[axis]));
     item = k.floorDiv(item, view.sizes[axis]);
   }
-  Int rest = k.rem(index, elements);
-  for (int64_t axis = row.size() - 1; axis >= 0; --axis) {
-    Int position = axis ? k.rem(rest, row[axis]) : rest;
-    offset =
-        k.add(offset, k.mul(position, view.array.strides[outerRank + axis]));
-    rest = k.floorDiv(rest, row[axis]);
-  }
+  auto strides = ArrayRef(view.array.strides).drop_front(outerRank);
+  Positions positions = delinearize(k, k.rem(index, elements), row);
+  for (auto [position, stride] : llvm::zip_equal(positions, strides))
+    offset = k.add(offset, k.mul(position, stride));
   return offset;
 }
 

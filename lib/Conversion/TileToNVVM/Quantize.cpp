@@ -81,12 +81,8 @@ TileQuantizer::TileQuantizer(Lowering &lowering, tile::QuantizeOp op)
 
 /// Where element `number` of row `row` is.
 Value TileQuantizer::locate(Int row, Int number) {
-  SmallVector<Int> position(shape.size(), Int(0));
-  position[0] = row;
-  for (unsigned dim = shape.size() - 1; dim > 0; --dim) {
-    position[dim] = dim == 1 ? number : k.rem(number, shape[dim]);
-    number = k.floorDiv(number, shape[dim]);
-  }
+  Positions position{row};
+  llvm::append_range(position, delinearize(k, number, shape.drop_front()));
   return source.getAddress(source.getOffset(position, 0), 0);
 }
 

@@ -112,12 +112,8 @@ SegmentBox::Segment SegmentBox::getSegment(ArrayRef<Int> position) {
 }
 
 SegmentBox::Segment SegmentBox::getSegment(Int number) {
-  SmallVector<Int> position(segments.inner, Int(0));
-  for (unsigned dim = segments.inner; dim-- > 0;) {
-    position[dim] = dim == 0 ? number : k.rem(number, sizes[dim]);
-    number = k.floorDiv(number, sizes[dim]);
-  }
-  return getSegment(position);
+  return getSegment(
+      delinearize(k, number, ArrayRef(sizes).take_front(segments.inner)));
 }
 
 /// Only the outermost dimension of a segment may end within a tile.
@@ -277,14 +273,11 @@ void SegmentBox::spread(const SharedTile &to) {
 /// Byte offsets in `tile` of an element of a segment and of the one behind it.
 std::pair<Int, Int> SegmentBox::getPlaces(const SharedTile &tile, Int segment,
                                           Int element) const {
-  SmallVector<Int> position(sizes.size(), Int(0)), behind;
-  for (unsigned dim = sizes.size(); dim-- > 0;) {
-    Int &number = dim < segments.inner ? segment : element;
-    bool isOuter = dim == 0 || dim == segments.inner;
-    position[dim] = isOuter ? number : k.rem(number, sizes[dim]);
-    number = k.floorDiv(number, sizes[dim]);
-  }
-  behind = position;
+  auto all = ArrayRef(sizes);
+  Positions position = delinearize(k, segment, all.take_front(segments.inner));
+  llvm::append_range(position,
+                     delinearize(k, element, all.drop_front(segments.inner)));
+  Positions behind = position;
   Value carries;
   for (unsigned dim = sizes.size(); dim-- > segments.inner;) {
     Int next = k.add(position[dim], 1);

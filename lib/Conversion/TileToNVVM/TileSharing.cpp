@@ -20,6 +20,17 @@ static constexpr int64_t kShortRow = 16;
 static constexpr int64_t kMostIdle = 7;
 static constexpr int64_t kWarpThreads = 32;
 
+int64_t TileSharing::countPositions(ArrayRef<unsigned> dims) const {
+  int64_t count = 1;
+  for (unsigned dim : dims)
+    count *= sizes[dim];
+  return count;
+}
+
+Positions TileSharing::decode(Int number, ArrayRef<unsigned> dims) {
+  return decodeItem(k, number, sizes, llvm::to_vector(llvm::reverse(dims)));
+}
+
 void TileSharing::round() {
   areRowsWhole = counts.back() > kShortRow;
   if (areRowsWhole)
@@ -134,9 +145,7 @@ bool TileSharing::takesRows(int64_t most) const {
   if (!areRowsWhole || threads % kWarpThreads != 0 ||
       counts.back() > most * kWarpThreads)
     return false;
-  int64_t rows = 1;
-  for (unsigned dim : ArrayRef(order).drop_back())
-    rows *= sizes[dim];
+  int64_t rows = countPositions(ArrayRef(order).drop_back());
   int64_t padded = llvm::alignTo(rows, threads / kWarpThreads);
   return padded * (kMostIdle - 1) <= rows * kMostIdle;
 }
@@ -144,9 +153,8 @@ bool TileSharing::takesRows(int64_t most) const {
 /// The same as `forEach` by rows.
 void TileSharing::forRows(int64_t most, Body body, function_ref<void()> end) {
   int64_t warps = threads / kWarpThreads, parts = counts.back() / kWarpThreads;
-  int64_t rows = 1;
-  for (unsigned dim : ArrayRef(order).drop_back())
-    rows *= sizes[dim];
+  auto outside = ArrayRef(order).drop_back();
+  int64_t rows = countPositions(outside);
   int64_t perWarp = llvm::divideCeil(rows, warps), together = perWarp;
   if (perWarp * parts > most)
     together = std::max<int64_t>(std::min(most, kLoopPositions) / parts, 1);
@@ -156,16 +164,7 @@ void TileSharing::forRows(int64_t most, Body body, function_ref<void()> end) {
   Int warp = k.floorDiv(thread, kWarpThreads);
   Int lane = k.rem(thread, kWarpThreads);
   auto emitRow = [&](Int row) {
-    SmallVector<Int> position(sizes.size(), Int(0));
-    Int rest = row;
-    int64_t outside = rows;
-    for (unsigned place = order.size() - 1; outside > 1; --place) {
-      unsigned dim = order[place - 1];
-      outside /= sizes[dim];
-      position[dim] = outside == 1 ? rest : k.rem(rest, sizes[dim]);
-      if (outside > 1)
-        rest = k.floorDiv(rest, sizes[dim]);
-    }
+    Positions position = decode(row, outside);
     position[inner] = lane;
     Value rowExists = mayPass ? k.less(row, rows) : Value();
     for (int64_t first = 0; first < sizes[inner]; first += kWarpThreads) {
@@ -237,21 +236,13 @@ bool TileSharing::walk(int64_t most, Body body, function_ref<void()> end) {
   int64_t size = sizes[along], step = threads / inside;
   int64_t steps = llvm::divideCeil(size, step);
   auto outside = ArrayRef(order).take_front(place - 1);
-  int64_t turns = 1;
-  for (unsigned dim : outside)
-    turns *= sizes[dim];
+  int64_t turns = countPositions(outside);
   // Where half of the threads would have nothing to do, arithmetic costs less.
   if (steps * threads > 2 * size * inside)
     return false;
 
-  SmallVector<Int> own(sizes.size(), Int(0));
-  Int rest = thread;
-  for (unsigned dim : llvm::reverse(ArrayRef(order).drop_front(place))) {
-    own[dim] = k.rem(rest, sizes[dim]);
-    rest = k.floorDiv(rest, sizes[dim]);
-  }
-  own[along] = rest;
-  Value works = step * inside < threads ? k.less(rest, step) : Value();
+  Positions own = decode(thread, ArrayRef(order).drop_front(place - 1));
+  Value works = step * inside < threads ? k.less(own[along], step) : Value();
   int64_t pending = 0;
   auto finish = [&] {
     if (pending > 0)
@@ -277,21 +268,16 @@ bool TileSharing::walk(int64_t most, Body body, function_ref<void()> end) {
   SmallVector<int64_t> none(sizes.size(), 0);
   if (turns * steps <= most) {
     for (int64_t turn = 0; turn < turns; ++turn) {
-      SmallVector<int64_t> offset(none);
-      int64_t number = turn;
-      for (unsigned dim : llvm::reverse(outside)) {
-        offset[dim] = number % sizes[dim];
-        number /= sizes[dim];
-      }
+      SmallVector<int64_t> offset;
+      for (Int digit : decode(turn, outside))
+        offset.push_back(digit.getConstant());
       emitSteps(own, offset);
     }
   } else if (steps <= most) {
     k.rolledLoop(0, turns, 1, [&](Int turn) {
-      SmallVector<Int> position(own);
-      for (unsigned dim : llvm::reverse(outside)) {
-        position[dim] = dim == outside.front() ? turn : k.rem(turn, sizes[dim]);
-        turn = k.floorDiv(turn, sizes[dim]);
-      }
+      Positions position = decode(turn, outside);
+      for (auto [sum, more] : llvm::zip_equal(position, own))
+        sum = k.add(sum, more);
       emitSteps(position, none);
       finish();
     });

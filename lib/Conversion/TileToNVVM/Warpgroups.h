@@ -41,7 +41,7 @@ struct LaneFibres {
   SmallVector<Int> locate(KernelBuilder &k, Int index, Int second) const;
   /// Where fibre `number` of the warp's 16 is.
   SmallVector<Int> locate(KernelBuilder &k, Int number) const {
-    return decode(k, k.add(first, number));
+    return delinearize(k, k.add(first, number), radix);
   }
   /// Whether some of the warp's fibres may not exist, and one does.
   Value hasSome(KernelBuilder &k) const { return k.less(first, fibres); }
@@ -69,7 +69,6 @@ struct LaneFibres {
   bool pairs;
 
 private:
-  SmallVector<Int> decode(KernelBuilder &k, Int number) const;
   Int getNumber(KernelBuilder &k, Int index, Int second) const;
 
   /// Positions that fibres are counted with.

@@ -9,6 +9,7 @@
 #include "BatchedCost.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPUTiles.h"
+#include "kron/Mapping/GPU/GivenPlan.h"
 #include "kron/Plan/GPU/BatchedPlan.h"
 #include "kron/Plan/GPU/Reasons.h"
 
@@ -57,13 +58,13 @@ static int64_t getFittingCtas(const BatchedPlan &plan,
 /// Chooses threads, fibres per thread and items per tile of a plan without
 /// planes, of those that `given` leaves open.
 static void chooseFibres(BatchedPlan &plan, const Problem &problem,
-                         GPUPlanAttr given, const GPUMachine &machine) {
+                         GivenPlan given, const GPUMachine &machine) {
   const BatchedTiles &tiles = getGPUTiles(machine).batched;
   struct Range {
     int64_t first, last;
   };
   auto getRange = [&](StringRef name, Range open) {
-    int64_t value = given ? given.get(name) : 0;
+    int64_t value = given.get(name);
     return value ? Range{value, value} : open;
   };
   int64_t unit = plan.getTileUnit();
@@ -110,10 +111,10 @@ static void chooseFibres(BatchedPlan &plan, const Problem &problem,
 /// or says why there are none.
 static std::optional<std::string> choose(BatchedPlan &plan,
                                          const Problem &problem,
-                                         GPUPlanAttr given,
+                                         GivenPlan given,
                                          const GPUMachine &machine) {
   auto getGiven = [&](StringRef name, int64_t open) {
-    int64_t value = given ? given.get(name) : 0;
+    int64_t value = given.get(name);
     return value ? value : open;
   };
   int64_t itemElements =
@@ -126,10 +127,8 @@ static std::optional<std::string> choose(BatchedPlan &plan,
   plan.stages = getGiven("stages", plan.stages);
   plan.fibres = getGiven("fibres", plan.fibres);
   plan.planeFibres = getGiven("plane_fibres", plan.planeFibres);
-  if (given && given.has("unrolled"))
-    plan.unrolled = given.get("unrolled");
-  if (given && given.has("slack"))
-    plan.hasSlack = given.get("slack") != 0;
+  plan.unrolled = given.get("unrolled", plan.unrolled);
+  plan.hasSlack = given.get("slack", plan.hasSlack) != 0;
   plan.threads = getGiven("threads", getPlaneThreads(plan));
   if (std::optional<std::string> reason = completeBatchedPlan(plan))
     return reason;
@@ -162,12 +161,9 @@ static bool shouldStoreDirectly(const BatchedPlan &plan) {
 
 /// `plan`, of packed arrays, with the way of their results.
 static std::variant<GPUPlanAttr, std::string>
-planStores(FusedOp fused, GPUPlanAttr given, GPUPlanAttr plan) {
+planStores(FusedOp fused, GivenPlan given, GPUPlanAttr plan) {
   auto any = std::get<BatchedPlan>(readBatchedPlan(fused, plan));
-  bool isDirect = given && given.has("direct_store")
-                      ? given.get("direct_store") != 0
-                      : shouldStoreDirectly(any);
-  if (!isDirect)
+  if (!given.get("direct_store", shouldStoreDirectly(any)))
     return plan;
   plan = plan.with("direct_store", 1);
   std::variant<BatchedPlan, std::string> read = readBatchedPlan(fused, plan);
@@ -192,7 +188,7 @@ checkGiven(FusedOp fused, GPUPlanAttr given, const GPUMachine &machine) {
 /// The plan of arrays that are not packed.
 static std::variant<GPUPlanAttr, std::string>
 planAnyArrays(FusedOp fused, GPUPlanAttr given, const GPUMachine &machine) {
-  if (given && given.getKernel() == GPUKernel::Batched && given.isComplete())
+  if (GivenPlan(given).isComplete(GPUKernel::Batched))
     return checkGiven(fused, given, machine);
   std::variant<BatchedPlan, std::string> described = describeBatched(fused);
   if (auto *reason = std::get_if<std::string>(&described))
@@ -218,7 +214,7 @@ kron::planBatched(FusedOp fused, const GPUMachine &machine) {
   if (auto *reason = std::get_if<std::string>(&any))
     return *reason;
   GPUPlanAttr plan = std::get<GPUPlanAttr>(any);
-  bool isAlone = given && given.has("packed") && given.get("packed") == 0;
+  bool isAlone = GivenPlan(given).get("packed", 1) == 0;
   if (isAlone && !given.get("direct_store"))
     return SmallVector<GPUPlanAttr>{plan.with("packed", int64_t(0))};
   std::variant<GPUPlanAttr, std::string> packed =

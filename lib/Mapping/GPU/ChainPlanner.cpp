@@ -18,6 +18,7 @@
 #include "kron/Machine/GPURates.h"
 #include "kron/Machine/GPUTiles.h"
 #include "kron/Machine/NominalSizes.h"
+#include "kron/Mapping/GPU/GivenPlan.h"
 #include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "llvm/Support/MathExtras.h"
@@ -434,7 +435,7 @@ kron::getCompleteChainReason(FusedOp fused, GPUPlanAttr given,
 std::variant<SmallVector<GPUPlanAttr>, std::string>
 kron::planChain(FusedOp fused, const GPUMachine &machine) {
   GPUPlanAttr given = getGPUPlanAttr(fused);
-  if (given && given.getKernel() == GPUKernel::Chain && given.isComplete()) {
+  if (GivenPlan(given).isComplete(GPUKernel::Chain)) {
     if (std::optional<std::string> reason =
             getCompleteChainReason(fused, given, machine))
       return *reason;

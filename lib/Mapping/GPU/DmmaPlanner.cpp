@@ -8,6 +8,7 @@
 #include "kron/Mapping/GPU/DmmaPlanner.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPUTiles.h"
+#include "kron/Mapping/GPU/GivenPlan.h"
 #include "kron/Plan/GPU/DmmaPlan.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
@@ -35,7 +36,6 @@ public:
   std::variant<DmmaChoices, std::string> choose();
 
 private:
-  bool isGiven(StringRef field) const { return given && given.has(field); }
   std::optional<std::string> chooseTile();
   void takeExtents();
   void chooseThreads();
@@ -43,7 +43,7 @@ private:
 
   const GPUMachine &machine;
   const DmmaTiles &tiles = getGPUTiles(machine).dmma;
-  GPUPlanAttr given;
+  GivenPlan given;
   DmmaPlan plan;
   DmmaChoices choices;
 };
@@ -63,8 +63,8 @@ std::optional<std::string> DmmaPlanner::chooseTile() {
                    : std::min(plan.sizes[axis], tiles.mostColumns);
   int64_t columns = std::min(
       inner, std::clamp(tiles.elements / row, kLineColumns, tiles.mostColumns));
-  if (given && given.getColumns())
-    columns = given.getColumns();
+  if (int64_t wanted = given.get("columns"))
+    columns = wanted;
   if (row * columns > tiles.mostElements) {
     columns = std::min(columns, tiles.sharedElements / row);
     choices.cluster = 2;
@@ -74,8 +74,8 @@ std::optional<std::string> DmmaPlanner::chooseTile() {
   }
   int64_t limit = std::max(tiles.elements, row * columns);
   int64_t rows = limit / (row * columns);
-  if (given && given.getTile())
-    rows = std::min(rows, given.getTile());
+  if (int64_t wanted = given.get("tile"))
+    rows = std::min(rows, wanted);
   double waste = 1;
   choices.extents.assign(rank, 1);
   for (int64_t axis = rank; axis-- > 0;) {
@@ -105,15 +105,13 @@ void DmmaPlanner::takeExtents() {
   for (int64_t extent : choices.extents)
     if (elements <= tiles.mostElements)
       elements *= extent;
-  if (isGiven("cluster"))
-    choices.cluster = given.getCluster();
-  else if (elements > tiles.mostElements && machine.hasCluster)
-    choices.cluster = 2;
+  bool isLarge = elements > tiles.mostElements && machine.hasCluster;
+  choices.cluster = given.get("cluster", isLarge ? 2 : choices.cluster);
 }
 
 void DmmaPlanner::chooseThreads() {
-  if (isGiven("threads")) {
-    choices.threads = given.getThreads();
+  if (given.has("threads")) {
+    choices.threads = given.get("threads");
     return;
   }
   // Where warps need not wait for each other, more of them are faster.
@@ -126,13 +124,13 @@ void DmmaPlanner::chooseThreads() {
 }
 
 std::optional<std::string> DmmaPlanner::chooseRing() {
-  int64_t stages = given && given.getStages()            ? given.getStages()
-                   : plan.getElements() > tiles.elements ? 3
-                                                         : 2;
+  int64_t stages = given.get("stages");
+  if (!stages)
+    stages = plan.getElements() > tiles.elements ? 3 : 2;
   choices.ringSlots =
       plan.cluster == 2 ? kSharedRingSlots : std::max<int64_t>(stages, 2);
-  if (isGiven("ring_slots")) {
-    int64_t ctas = isGiven("ctas_per_sm") ? given.getCtasPerSm() : 1;
+  if (given.has("ring_slots")) {
+    int64_t ctas = given.get("ctas_per_sm", 1);
     choices.ringSlots =
         std::min(given.get("ring_slots"),
                  std::max<int64_t>(machine.getSharedBytes(ctas), 0) /
@@ -146,8 +144,8 @@ std::optional<std::string> DmmaPlanner::chooseRing() {
   int64_t most = machine.registersPerSM / (choices.threads * kRegisters);
   int64_t fitting = machine.sharedBytesPerSM /
                     (plan.getSharedBytes() + machine.reservedSharedBytesPerCTA);
-  if (isGiven("ctas_per_sm"))
-    most = given.getCtasPerSm();
+  if (given.has("ctas_per_sm"))
+    most = given.get("ctas_per_sm");
   else if (most == 0)
     return "expects threads to leave each 80 registers, but got " +
            std::to_string(choices.threads);
@@ -156,7 +154,7 @@ std::optional<std::string> DmmaPlanner::chooseRing() {
 }
 
 std::variant<DmmaChoices, std::string> DmmaPlanner::choose() {
-  if (isGiven("extents"))
+  if (given.has("extents"))
     takeExtents();
   else if (std::optional<std::string> reason = chooseTile())
     return *reason;
@@ -189,7 +187,7 @@ check(FusedOp fused, GPUPlanAttr chosen, const GPUMachine &machine) {
 std::variant<SmallVector<GPUPlanAttr>, std::string>
 kron::planDmma(FusedOp fused, const GPUMachine &machine) {
   GPUPlanAttr given = getGPUPlanAttr(fused);
-  if (given && given.getKernel() == GPUKernel::Dmma && given.isComplete())
+  if (GivenPlan(given).isComplete(GPUKernel::Dmma))
     return check(fused, given.without("regions"), machine);
   if (!machine.hasWideDMMA)
     return "the GPU has no f64 mma.sync of shape m16n8k8";

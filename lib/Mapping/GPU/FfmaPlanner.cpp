@@ -8,6 +8,7 @@
 #include "kron/Mapping/GPU/FfmaPlanner.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPUTiles.h"
+#include "kron/Mapping/GPU/GivenPlan.h"
 #include "kron/Plan/GPU/FfmaPlan.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "llvm/Support/MathExtras.h"
@@ -37,7 +38,6 @@ public:
   std::variant<FfmaChoices, std::string> choose();
 
 private:
-  bool isGiven(StringRef field) const { return given && given.has(field); }
   int64_t chooseTurnedRows(int64_t row, int64_t wanted) const;
   void chooseTile();
   bool fitsOnce() const;
@@ -52,7 +52,7 @@ private:
   FusedOp fused;
   const GPUMachine &machine;
   const FfmaTiles &tiles = getGPUTiles(machine).ffma;
-  GPUPlanAttr given;
+  GivenPlan given;
   FfmaPlan plan;
   int64_t bytes;
 };
@@ -86,17 +86,18 @@ void FfmaPlanner::chooseTile() {
       row *= std::max(axis.sizeK, axis.sizeN);
     }
   int64_t columns = 1;
-  int64_t wantedColumns = given && given.getColumns() ? given.getColumns()
-                          : plan.direct
-                              ? tiles.elements / row
-                              : std::max<int64_t>(kSegmentBytes / bytes, 1);
+  int64_t wantedColumns = given.get("columns");
+  bool isFree = wantedColumns == 0;
+  if (isFree)
+    wantedColumns = plan.direct ? tiles.elements / row
+                                : std::max<int64_t>(kSegmentBytes / bytes, 1);
   // Shorter segments if the tile, with its padding, does not fit otherwise.
-  if (!plan.direct && !(given && given.getColumns()))
+  if (!plan.direct && isFree)
     while (wantedColumns * bytes > kSectorBytes &&
            row * wantedColumns * bytes * 17 / 16 >
                machine.sharedBytesPerCTA - plan.ringOffset)
       wantedColumns /= 2;
-  int64_t wantedRows = given ? given.getTile() : 0;
+  int64_t wantedRows = given.get("tile");
   int outermost = plan.contracted.find_first();
   int64_t rows = 1;
   bool turnsRows = plan.turnedAxis >= 0 && plan.turnedAxis < outermost;
@@ -161,8 +162,8 @@ int64_t FfmaPlanner::getRegisters(int64_t threads) const {
 }
 
 void FfmaPlanner::chooseThreads() {
-  if (isGiven("threads")) {
-    plan.threads = given.getThreads();
+  if (given.has("threads")) {
+    plan.threads = given.get("threads");
     return;
   }
   // One item of several axes per thread; fibres of one axis share a thread.
@@ -225,22 +226,22 @@ int64_t FfmaPlanner::getMostResident() const {
 
 /// As many CTAs as have room for what they want, and as much of that as fits.
 void FfmaPlanner::chooseRing() {
-  int64_t stages = given && given.getStages() ? given.getStages() : 2;
   int64_t slotBytes = plan.getSlotBytes();
+  int64_t stages = given.get("stages");
   int64_t wantedSlots =
-      isGiven("ring_slots") ? given.get("ring_slots") : stages * plan.slots;
+      given.get("ring_slots", (stages ? stages : 2) * plan.slots);
   int64_t least = plan.ringOffset + plan.slots * slotBytes;
   int64_t wanted = plan.ringOffset + wantedSlots * slotBytes +
                    machine.reservedSharedBytesPerCTA;
   int64_t resident =
       (plan.direct || plan.turnedAxis >= 0 ? 2 : 1) *
       std::max<int64_t>(tiles.residentThreads * bytes / 4 / plan.threads, 1);
-  if (isGiven("ctas_per_sm"))
-    resident = given.getCtasPerSm();
+  if (given.has("ctas_per_sm"))
+    resident = given.get("ctas_per_sm");
   else if (machine.sharedBytesPerSM / wanted > 0)
     resident = std::min(resident, machine.sharedBytesPerSM / wanted);
   resident = std::clamp<int64_t>(resident, 1, machine.maxCTAsPerSM);
-  if (!isGiven("ctas_per_sm"))
+  if (!given.has("ctas_per_sm"))
     resident = std::min(resident, getMostResident());
   while (resident > 1 && machine.getSharedBytes(resident) < least)
     --resident;
@@ -251,10 +252,8 @@ void FfmaPlanner::chooseRing() {
 
 std::variant<FfmaChoices, std::string> FfmaPlanner::choose() {
   int64_t alignment = getFfmaCopyWidth(fused) * bytes;
-  plan.alignment = isGiven("alignment") ? given.get("alignment")
-                   : alignment > bytes  ? alignment
-                                        : 0;
-  if (isGiven("extents"))
+  plan.alignment = given.get("alignment", alignment > bytes ? alignment : 0);
+  if (given.has("extents"))
     plan.extents.assign(given.getList("extents"));
   else
     chooseTile();
@@ -270,14 +269,11 @@ std::variant<FfmaChoices, std::string> FfmaPlanner::choose() {
   // Blocks of more fibres and fewer results load less of the factor, but hold
   // more values.
   int64_t registers = machine.registersPerSM / (plan.ctasPerSM * plan.threads);
-  if (isGiven("block_results"))
-    plan.blockResults = given.get("block_results");
-  else if (bytes == 8 || registers >= tiles.blockRegisters)
+  if (bytes == 8 || registers >= tiles.blockRegisters)
     plan.blockResults = tiles.blockResults;
-  if (isGiven("streamed_results"))
-    plan.streamedResults = given.get("streamed_results");
-  if (isGiven("copies"))
-    plan.copies = given.get("copies");
+  plan.blockResults = given.get("block_results", plan.blockResults);
+  plan.streamedResults = given.get("streamed_results", plan.streamedResults);
+  plan.copies = given.get("copies", plan.copies);
   return FfmaChoices(plan);
 }
 
@@ -301,7 +297,7 @@ check(FusedOp fused, GPUPlanAttr chosen, const GPUMachine &machine) {
 std::variant<SmallVector<GPUPlanAttr>, std::string>
 kron::planFfma(FusedOp fused, const GPUMachine &machine) {
   GPUPlanAttr given = getGPUPlanAttr(fused);
-  if (given && given.getKernel() == GPUKernel::Ffma && given.isComplete())
+  if (GivenPlan(given).isComplete(GPUKernel::Ffma))
     return check(fused, given.without("regions"), machine);
   std::variant<FfmaPlan, std::string> described = describeFfma(fused);
   if (auto *reason = std::get_if<std::string>(&described))

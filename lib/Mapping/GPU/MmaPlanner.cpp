@@ -16,6 +16,7 @@
 #include "kron/Dialect/Tile/IR/TileBlocks.h"
 #include "kron/Machine/GPUTiles.h"
 #include "kron/Mapping/GPU/CostModel.h"
+#include "kron/Mapping/GPU/GivenPlan.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/MmaPlan.h"
 #include "kron/Plan/GPU/Reasons.h"
@@ -34,8 +35,7 @@ static constexpr int64_t kSectorBytes = 32;
 static constexpr int64_t kMaxLightTiles = 2;
 
 namespace {
-/// Chooses the plan of a fused region. Fields of `given`, which may be null,
-/// are not chosen.
+/// Chooses the plan of a fused region, but for the fields of `given`.
 class MmaPlanner {
 public:
   MmaPlanner(const MmaRegion &region, GPUPlanAttr given,
@@ -49,14 +49,12 @@ public:
   MmaChoices choices;
 
 private:
-  bool choose(StringRef name, bool wanted) const;
   int64_t fillWarpGroups() const;
   bool isOneFactor() const;
   bool copiesWhole() const;
   bool storesShared() const;
   bool storesSingly() const;
   std::optional<std::string> run(int64_t columns, bool whole, bool shared);
-  int64_t getGiven(StringRef name) const { return given ? given.get(name) : 0; }
   int64_t chooseSegment(int64_t size, int64_t elements, int64_t wanted);
   int64_t chooseTurnedRows(int64_t elements, int64_t wanted);
   int64_t chooseRows(int64_t elements);
@@ -73,7 +71,7 @@ private:
   bool chooseStream(int64_t cluster);
 
   const MmaRegion &region;
-  GPUPlanAttr given;
+  GivenPlan given;
   const GPUMachine &machine;
   const MmaTiles &tiles = getGPUTiles(machine).mma;
   /// What follows from `choices`.
@@ -153,7 +151,7 @@ int64_t MmaPlanner::getMostRows() const {
 
 /// Rows of a tile of `elements` elements per row.
 int64_t MmaPlanner::chooseRows(int64_t elements) {
-  int64_t wanted = getGiven("tile");
+  int64_t wanted = given.get("tile");
   if (region.turnsRows)
     return chooseTurnedRows(elements, wanted);
   if (region.rowAxis < 0)
@@ -172,7 +170,7 @@ void MmaPlanner::chooseTile(int64_t columns) {
   choices.columns = 1;
   if (region.hasColumns) {
     choices.columns = chooseSegment(region.numColumns, elements,
-                                    columns ? columns : getGiven("columns"));
+                                    columns ? columns : given.get("columns"));
     // All that counts is how many of them make a tile.
     elements = std::min(elements, tiles.elements) * choices.columns;
   }
@@ -186,9 +184,8 @@ void MmaPlanner::chooseTile(int64_t columns) {
 /// As many warps of a CTA as are to share results.
 int64_t MmaPlanner::getLeastWarps() const {
   int64_t warps = 1;
-  if (given)
-    for (int64_t wanted : given.getList("step_warps"))
-      warps = std::clamp<int64_t>(wanted, warps, 32);
+  for (int64_t wanted : given.getList("step_warps"))
+    warps = std::clamp<int64_t>(wanted, warps, 32);
   return warps;
 }
 
@@ -212,8 +209,8 @@ std::optional<std::string> MmaPlanner::chooseSteps() {
   };
   if (std::optional<std::string> reason = completeWhole())
     return reason;
-  whole.chainsInner = getGiven("inner_chain");
-  if (!(given && given.has("inner_chain")))
+  whole.chainsInner = given.get("inner_chain");
+  if (!given.has("inner_chain"))
     if (auto registers = getMmaChainRegisters(plan))
       whole.chainsInner =
           canMmaChain(*registers) && registers->sums <= tiles.chainSums;
@@ -221,7 +218,7 @@ std::optional<std::string> MmaPlanner::chooseSteps() {
     return reason;
   choices.chainsInner = whole.chainsInner;
   choices.stepWarps.clear();
-  if (given && given.has("step_warps")) {
+  if (given.has("step_warps")) {
     choices.stepWarps.assign(given.getList("step_warps"));
     return std::nullopt;
   }
@@ -247,9 +244,8 @@ std::optional<std::string> MmaPlanner::complete() {
   if (auto *reason = std::get_if<std::string>(&completed))
     return *reason;
   plan = std::get<MmaPlan>(completed);
-  bool isRefused =
-      given && given.has("keeps_factor") && !given.get("keeps_factor");
-  choices.keepsFactors = plan.keepsFactors = plan.mayKeepFactors && !isRefused;
+  choices.keepsFactors = plan.keepsFactors =
+      plan.mayKeepFactors && given.get("keeps_factor", 1);
   return std::nullopt;
 }
 
@@ -297,14 +293,13 @@ int64_t MmaPlanner::chooseWarps(int64_t warpsPerSM, bool light) {
 bool MmaPlanner::chooseStream(int64_t cluster) {
   if (cluster > 1 && !machine.hasCluster)
     return false;
-  ArrayRef<int64_t> wantedPiece =
-      given ? given.getList("piece") : ArrayRef<int64_t>();
+  ArrayRef<int64_t> wantedPiece = given.getList("piece");
   MmaChoices whole = choices;
   choices.ctasPerSM = choices.stages = 1;
   choices.cluster = cluster;
   // Results cannot take the place of what has not arrived.
   if (plan.hasOneType())
-    choices.sharedStore = choose("shared_store", false);
+    choices.sharedStore = given.get("shared_store", false);
   for (const MmaStream &stream : getMmaStreams(plan, cluster)) {
     if (!wantedPiece.empty() && wantedPiece != ArrayRef(stream.sizes))
       continue;
@@ -316,18 +311,13 @@ bool MmaPlanner::chooseStream(int64_t cluster) {
     int64_t room =
         machine.getSharedBytes(1) - (plan.sharedBytes - plan.getInputBytes());
     choices.pieceSlots = std::min(stream.pieces, room / slotBytes);
-    if (int64_t wanted = getGiven("piece_slots"))
+    if (int64_t wanted = given.get("piece_slots"))
       choices.pieceSlots = std::min(choices.pieceSlots, wanted);
     if (choices.pieceSlots >= kMmaLeastSlots)
       return !complete();
   }
   choices = whole;
   return false;
-}
-
-/// The value of field `name`; `wanted` if it is not given.
-bool MmaPlanner::choose(StringRef name, bool wanted) const {
-  return given && given.has(name) ? given.get(name) != 0 : wanted;
 }
 
 /// Whether lanes, which have two neighbours of a row, would store less than 16
@@ -383,7 +373,7 @@ bool MmaPlanner::storesShared() const {
 /// blocks, no more than `choices` has.
 int64_t MmaPlanner::fillWarpGroups() const {
   const MmaStep &step = plan.steps.front();
-  if (plan.math == MmaMath::F64 || !isOneFactor() || getGiven("tile") ||
+  if (plan.math == MmaMath::F64 || !isOneFactor() || given.get("tile") ||
       step.kind != MmaStep::Kind::Fibres)
     return choices.tile;
   int64_t all = tile::kMmaSizeM * plan.getWarpGroups(step);
@@ -396,12 +386,12 @@ bool MmaPlanner::isOneFactor() const {
 }
 
 std::optional<std::string> MmaPlanner::run(int64_t columns) {
-  bool whole = choose("whole_copies", copiesWhole());
-  bool shared = choose("shared_store", storesShared());
+  bool whole = given.get("whole_copies", copiesWhole());
+  bool shared = given.get("shared_store", storesShared());
   std::optional<std::string> reason = run(columns, whole, shared);
   // There may be no room for that.
-  bool keepsWhole = choose("whole_copies", false);
-  bool keepsShared = choose("shared_store", false);
+  bool keepsWhole = given.get("whole_copies", false);
+  bool keepsShared = given.get("shared_store", false);
   if (reason && (whole != keepsWhole || shared != keepsShared))
     return run(columns, keepsWhole, keepsShared);
   return reason;
@@ -409,20 +399,20 @@ std::optional<std::string> MmaPlanner::run(int64_t columns) {
 
 std::optional<std::string> MmaPlanner::run(int64_t columns, bool whole,
                                            bool shared) {
-  int64_t threads = getGiven("threads"), ctas = getGiven("ctas_per_sm"),
-          stages = getGiven("stages"), cluster = getGiven("cluster");
+  int64_t threads = given.get("threads"), ctas = given.get("ctas_per_sm"),
+          stages = given.get("stages"), cluster = given.get("cluster");
   choices = MmaChoices();
   choices.wholeCopies = whole;
-  choices.innerRows = choose("inner_rows", false);
-  choices.alternates = choose("alternates", false);
-  choices.sharedStore = choose("shared_store", shared || choices.innerRows);
+  choices.innerRows = given.get("inner_rows", false);
+  choices.alternates = given.get("alternates", false);
+  choices.sharedStore = given.get("shared_store", shared || choices.innerRows);
   chooseTile(columns);
   choices.threads =
       threads ? threads : std::max(choices.threads, 32 * getLeastWarps());
   if (std::optional<std::string> reason = complete())
     return reason;
   choices.sharedStore =
-      choose("shared_store", choices.innerRows || shared || storesSingly());
+      given.get("shared_store", choices.innerRows || shared || storesSingly());
 
   bool light = isLight();
   int64_t warpsPerSM = light ? 16 : 8;
@@ -451,8 +441,8 @@ std::optional<std::string> MmaPlanner::run(int64_t columns, bool whole,
          choices.stages > 1 && !fits(choices.stages);)
       --choices.stages;
 
-  bool wantsPieces = given && (!given.getList("piece").empty() ||
-                               given.get("piece_slots") != 0);
+  bool wantsPieces =
+      !given.getList("piece").empty() || given.get("piece_slots") != 0;
   if (cluster > 1 || wantsPieces) {
     for (int64_t ctas : {1, 2})
       if ((!cluster || ctas == cluster) && chooseStream(ctas))
@@ -484,8 +474,8 @@ std::optional<std::string> MmaPlanner::run(int64_t columns, bool whole,
 /// As many columns of the outermost axes, which have no rows outside of them,
 /// as make a tile; 0 where that does not help.
 static int64_t chooseWideColumns(FusedOp fused, const MmaTiles &tiles) {
-  GPUPlanAttr given = getGPUPlanAttr(fused);
-  if (given && (given.getTile() || given.getColumns()))
+  GivenPlan given(getGPUPlanAttr(fused));
+  if (given.get("tile") || given.get("columns"))
     return 0;
   Problem problem = describeProblem(fused);
   bool hasRows = llvm::all_of(problem.factors, [](const ProblemFactor &factor) {
@@ -516,7 +506,7 @@ checkGiven(FusedOp fused, GPUPlanAttr given, const GPUMachine &machine) {
 std::variant<SmallVector<GPUPlanAttr>, std::string>
 kron::planMma(FusedOp fused, const GPUMachine &machine) {
   GPUPlanAttr given = getGPUPlanAttr(fused);
-  if (given && given.getKernel() == GPUKernel::Mma && given.isComplete())
+  if (GivenPlan(given).isComplete(GPUKernel::Mma))
     return checkGiven(fused, given, machine);
   std::variant<MmaRegion, std::string> region = describeMma(fused);
   if (auto *reason = std::get_if<std::string>(&region))

@@ -15,6 +15,7 @@
 #include "kron/Dialect/Tile/IR/TileBlocks.h"
 #include "kron/Machine/GPURates.h"
 #include "kron/Machine/GPUTiles.h"
+#include "kron/Mapping/GPU/GivenPlan.h"
 #include "kron/Mapping/GPU/MmaPlanner.h"
 #include "kron/Plan/GPU/MmaPlan.h"
 #include "llvm/Support/MathExtras.h"
@@ -40,7 +41,6 @@ public:
   MmaChoices run();
 
 private:
-  bool isFree(StringRef name) const { return !given || !given.has(name); }
   SmallVector<bool> getOptions(StringRef name, bool chosen, bool other) const;
   SmallVector<int64_t> getRows(int64_t chosen) const;
   SmallVector<int64_t> getWarps(const MmaPlan &plan) const;
@@ -49,7 +49,7 @@ private:
   void tryCtas(MmaPlan plan);
 
   const MmaRegion &region;
-  GPUPlanAttr given;
+  GivenPlan given;
   const GPUMachine &machine;
   MmaChoices best;
   double bestSeconds = 0;
@@ -61,14 +61,14 @@ private:
 SmallVector<bool> MmaSearch::getOptions(StringRef name, bool chosen,
                                         bool other) const {
   SmallVector<bool> options{chosen};
-  if (other && isFree(name))
+  if (other && !given.has(name))
     options.push_back(!chosen);
   return options;
 }
 
 /// Numbers of rows: some around that which is `chosen`, and few.
 SmallVector<int64_t> MmaSearch::getRows(int64_t chosen) const {
-  if (!isFree("tile") || region.rowAxis < 0 || region.hasColumns ||
+  if (given.has("tile") || region.rowAxis < 0 || region.hasColumns ||
       region.turnsRows)
     return {chosen};
   SmallVector<int64_t> rows;
@@ -119,20 +119,20 @@ void MmaSearch::tryCtas(MmaPlan plan) {
     return;
   int64_t mostStages = getGPUTiles(machine).mma.mostStages;
   for (int64_t ctas = 1; ctas <= kMostCtas; ++ctas) {
-    if (!isFree("ctas_per_sm") && ctas != given.get("ctas_per_sm"))
+    if (given.get("ctas_per_sm", ctas) != ctas)
       continue;
     if (ctas * plan.threads * registers > machine.registersPerSM)
       return;
     plan.ctasPerSM = ctas;
-    plan.stages = isFree("stages") ? mostStages : given.get("stages");
+    plan.stages = given.get("stages", mostStages);
     auto fits = [&] {
       return plan.sharedBytes + (plan.stages - 1) * plan.getStageBytes() <=
              machine.getSharedBytes(ctas);
     };
-    while (isFree("stages") && plan.stages > 1 && !fits())
+    while (!given.has("stages") && plan.stages > 1 && !fits())
       --plan.stages;
     // Nothing would arrive while the only tile of a CTA is worked on.
-    bool isAlone = plan.stages == 1 && leastStages > 1 && isFree("stages");
+    bool isAlone = plan.stages == 1 && leastStages > 1 && !given.has("stages");
     if (!fits() || isAlone)
       return;
     double seconds = estimateMmaTiles(plan, machine);
@@ -152,12 +152,11 @@ void MmaSearch::tryWarps(MmaChoices choices) {
     auto *plan = std::get_if<MmaPlan>(&completed);
     if (!plan)
       return std::nullopt;
-    bool isRefused = !isFree("keeps_factor") && !given.get("keeps_factor");
-    plan->keepsFactors = plan->mayKeepFactors && !isRefused;
+    plan->keepsFactors = plan->mayKeepFactors && given.get("keeps_factor", 1);
     return *plan;
   };
   choices.stages = 1;
-  if (isFree("step_warps")) {
+  if (!given.has("step_warps")) {
     choices.stepWarps.clear();
     if (std::optional<MmaPlan> plan = complete())
       choices.stepWarps = getWarps(*plan);
@@ -169,7 +168,7 @@ void MmaSearch::tryWarps(MmaChoices choices) {
     most = std::max(most, warps);
   if (most == 1)
     choices.stepWarps.clear();
-  if (!isFree("threads")) {
+  if (given.has("threads")) {
     if (std::optional<MmaPlan> plan = complete())
       tryCtas(*plan);
     return;

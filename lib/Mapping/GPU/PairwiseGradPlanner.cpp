@@ -15,12 +15,12 @@
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPUTiles.h"
 #include "kron/Mapping/GPU/GivenFields.h"
+#include "kron/Mapping/GPU/GivenPlan.h"
 #include "kron/Mapping/GPU/PairwisePlanner.h"
 #include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/DerivedFields.h"
 #include "kron/Plan/GPU/PairwiseGradPlan.h"
-#include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -38,9 +38,6 @@ public:
   LogicalResult plan();
 
 private:
-  int64_t take(StringRef field, int64_t chosen) const {
-    return given && given.has(field) ? given.get(field) : chosen;
-  }
   double estimate(const PairwiseGradPlan &plan) const;
   int64_t countWords(const PairwiseGradPlan &plan) const;
   void chooseStep(PairwiseGradPlan &plan) const;
@@ -52,7 +49,7 @@ private:
   }
 
   PairwiseGradOp op;
-  GPUPlanAttr given;
+  GivenPlan given;
   const GPUMachine &machine;
   const PairwiseGradTiles &tiles;
   const int64_t elementBytes;
@@ -137,8 +134,8 @@ int64_t GradPlanner::countWords(const PairwiseGradPlan &plan) const {
 
 /// As long a part of K as there is, and shared memory for.
 void GradPlanner::chooseStep(PairwiseGradPlan &plan) const {
-  plan.stages = take("stages", hasPairs ? tiles.stages : 0);
-  plan.stepK = take("k_step", 0);
+  plan.stages = given.get("stages", hasPairs ? tiles.stages : 0);
+  plan.stepK = given.get("k_step", 0);
   if (!plan.stages || plan.stepK)
     return;
   int64_t bytes = tiles.stepBytes;
@@ -154,12 +151,12 @@ void GradPlanner::chooseStep(PairwiseGradPlan &plan) const {
 }
 
 void GradPlanner::consider(PairwiseGradPlan plan) {
-  plan.threads = take("threads", plan.threads);
-  plan.lanes = take("column_threads", plan.lanes);
-  plan.rows = take("thread_rows", plan.rows);
-  plan.columns = take("thread_columns", plan.columns);
-  plan.positions = take("thread_positions", plan.positions);
-  plan.threadsK = take("k_threads", plan.threadsK);
+  plan.threads = given.get("threads", plan.threads);
+  plan.lanes = given.get("column_threads", plan.lanes);
+  plan.rows = given.get("thread_rows", plan.rows);
+  plan.columns = given.get("thread_columns", plan.columns);
+  plan.positions = given.get("thread_positions", plan.positions);
+  plan.threadsK = given.get("k_threads", plan.threadsK);
   // What is not possible by hand is refused as a plan is read.
   bool isWhole = plan.threads >= plan.lanes &&
                  plan.getTileRows() * plan.threadsK % plan.threads == 0 &&
@@ -182,12 +179,12 @@ FailureOr<GPUPlanAttr> GradPlanner::choose(int64_t maxK) {
   PairwiseGradPlan plan;
   plan.elementBytes = elementBytes;
   plan.maxK = maxK;
-  plan.threads = take("threads", tiles.threads);
-  plan.ctasPerSM = take(
+  plan.threads = given.get("threads", tiles.threads);
+  plan.ctasPerSM = given.get(
       "ctas_per_sm", std::max<int64_t>(1, tiles.threadsPerSM / plan.threads));
-  plan.outputs = take("outputs", mostOutputs);
+  plan.outputs = given.get("outputs", mostOutputs);
   plan.splitCTAs =
-      take("split_ctas", machine.numSMs * plan.ctasPerSM * tiles.waves);
+      given.get("split_ctas", machine.numSMs * plan.ctasPerSM * tiles.waves);
   plan.lanes = tiles.lanes;
   for (plan.rows = tiles.most; plan.rows > 0; plan.rows /= 2)
     for (plan.columns = tiles.most; plan.columns > 0; plan.columns /= 2)
@@ -209,13 +206,7 @@ FailureOr<GPUPlanAttr> GradPlanner::write(const PairwiseGradPlan &plan) {
   if (auto *reason = std::get_if<std::string>(&read))
     return refuse(*reason);
   double seconds = GPUResources(machine).getLaunchSeconds(2) + estimate(plan);
-  auto microseconds = static_cast<int64_t>(seconds * 1e6 + 0.5);
-  remark::analysis(op.getLoc(),
-                   remark::RemarkOpts::name("Plan").category("kron-plan"))
-      << remark::add("kernel pairwise_grad, bound by {0}", "arithmetic")
-      << remark::add(", estimated {0} us", microseconds)
-      << remark::add("; {0}", attr)
-      << remark::metric("Microseconds", microseconds);
+  remarkPairs(op, attr, "arithmetic", seconds);
   return attr;
 }
 
@@ -224,7 +215,7 @@ LogicalResult GradPlanner::plan() {
   bool isOpen = cast<ShapedType>(op.getLhs().getType())
                     .isDynamicDim(pair.getReducedDim(0));
   SmallVector<int64_t> limits;
-  if (isOpen && given && given.has("max_k"))
+  if (isOpen && given.has("max_k"))
     limits = {given.get("max_k")};
   else if (isOpen)
     limits = {tiles.shortK, tiles.mediumK};
@@ -247,10 +238,7 @@ LogicalResult GradPlanner::plan() {
   std::string unmet = given ? findUnmet(op, given, plans) : "";
   if (!unmet.empty())
     return refuse(unmet);
-  StringAttr name = StringAttr::get(op.getContext(), kPlanAttrName);
-  op->setInherentAttr(name, plans.size() == 1
-                                ? Attribute(plans.front())
-                                : DispatchAttr::get(op.getContext(), plans));
+  setPlans(op, plans);
   return success();
 }
 
@@ -261,15 +249,13 @@ LogicalResult kron::planGradForGPU(PairwiseGradOp op,
   auto refuse = [&](const Twine &reason) {
     return op->emitOpError("has no GPU kernel; pairwise_grad: ") << reason;
   };
-  if (given && given.getKernel() != GPUKernel::Auto &&
-      given.getKernel() != GPUKernel::PairwiseGrad)
+  if (GivenPlan(given).namesOther(GPUKernel::PairwiseGrad))
     return refuse("no other kernel takes gradients of functions of pairs, but "
                   "got " +
                   stringifyGPUKernel(given.getKernel()));
   if (std::string reason = getRegionsReason(given); !reason.empty())
     return refuse(reason);
-  if (given && given.isComplete() &&
-      given.getKernel() == GPUKernel::PairwiseGrad) {
+  if (GivenPlan(given).isComplete(GPUKernel::PairwiseGrad)) {
     auto read = readPairwiseGradPlan(op, given, machine);
     if (auto *reason = std::get_if<std::string>(&read))
       return refuse(*reason);

@@ -17,6 +17,7 @@
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPUTiles.h"
 #include "kron/Mapping/GPU/GivenFields.h"
+#include "kron/Mapping/GPU/GivenPlan.h"
 #include "kron/Plan/GPU/DerivedFields.h"
 #include "kron/Plan/GPU/PairwiseGradPlan.h"
 #include "kron/Plan/GPU/PairwisePlan.h"
@@ -431,10 +432,7 @@ public:
 
 private:
   bool isFree(StringRef field) const {
-    return !given || (!given.has(field) && !given.isComplete());
-  }
-  int64_t getGiven(StringRef field, int64_t chosen) const {
-    return given && given.has(field) ? given.get(field) : chosen;
+    return !given.has(field) && !given.isComplete(GPUKernel::Pairwise);
   }
   int64_t getSizeK() {
     return cast<ShapedType>(op.getLhs().getType())
@@ -447,7 +445,7 @@ private:
   std::string addAll();
 
   PairOpInterface op;
-  GPUPlanAttr given;
+  GivenPlan given;
   const GPUMachine &machine;
   PairProblem problem;
   /// What the plans require of K, where a launch decides: products so many
@@ -461,8 +459,8 @@ private:
 
 /// Whether a field is given that plans of matrix products have alone.
 bool PairPlanner::wantsProducts() const {
-  return given && !given.isComplete() &&
-         (getGiven("wgmma", 0) || getGiven("value_products", 0));
+  return !given.isComplete(GPUKernel::Pairwise) &&
+         (given.get("wgmma") || given.get("value_products"));
 }
 
 /// Whether few positions of a K that is not known may be as many as there is
@@ -473,7 +471,7 @@ bool PairPlanner::mayKeepFewRows() {
 }
 
 int64_t PairPlanner::take(StringRef field, int64_t chosen) const {
-  if (given && given.has(field))
+  if (given.has(field))
     return given.get(field);
   if (field == "products" && wantsProducts())
     return problem.products;
@@ -481,7 +479,7 @@ int64_t PairPlanner::take(StringRef field, int64_t chosen) const {
   bool isOption = field == "products" || field == "value_products" ||
                   field == "wgmma" || field == "keeps_rows" ||
                   field == "symmetric" || field == "polynomials";
-  return given && given.isComplete() && isOption ? 0 : chosen;
+  return given.isComplete(GPUKernel::Pairwise) && isOption ? 0 : chosen;
 }
 
 /// Adds the best plan; why there is none, or empty.
@@ -510,7 +508,7 @@ std::string PairPlanner::addAll() {
       op.getInner() == PairFunction::SquareDiff) {
     int64_t exactK = getExactK(op.getAccumulatorType().isF64());
     if (isOpen) {
-      minK = getGiven("min_k", exactK);
+      minK = given.get("min_k", exactK);
       if (std::string reason = add(); !reason.empty())
         return reason;
       if (!plans.front().get("products"))
@@ -523,7 +521,7 @@ std::string PairPlanner::addAll() {
   }
   if (isFree("keeps_rows") && mayKeepFewRows()) {
     PairProblem open = problem;
-    maxK = getGiven("max_k", getGPUTiles(machine).pairwise.openKeptK);
+    maxK = given.get("max_k", getGPUTiles(machine).pairwise.openKeptK);
     problem.sizeK = static_cast<double>(maxK);
     problem.hasKnownK = true;
     problem.products = 0;
@@ -541,11 +539,11 @@ std::string PairPlanner::addAll() {
 
 PlansOrReason PairPlanner::plan() {
   GPUPlanAttr whole = given;
-  if (getGiven("keeps_rows", 0) && !given.isComplete()) {
+  if (given.get("keeps_rows") && !given.isComplete(GPUKernel::Pairwise)) {
     // Where K is not known, one of several plans keeps rows. Those in registers
     // are multiplied by no matrix instructions.
     if (mayKeepFewRows())
-      given = given.without("keeps_rows");
+      given = whole.without("keeps_rows");
     else if (isFree("products"))
       problem.products = 0;
   }
@@ -557,17 +555,23 @@ PlansOrReason PairPlanner::plan() {
   return plans;
 }
 
-/// Says what takes how long by a plan, and why.
-static void explain(PairOpInterface op, GPUPlanAttr plan,
-                    const PairTime &time) {
-  auto microseconds = static_cast<int64_t>(time.total * 1e6 + 0.5);
-  remark::analysis(op.getLoc(),
+void kron::remarkPairs(Operation *op, GPUPlanAttr plan, StringRef bound,
+                       double seconds) {
+  auto microseconds = static_cast<int64_t>(seconds * 1e6 + 0.5);
+  remark::analysis(op->getLoc(),
                    remark::RemarkOpts::name("Plan").category("kron-plan"))
-      << remark::add("kernel pairwise, bound by {0}",
-                     time.memory > time.arithmetic ? "memory" : "arithmetic")
+      << remark::add("kernel {0}, bound by {1}",
+                     stringifyGPUKernel(plan.getKernel()), bound)
       << remark::add(", estimated {0} us", microseconds)
       << remark::add("; {0}", plan)
       << remark::metric("Microseconds", microseconds);
+}
+
+void kron::setPlans(Operation *op, ArrayRef<GPUPlanAttr> plans) {
+  MLIRContext *context = op->getContext();
+  op->setInherentAttr(StringAttr::get(context, kPlanAttrName),
+                      plans.size() == 1 ? Attribute(plans.front())
+                                        : DispatchAttr::get(context, plans));
 }
 
 LogicalResult kron::planForGPU(PairOpInterface op, const GPUMachine &machine) {
@@ -583,8 +587,7 @@ LogicalResult kron::planForGPU(PairOpInterface op, const GPUMachine &machine) {
   auto refuse = [&](const std::string &reason) {
     return op->emitOpError("has no GPU kernel; pairwise: ") << reason;
   };
-  if (given && given.getKernel() != GPUKernel::Auto &&
-      given.getKernel() != GPUKernel::Pairwise)
+  if (GivenPlan(given).namesOther(GPUKernel::Pairwise))
     return refuse("no other kernel takes functions of pairs, but got " +
                   stringifyGPUKernel(given.getKernel()).str());
   if (std::string reason = getRegionsReason(given); !reason.empty())
@@ -599,11 +602,12 @@ LogicalResult kron::planForGPU(PairOpInterface op, const GPUMachine &machine) {
       return PairPlanner(op, getGPUPlanAttr(op), machine).plan();
     }));
   const auto &plans = std::get<SmallVector<GPUPlanAttr>>(found);
-  for (auto [index, chosen] : llvm::enumerate(plans))
-    explain(op, chosen, planner.getTime(index));
-  op->setInherentAttr(StringAttr::get(op.getContext(), kPlanAttrName),
-                      plans.size() == 1
-                          ? Attribute(plans.front())
-                          : DispatchAttr::get(op.getContext(), plans));
+  for (auto [index, chosen] : llvm::enumerate(plans)) {
+    const PairTime &time = planner.getTime(index);
+    remarkPairs(op, chosen,
+                time.memory > time.arithmetic ? "memory" : "arithmetic",
+                time.total);
+  }
+  setPlans(op, plans);
   return success();
 }

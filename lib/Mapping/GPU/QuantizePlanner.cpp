@@ -11,6 +11,7 @@
 #include "kron/Machine/GPUTiles.h"
 #include "kron/Mapping/GPU/ChainPlanner.h"
 #include "kron/Mapping/GPU/GPUPlanner.h"
+#include "kron/Mapping/GPU/GivenPlan.h"
 #include "kron/Plan/GPU/DerivedFields.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "kron/Plan/GPU/WgmmaPlan.h"
@@ -44,8 +45,7 @@ tryQuantize(FusedOp fused, QuantizeOp quantize, GPUKernel kernel,
   if (quantize.getPlanAttr() && !asksForQuantizing(fused))
     return "kron.quantize has a plan for that";
   if (kernel == GPUKernel::Wgmma) {
-    GPUPlanAttr given = getGPUPlanAttr(fused);
-    if (given && given.has("quantize") && given.get("quantize") == 0)
+    if (GivenPlan(getGPUPlanAttr(fused)).get("quantize", 1) == 0)
       return "the plan says so";
     GPUPlanAttr quantizing = plans.back().with("quantize", 1);
     std::variant<WgmmaPlan, std::string> plan =
@@ -97,11 +97,8 @@ kron::planQuantize(FusedOp fused, QuantizeOp quantize, GPUKernel kernel,
 /// As few threads as keep a row in registers share it; neighbouring rows fill
 /// the CTA.
 static QuantizeChoices choose(const QuantizePlan &rows,
-                              const QuantizeTiles &tiles, GPUPlanAttr given) {
+                              const QuantizeTiles &tiles, GivenPlan given) {
   constexpr int64_t kWarpThreads = 32, kMostThreads = 1024;
-  auto take = [&](StringRef field, int64_t chosen) {
-    return given && given.has(field) ? given.get(field) : chosen;
-  };
   int64_t segments = std::max<int64_t>(
       tile::SharedRows::get(rows.length, rows.element, 1).getSegments(), 1);
   int64_t wanted = segments <= kWarpThreads
@@ -109,12 +106,12 @@ static QuantizeChoices choose(const QuantizePlan &rows,
                        : llvm::divideCeil(segments, tiles.segments);
   QuantizeChoices plan;
   plan.rowThreads =
-      take("row_threads",
-           std::min<int64_t>(llvm::PowerOf2Ceil(wanted), kMostThreads));
-  plan.threads = take("threads", std::max(tiles.threads, plan.rowThreads));
-  plan.ctasPerSM = take(
+      given.get("row_threads",
+                std::min<int64_t>(llvm::PowerOf2Ceil(wanted), kMostThreads));
+  plan.threads = given.get("threads", std::max(tiles.threads, plan.rowThreads));
+  plan.ctasPerSM = given.get(
       "ctas_per_sm", std::max<int64_t>(tiles.threadsPerSM / plan.threads, 1));
-  plan.keptSegments = take("kept_segments", tiles.keptSegments);
+  plan.keptSegments = given.get("kept_segments", tiles.keptSegments);
   return plan;
 }
 

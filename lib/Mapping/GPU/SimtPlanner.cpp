@@ -10,6 +10,7 @@
 #include "SimtDirect.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPUTiles.h"
+#include "kron/Mapping/GPU/GivenPlan.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "kron/Plan/GPU/SimtPlan.h"
 
@@ -86,7 +87,6 @@ public:
   std::variant<SimtPlan, std::string> run();
 
 private:
-  int64_t getGiven(StringRef name) const { return given ? given.get(name) : 0; }
   bool fits(SimtLaunch &launch, ArrayRef<int64_t> tile) const;
   bool chooseTile(SimtLaunch &launch, ArrayRef<unsigned> walk, int64_t columns,
                   int64_t elements) const;
@@ -100,7 +100,7 @@ private:
   FusedOp fused;
   const GPUMachine &machine;
   const SimtChain &chain;
-  GPUPlanAttr given;
+  GivenPlan given;
   const SimtTiles &tiles = getGPUTiles(machine).simt;
 };
 
@@ -130,7 +130,7 @@ bool Planner::chooseTile(SimtLaunch &launch, ArrayRef<unsigned> walk,
   SmallVector<int64_t> tile(launch.after.size(), 1);
   if (!fits(launch, tile))
     return false;
-  int64_t wantedRows = getGiven("tile"), wantedColumns = getGiven("columns");
+  int64_t wantedRows = given.get("tile"), wantedColumns = given.get("columns");
   int64_t rows = 1;
   auto *first = llvm::find_if(
       walk, [&](unsigned axis) { return launch.before[axis] != 1; });
@@ -175,7 +175,7 @@ bool Planner::chooseTile(SimtLaunch &launch, ArrayRef<unsigned> walk,
 void Planner::chooseResident(const SimtCost &cost, SimtLaunch &launch,
                              int64_t threads,
                              std::optional<TimedLaunch> &best) const {
-  int64_t wanted = getGiven("ctas_per_sm");
+  int64_t wanted = given.get("ctas_per_sm");
   if (getCtasReason(wanted, threads, machine))
     return;
   int64_t most =
@@ -249,7 +249,7 @@ void Planner::extend(unsigned first, unsigned end,
 /// Why no launch has room: what a thread multiplies takes more registers than
 /// there are, or a fibre of some factor more shared memory.
 std::string Planner::getReason() const {
-  int64_t threads = getGiven("threads"), ctas = getGiven("ctas_per_sm");
+  int64_t threads = given.get("threads"), ctas = given.get("ctas_per_sm");
   threads = threads ? threads : tiles.leastThreads;
   if (auto reason = getCtasReason(ctas, threads, machine))
     return *reason;
@@ -273,7 +273,7 @@ std::string Planner::getReason() const {
 
 std::variant<SimtPlan, std::string> Planner::run() {
   unsigned count = chain.products.size();
-  int64_t wanted = getGiven("threads");
+  int64_t wanted = given.get("threads");
   SmallVector<ThreadSearch> searches;
   for (int64_t threads = tiles.leastThreads; threads <= tiles.mostThreads;
        threads *= 2) {
@@ -303,9 +303,9 @@ std::variant<SimtPlan, std::string> Planner::run() {
     for (unsigned end = count; end > 0; end = search.prefixes[end]->first)
       best.launches.insert(best.launches.begin(), search.prefixes[end]->launch);
   }
-  if (!getGiven("tile") && !getGiven("columns"))
+  if (!given.get("tile") && !given.get("columns"))
     if (auto direct = planDirectLaunch(fused, chain, wanted,
-                                       getGiven("ctas_per_sm"), machine);
+                                       given.get("ctas_per_sm"), machine);
         direct && (!least || direct->second < *least))
       return direct->first;
   if (!least)

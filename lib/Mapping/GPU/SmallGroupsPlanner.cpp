@@ -8,6 +8,7 @@
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPURates.h"
 #include "kron/Machine/GPUTiles.h"
+#include "kron/Mapping/GPU/GivenPlan.h"
 #include "kron/Mapping/GPU/Resources.h"
 #include "kron/Mapping/GPU/SparsePlanner.h"
 #include "kron/Plan/Arrays.h"
@@ -101,7 +102,7 @@ static std::string getContradiction(GPUPlanAttr given, GPUPlanAttr plan) {
 std::variant<GPUPlanAttr, std::string>
 kron::planSmallGroups(FusedOp fused, const GPUMachine &machine) {
   GPUPlanAttr given = getGPUPlanAttr(fused);
-  bool isWanted = given && given.getKernel() == GPUKernel::SmallGroups;
+  bool isWanted = GivenPlan(given).names(GPUKernel::SmallGroups);
   if (isWanted && given.isComplete()) {
     auto plan = readSmallGroupsPlan(fused, given);
     if (auto *reason = std::get_if<std::string>(&plan))
@@ -115,7 +116,7 @@ kron::planSmallGroups(FusedOp fused, const GPUMachine &machine) {
   if (!isWanted && !isWorthwhile(plan, getGPURates(machine).smallGroups))
     return "there are few rows, or few groups";
   auto take = [&](StringRef name, int64_t chosen) {
-    return given && given.has(name) ? given.get(name) : chosen;
+    return GivenPlan(given).get(name, chosen);
   };
   if (plan.usesMma)
     chooseWarps(plan, getGPUTiles(machine).smallGroups, take);

@@ -16,6 +16,7 @@
 #include "kron/Machine/GPURates.h"
 #include "kron/Machine/GPUTiles.h"
 #include "kron/Machine/NominalSizes.h"
+#include "kron/Mapping/GPU/GivenPlan.h"
 #include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/GPU/SparseGradPlan.h"
 #include "mlir/IR/Remarks.h"
@@ -68,8 +69,6 @@ private:
   void tryTile();
   void tryResidency(int64_t ctasPerSM);
   bool isAllowed() const;
-  /// What `given` says of the field `name`; 0 if it says nothing.
-  int64_t getGiven(StringRef name) const { return given ? given.get(name) : 0; }
   int64_t getRegisters() const;
   void chooseBatchStep();
   bool chooseStages();
@@ -83,8 +82,8 @@ private:
 
   /// The one that is being tried.
   SparseGradPlan plan;
-  /// Fields that the plan has to have; may be null.
-  GPUPlanAttr given;
+  /// Fields that the plan has to have.
+  GivenPlan given;
   int64_t rows;
   const GPUMachine &machine;
   const GPUResources resources{machine};
@@ -147,11 +146,11 @@ void Planner::chooseBatchStep() {
 /// K steps and pipeline stages; whether they fit.
 bool Planner::chooseStages() {
   int64_t shared = machine.getSharedBytes(plan.ctasPerSM);
-  if (int64_t batchStep = getGiven("batch_step"))
+  if (int64_t batchStep = given.get("batch_step"))
     plan.batchStep = batchStep;
   else
     chooseBatchStep();
-  if (int64_t stages = getGiven("stages")) {
+  if (int64_t stages = given.get("stages")) {
     plan.stages = stages;
     return plan.getSharedBytes() <= shared;
   }
@@ -169,9 +168,9 @@ bool Planner::chooseStages() {
 /// Pieces such that all SMs have as much to do: once, or some times if there
 /// are more tiles than SMs take at once.
 void Planner::choosePieces() {
-  int64_t leastPiece = getGiven("least_piece");
+  int64_t leastPiece = given.get("least_piece");
   plan.leastPiece = leastPiece ? leastPiece : sizes.leastPiece;
-  if (int64_t pieces = getGiven("split_k")) {
+  if (int64_t pieces = given.get("split_k")) {
     plan.pieces = pieces;
     return;
   }
@@ -212,7 +211,7 @@ void Planner::chooseSums() {
     most = std::min<int64_t>(most,
                              llvm::bit_floor(std::max<uint64_t>(resident, 1)));
   }
-  int64_t threads = getGiven("sum_threads"), loads = getGiven("sum_loads");
+  int64_t threads = given.get("sum_threads"), loads = given.get("sum_loads");
   plan.sumThreads =
       threads ? threads : std::min<int64_t>(llvm::PowerOf2Ceil(wanted), most);
   int64_t perThread = llvm::divideCeil(all, plan.sumThreads);
@@ -348,7 +347,7 @@ void Planner::tryTile() {
   int64_t most = machine.registersPerSM / (32 * getRegisters());
   if (getRegisters() > machine.maxRegistersPerThread || most < warps)
     return;
-  if (int64_t ctasPerSM = getGiven("ctas_per_sm"))
+  if (int64_t ctasPerSM = given.get("ctas_per_sm"))
     return tryResidency(ctasPerSM);
   most = std::min(most, sizes.mostWarps);
   for (int64_t ctasPerSM = std::max<int64_t>(most / warps, 1); ctasPerSM > 0;
@@ -499,7 +498,7 @@ static std::string listFields(GPUPlanAttr given) {
 /// with the fields of `given`, which may be null; or why there is none.
 static std::variant<GPUPlanAttr, std::string>
 findPlan(KsmmGradOp gradient, GPUPlanAttr given, const GPUMachine &machine) {
-  if (given && given.getKernel() == GPUKernel::Gradient && given.isComplete())
+  if (GivenPlan(given).isComplete(GPUKernel::Gradient))
     return given.without("regions");
   std::optional<SparseGradPlan> best =
       Planner(describeSparseGrad(gradient), given, getRows(gradient), machine)
@@ -515,8 +514,7 @@ findPlan(KsmmGradOp gradient, GPUPlanAttr given, const GPUMachine &machine) {
 std::variant<GPUPlanAttr, std::string>
 kron::planSparseGrad(KsmmGradOp gradient, const GPUMachine &machine) {
   GPUPlanAttr given = getGPUPlanAttr(gradient);
-  bool isOther = given && given.getKernel() != GPUKernel::Auto &&
-                 given.getKernel() != GPUKernel::Gradient;
+  bool isOther = GivenPlan(given).namesOther(GPUKernel::Gradient);
   if (isOther)
     return ("expects kernel to be gradient, but got " +
             stringifyGPUKernel(given.getKernel()))

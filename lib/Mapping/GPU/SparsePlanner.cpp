@@ -16,6 +16,7 @@
 #include "kron/Machine/GPURates.h"
 #include "kron/Machine/GPUTiles.h"
 #include "kron/Machine/NominalSizes.h"
+#include "kron/Mapping/GPU/GivenPlan.h"
 #include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "llvm/Support/MathExtras.h"
@@ -324,7 +325,7 @@ double kron::estimateSparseTiles(FusedOp fused, GPUPlanAttr plan,
 std::variant<SmallVector<GPUPlanAttr>, std::string>
 kron::planSparse(FusedOp fused, const GPUMachine &machine) {
   GPUPlanAttr given = getGPUPlanAttr(fused);
-  if (given && given.getKernel() == GPUKernel::Sparse && given.isComplete()) {
+  if (GivenPlan(given).isComplete(GPUKernel::Sparse)) {
     if (std::optional<std::string> reason =
             getCompleteReason(fused, given, machine))
       return *reason;
@@ -342,7 +343,7 @@ kron::planSparse(FusedOp fused, const GPUMachine &machine) {
   auto smallGroups = planSmallGroups(fused, machine);
   if (auto *plan = std::get_if<GPUPlanAttr>(&smallGroups))
     plans.push_back(*plan);
-  else if (given && given.getKernel() == GPUKernel::SmallGroups)
+  else if (GivenPlan(given).names(GPUKernel::SmallGroups))
     return std::get<std::string>(smallGroups);
   plans.push_back(writeSparsePlan(fused.getContext(), main));
   if (!few)

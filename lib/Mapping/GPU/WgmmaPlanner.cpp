@@ -10,6 +10,7 @@
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPURates.h"
 #include "kron/Machine/GPUTiles.h"
+#include "kron/Mapping/GPU/GivenPlan.h"
 #include "kron/Mapping/GPU/Resources.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "kron/Plan/GPU/WgmmaPlan.h"
@@ -42,9 +43,8 @@ public:
   std::variant<WgmmaPlan, std::string> run();
 
 private:
-  int64_t getGiven(StringRef name) const { return given ? given.get(name) : 0; }
   bool isAllowed(StringRef name, int64_t value) const {
-    return !given || !given.has(name) || given.get(name) == value;
+    return given.get(name, value) == value;
   }
   bool copiesVectors() const;
   int64_t chooseWarpgroups() const;
@@ -61,7 +61,7 @@ private:
   Problem problem;
   const GPUMachine &machine;
   const WgmmaTiles &tiles = getGPUTiles(machine).wgmma;
-  GPUPlanAttr given;
+  GivenPlan given;
   WgmmaPlan plan;
   std::optional<WgmmaPlan> best;
   double bestSeconds = 0;
@@ -109,7 +109,7 @@ void Planner::consider(WgmmaPlan &candidate) {
       return;
     }
   int64_t limit = machine.getSharedBytes(candidate.ctasPerSM);
-  int64_t wanted = getGiven("stages");
+  int64_t wanted = given.get("stages");
   for (int64_t buffers = wanted ? wanted : 1;
        buffers <= (wanted ? wanted : tiles.mostStages); ++buffers) {
     candidate.buffers = buffers;
@@ -131,7 +131,7 @@ void Planner::consider(WgmmaPlan &candidate) {
 /// The values of a field that are 0 and, where it `mayHelp`, 1, or the given
 /// one.
 SmallVector<bool> Planner::getVariants(StringRef name, bool mayHelp) const {
-  if (given && given.has(name))
+  if (given.has(name))
     return {given.get(name) != 0};
   return mayHelp ? SmallVector<bool>{false, true} : SmallVector<bool>{false};
 }
@@ -174,9 +174,7 @@ void Planner::considerGroups(WgmmaPlan candidate) {
 /// Tiles of one block, in pieces.
 void Planner::considerPieces(WgmmaPlan candidate) {
   const WgmmaStep &first = candidate.steps.front();
-  candidate.pieceK = tiles.pieceK;
-  if (given && given.has("k_piece"))
-    candidate.pieceK = given.get("k_piece");
+  candidate.pieceK = given.get("k_piece", tiles.pieceK);
   if (candidate.pieceK == 0 || candidate.steps.size() > 1 ||
       candidate.landing.elementBytes != 4 || first.sizeK <= candidate.pieceK ||
       !isAllowed("warpgroups_per_tile", 1) || !isAllowed("whole_copies", 0) ||
@@ -213,7 +211,7 @@ SmallVector<int64_t> Planner::getTileSizes(int axis, int64_t wanted,
 /// rows as fill a block, too.
 SmallVector<int64_t> Planner::getRows(int64_t columns) const {
   SmallVector<int64_t> sizes =
-      getTileSizes(plan.rowAxis, getGiven("tile"), 1, kWgmmaRows);
+      getTileSizes(plan.rowAxis, given.get("tile"), 1, kWgmmaRows);
   int64_t filling =
       kWgmmaRows / llvm::alignTo(columns, plan.columnAxis < 0 ? 1 : 2);
   if (sizes.size() > 1 && plan.steps.size() == 1 && filling > 1 &&
@@ -223,14 +221,14 @@ SmallVector<int64_t> Planner::getRows(int64_t columns) const {
 }
 
 std::variant<WgmmaPlan, std::string> Planner::run() {
-  int64_t threads = getGiven("threads");
+  int64_t threads = given.get("threads");
   plan.threads = threads ? threads : chooseWarpgroups() * kWarpgroupThreads;
   if (plan.threads % kWarpgroupThreads != 0)
     return expects("threads", "a multiple of 128", plan.threads);
-  plan.ctasPerSM = std::max<int64_t>(1, getGiven("ctas_per_sm"));
-  plan.quantize = getGiven("quantize");
+  plan.ctasPerSM = std::max<int64_t>(1, given.get("ctas_per_sm"));
+  plan.quantize = given.get("quantize");
   for (int64_t columns :
-       getTileSizes(plan.columnAxis, getGiven("columns"), 8, 128))
+       getTileSizes(plan.columnAxis, given.get("columns"), 8, 128))
     for (int64_t rows : getRows(columns)) {
       plan.rows = rows;
       plan.columns = columns;

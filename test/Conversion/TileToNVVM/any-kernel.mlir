@@ -194,3 +194,34 @@ func.func @turned_host(%pf: !llvm.ptr, %n: i64) {
   tile.launch @kron_gpu::@turned tiles(%n) args(%f : !tile.view<8x8xf32, [8, 1]>)
   return
 }
+
+// -----
+
+// Verify that a row of the only matrix of a tile is not divided by their number.
+// CHECK-LABEL: llvm.func @only(
+// CHECK:         %[[ROW:.*]] = arith.addi %{{.*}}, %{{.*}} : i32
+// CHECK:         %[[IS_ROW:.*]] = arith.cmpi slt, %[[ROW]], %{{.*}} : i32
+// CHECK-NOT:     arith.remui %[[ROW]]
+// CHECK-NOT:     arith.divui %[[ROW]]
+// CHECK:         nvvm.cp.async.shared.global
+gpu.module @kron_gpu {
+  llvm.mlir.global external @kron_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  gpu.func @only(%x: !tile.view<?x3x5xf32, [15, 5, 1]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 2>} {
+    %r = tile.alloc : !tile.ring<1 of <1x3x5xf32>>
+    tile.for %t to %n {
+      %a = tile.acquire %r : !tile.ring<1 of <1x3x5xf32>> -> !tile.buffer<1x3x5xf32>
+      tile.copy %x[%t + 0] to %a bytes 4 fill axes [0, 1, 2] : !tile.view<?x3x5xf32, [15, 5, 1]>, !tile.buffer<1x3x5xf32>
+      %s = tile.wait %r pending 0 : !tile.ring<1 of <1x3x5xf32>> -> !tile.buffer<1x3x5xf32>
+      tile.release %s : !tile.buffer<1x3x5xf32>
+      tile.barrier
+    }
+    gpu.return
+  }
+}
+
+func.func @only_host(%px: !llvm.ptr, %m: i64, %n: i64) {
+  %x = tile.view %px sizes(%m) : !llvm.ptr -> !tile.view<?x3x5xf32, [15, 5, 1]>
+  tile.launch @kron_gpu::@only tiles(%n) args(%x, %n : !tile.view<?x3x5xf32, [15, 5, 1]>, i64)
+  return
+}

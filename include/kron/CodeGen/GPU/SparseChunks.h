@@ -99,6 +99,11 @@ public:
   /// Starts copies of `bytes` each; narrow ones are done when it returns.
   /// `wholeLines`: the rest of the lines of 128 bytes is soon wanted by others.
   void copy(ArrayRef<SparsePiece> pieces, int64_t bytes, bool wholeLines);
+  /// The same of those that `get` says of `items`, shared out among `threads`,
+  /// of which this is number `thread`, `unroll` at a time.
+  void copyItems(int64_t threads, Int thread, int64_t items, int64_t unroll,
+                 int64_t bytes, bool wholeLines,
+                 function_ref<SparsePiece(Int item)> get);
 
   /// Elements number `elementA` of `wordA`'s array and `elementB` of `wordB`'s
   /// as a word of two 16-bit values.

@@ -39,6 +39,20 @@ void forItems(KernelBuilder &kernel, int64_t threads, Int thread, int64_t total,
 Positions decodeItem(KernelBuilder &kernel, Int item, ArrayRef<int64_t> extents,
                      ArrayRef<unsigned> order);
 
+/// Position number `number` of an array of `sizes`, the last of which is
+/// innermost.
+Positions delinearize(KernelBuilder &kernel, Int number,
+                      ArrayRef<int64_t> sizes);
+
+/// A number whose digits, each of a base of its own, are taken from the fastest
+/// one on; `rest` is that of the others.
+struct Digits {
+  KernelBuilder &kernel;
+  Int rest;
+
+  Int take(Int base);
+};
+
 /// The sum of positions times strides, in 64 bits unless it is known to fit 32.
 Int getTileOffset(KernelBuilder &kernel, const Positions &positions,
                   ArrayRef<int64_t> extents, ArrayRef<Int> strides);

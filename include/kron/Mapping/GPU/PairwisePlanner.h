@@ -18,6 +18,13 @@ namespace mlir::kron {
 LogicalResult planForGPU(PairOpInterface op, const GPUMachine &machine);
 LogicalResult planGradForGPU(PairwiseGradOp op, const GPUMachine &machine);
 
+/// Says by which plan a kernel takes so many seconds, and what for.
+void remarkPairs(Operation *op, GPUPlanAttr plan, StringRef bound,
+                 double seconds);
+
+/// Gives `op` its plans, of which one is chosen at launch if there are several.
+void setPlans(Operation *op, ArrayRef<GPUPlanAttr> plans);
+
 /// Instructions that `inner` of `op`, with its reduction, and its epilogue
 /// take.
 double countInner(PairOpInterface op, const GPUMachine &machine);

@@ -33,6 +33,8 @@ namespace mlir::kron {
 /// Rows of one wgmma instruction.
 inline constexpr int64_t kWgmmaRows = 64;
 inline constexpr int64_t kWarpgroupThreads = 128;
+/// What numbers of columns of a tile are padded to.
+inline constexpr int64_t kWgmmaColumnUnit = 8;
 /// Bytes per access to global memory that need aligned arrays.
 inline constexpr int64_t kWgmmaVectorBytes = 16;
 /// The same of results along another axis than the innermost one of a tile: two

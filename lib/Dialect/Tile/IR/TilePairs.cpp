@@ -372,88 +372,111 @@ static LogicalResult verifyRows(MultiplyRowsOp op, ValueRange views,
   return success();
 }
 
+/// Whether the operands of `op`, of parts of `element`, go together; else an
+/// error.
+static LogicalResult verifyParts(MultiplyRowsOp op, Type element) {
+  size_t parts = op.getLhs().size();
+  // multiply_rows_c2
+  if (parts < 1 || parts > 2 || op.getRhs().size() != parts ||
+      (parts == 2 && (!element.isF16() || op.getScales().empty())))
+    return op.emitOpError("expects one view of either side, or two of f16 with "
+                          "scales, but got ")
+           << parts << " and " << op.getRhs().size();
+  // multiply_rows_c6
+  for (size_t number : {op.getNorms().size(), op.getScales().size()})
+    if (number != 0 && number != 2)
+      return op.emitOpError("expects norms and scales of both sides or none, "
+                            "but got ")
+             << number;
+  // multiply_rows_c9
+  if (op.getSameRows() && (op.getNorms().empty() || op.getBlock()))
+    return op.emitOpError("expects norms and no block with same_rows");
+  return success();
+}
+
+/// The same of its products.
+static LogicalResult verifyProducts(MultiplyRowsOp op, Type element) {
+  FragmentType fragment = op.getProducts().getType();
+  AtomKind atom = fragment.getAtom();
+  bool areSteps = atom == AtomKind::WgmmaHalf;
+  bool isOfAtom = element.isF64() ? atom == AtomKind::MmaF64 ||
+                                        atom == AtomKind::MmaF64Small
+                                  : atom == AtomKind::MmaM16N8K16 || areSteps;
+  // multiply_rows_c5
+  if (!isOfAtom || fragment.getElementType() != getSumType(element) ||
+      element.isF32())
+    return op.emitOpError("expects a fragment of an atom that multiplies ")
+           << element << ", but got " << fragment;
+  if (failed(verifyBox(op, fragment)) ||
+      failed(verifyLanes(op, op.getLanes(), fragment)))
+    return failure();
+  if (fragment.getShape()[1] % 2 || fragment.getShape()[2] % 2)
+    return op.emitOpError("expects rows and columns in pairs, but got ")
+           << fragment;
+  // multiply_rows_c8
+  if (areSteps != bool(op.getSizeK()))
+    return op.emitOpError("expects K with warpgroups alone, for ") << fragment;
+  // multiply_rows_c7
+  int64_t across = op.getLanes(), columns = fragment.getShape()[2] * across;
+  if (areSteps && (across != 4 || getThreads(op) % 128 || columns > 256))
+    return op.emitOpError("expects 4 lanes, whole warpgroups and up to 256 "
+                          "columns for ")
+           << fragment << ", but got " << across << " of " << getThreads(op)
+           << " threads and " << columns;
+  return success();
+}
+
+/// The same of its rings, of tiles of `rows` and `columns`.
+static LogicalResult verifyOwnRings(MultiplyRowsOp op, Type element,
+                                    int64_t rows, int64_t columns) {
+  int64_t parts = op.getLhs().size();
+  for (auto [ring, sides] :
+       {std::pair(op.getLeft(), rows), std::pair(op.getRight(), columns)}) {
+    BufferType buffer = ring.getType().getBuffer();
+    int64_t bytes = buffer.getElementBytes();
+    // multiply_rows_c3
+    if (ring.getType().getAlong() || buffer.getLayout() ||
+        buffer.getElementType() != element ||
+        buffer.getShape() != ArrayRef({parts * sides, 64 / bytes}))
+      return op.emitOpError("expects rings of ")
+             << parts << " x " << sides << " rows of 64 bytes of " << element
+             << ", but got " << ring.getType();
+  }
+  // multiply_rows_c8
+  if (op.getSizeK())
+    for (ValueRange views : {ValueRange(op.getLhs()), ValueRange(op.getRhs())})
+      for (Value value : views)
+        if (auto view = cast<ViewType>(value.getType());
+            view.getShape().back() !=
+            op.getLeft().getType().getBuffer().getShape()[1])
+          return op.emitOpError("expects views of steps of 64 bytes, but got ")
+                 << view;
+  return verifyRings(op, op.getLeft(), op.getRight());
+}
+
 LogicalResult MultiplyRowsOp::verify() {
   PlaceOp place = getPlaceOp(*this, getPlace());
   if (!place || failed(verifyBlock(*this, place, getBlock())))
     return failure();
-  size_t parts = getLhs().size();
   Type element;
-  if (parts)
+  if (!getLhs().empty())
     element = cast<ViewType>(getLhs().front().getType()).getElementType();
-  // multiply_rows_c2
-  if (parts < 1 || parts > 2 || getRhs().size() != parts ||
-      (parts == 2 && (!element.isF16() || getScales().empty())))
-    return emitOpError("expects one view of either side, or two of f16 with "
-                       "scales, but got ")
-           << parts << " and " << getRhs().size();
-  // multiply_rows_c6
-  for (size_t number : {getNorms().size(), getScales().size()})
-    if (number != 0 && number != 2)
-      return emitOpError("expects norms and scales of both sides or none, but "
-                         "got ")
-             << number;
-  // multiply_rows_c9
-  if (getSameRows() && (getNorms().empty() || getBlock()))
-    return emitOpError("expects norms and no block with same_rows");
+  if (failed(verifyParts(*this, element)))
+    return failure();
   int64_t most = place.getView().getType().getRank();
   Type sum = getSumType(element);
   FragmentType fragment = getProducts().getType();
-  bool areSteps = fragment.getAtom() == AtomKind::WgmmaHalf;
-  int64_t axes = areSteps ? 2 : 1;
+  int64_t axes = fragment.getAtom() == AtomKind::WgmmaHalf ? 2 : 1;
   if (failed(verifyRows(*this, getLhs(), axes, most, element)) ||
       failed(verifyRows(*this, getRhs(), axes, most, element)) ||
       failed(verifyRows(*this, getNorms(), 0, most, sum)) ||
       failed(verifyRows(*this, getScales(), 0, most, sum)))
     return failure();
-  bool isWide = element.isF64();
-  bool isOfAtom = isWide ? fragment.getAtom() == AtomKind::MmaF64 ||
-                               fragment.getAtom() == AtomKind::MmaF64Small
-                         : fragment.getAtom() == AtomKind::MmaM16N8K16 ||
-                               fragment.getAtom() == AtomKind::WgmmaHalf;
-  // multiply_rows_c5
-  if (!isOfAtom || fragment.getElementType() != sum || element.isF32())
-    return emitOpError("expects a fragment of an atom that multiplies ")
-           << element << ", but got " << fragment;
-  if (failed(verifyBox(*this, fragment)) ||
-      failed(verifyLanes(*this, getLanes(), fragment)))
+  if (failed(verifyProducts(*this, element)))
     return failure();
-  int64_t across = getLanes();
+  int64_t across = getLanes(), columns = fragment.getShape()[2] * across;
   int64_t rows = fragment.getShape()[1] * (getThreads(*this) / across);
-  int64_t columns = fragment.getShape()[2] * across;
-  if (fragment.getShape()[1] % 2 || fragment.getShape()[2] % 2)
-    return emitOpError("expects rows and columns in pairs, but got ")
-           << fragment;
-  // multiply_rows_c8
-  if (areSteps != bool(getSizeK()))
-    return emitOpError("expects K with warpgroups alone, for ") << fragment;
-  // multiply_rows_c7
-  if (areSteps && (across != 4 || getThreads(*this) % 128 || columns > 256))
-    return emitOpError("expects 4 lanes, whole warpgroups and up to 256 "
-                       "columns for ")
-           << fragment << ", but got " << across << " of " << getThreads(*this)
-           << " threads and " << columns;
-  for (auto [ring, sides] :
-       {std::pair(getLeft(), rows), std::pair(getRight(), columns)}) {
-    BufferType buffer = ring.getType().getBuffer();
-    int64_t bytes = buffer.getElementBytes(), count = parts;
-    // multiply_rows_c3
-    if (ring.getType().getAlong() || buffer.getLayout() ||
-        buffer.getElementType() != element ||
-        buffer.getShape() != ArrayRef({count * sides, 64 / bytes}))
-      return emitOpError("expects rings of ")
-             << count << " x " << sides << " rows of 64 bytes of " << element
-             << ", but got " << ring.getType();
-  }
-  // multiply_rows_c8
-  if (areSteps)
-    for (ValueRange views : {ValueRange(getLhs()), ValueRange(getRhs())})
-      for (Value value : views)
-        if (auto view = cast<ViewType>(value.getType());
-            view.getShape().back() !=
-            getLeft().getType().getBuffer().getShape()[1])
-          return emitOpError("expects views of steps of 64 bytes, but got ")
-                 << view;
-  if (failed(verifyRings(*this, getLeft(), getRight())))
+  if (failed(verifyOwnRings(*this, element, rows, columns)))
     return failure();
   return verifySizes(*this, place, rows, getBlock() ? 0 : columns);
 }
@@ -523,149 +546,4 @@ LogicalResult StorePairsOp::verify() {
                          fragment.getShape()[2] * (getSums() ? 1 : across))))
     return failure();
   return getRing() ? verifyTurned(*this, place) : success();
-}
-
-//===----------------------------------------------------------------------===//
-// Products
-//===----------------------------------------------------------------------===//
-
-/// Whether `op`, with a ring, is a product by matrix instructions of a matrix
-/// in `fragment`; else an error.
-static LogicalResult verifyPackedValues(ForPairsOp op, FragmentType fragment) {
-  // for_pairs_c6
-  if (op.getAccumulation() != Accumulation::Sum ||
-      fragment.getAtom() == AtomKind::Fma ||
-      llvm::range_size(op.getBody()->getOps<PairsOp>()) != 1)
-    return op.emitOpError("expects a sum of products of matrix instructions "
-                          "with one tile.pairs for values through a ring, but "
-                          "got ")
-           << fragment;
-  Type element = fragment.getElementType();
-  if (op.getValues().getType().getElementType() != element)
-    return op.emitOpError("expects packed values of ")
-           << element << ", but got " << op.getValues().getType();
-  RingType ring = cast<RingType>(op.getRing().getType());
-  BufferType buffer = ring.getBuffer();
-  int64_t columns =
-      cast<FragmentType>(op.getSums().front().getType()).getShape()[2] *
-      static_cast<int64_t>(op.getLanes());
-  ArrayRef<int64_t> shape = buffer.getShape();
-  bool isOfRows = shape.size() == 2 &&
-                  shape[0] * 8 == static_cast<int64_t>(op.getBy()) &&
-                  (shape[1] == 8 * columns ||
-                   (element.isF32() && shape[1] == 16 * columns));
-  if (columns % 8 || ring.getAlong() || ring.getStages() != 2 ||
-      buffer.getLayout() || buffer.getElementType() != element || !isOfRows ||
-      !op.getRing().getDefiningOp<AllocOp>() || !op.getRing().hasOneUse())
-    return op.emitOpError("expects a ring of its own of two buffers of ")
-           << static_cast<int64_t>(op.getBy()) / 8 << " rows of 8 or 16 "
-           << element << " for each of a multiple of eight columns, " << columns
-           << ", but got " << ring;
-  return success();
-}
-
-LogicalResult ForPairsOp::verify() {
-  // for_pairs_c1
-  if (!isa<ForOp>((*this)->getParentOp()))
-    return emitOpError("expects to be in a tile.for itself");
-  Block &body = *getBody();
-  if (body.getNumArguments() != 1 || !body.getArgument(0).getType().isIndex())
-    return emitOpError("expects a body that takes the number of a block");
-  PlaceOp place = getPlaceOp(*this, getPlace());
-  if (!place || failed(verifyBehindBatch(*this, place, getValues().getType(),
-                                         "values", /*parts=*/1)))
-    return failure();
-  auto yield = cast<tile::YieldOp>(body.getTerminator());
-  FragmentType fragment;
-  if (yield.getValues().size() == 1)
-    fragment = dyn_cast<FragmentType>(yield.getValues().front().getType());
-  // for_pairs_c4
-  if (!fragment)
-    return emitOpError("expects its body to yield one fragment");
-  if (failed(verifyBox(*this, fragment)) ||
-      failed(verifyLanes(*this, getLanes(), fragment)))
-    return failure();
-  int64_t across = getLanes();
-  // Of warps next to each other, none has all columns of a row.
-  if (fragment.getAtom() != AtomKind::Fma && across != 4)
-    return emitOpError("expects 4 lanes for ")
-           << fragment << ", but got " << across;
-  if (fragment.getShape()[2] * across != static_cast<int64_t>(getBy()))
-    return emitOpError("expects the threads to have the ")
-           << getBy() << " columns of a block, but got "
-           << fragment.getShape()[2] * across;
-  size_t results = getAccumulation() == Accumulation::LogSumExp ? 2 : 1;
-  // for_pairs_c5
-  if (getSums().size() != results)
-    return emitOpError("expects ")
-           << results << " results, but got " << getSums().size();
-  for (Value sums : getSums()) {
-    auto type = cast<FragmentType>(sums.getType());
-    if (failed(verifyBox(*this, type)))
-      return failure();
-    if (type.getElementType() != fragment.getElementType() ||
-        type.getAtom() != fragment.getAtom() ||
-        type.getShape()[1] != fragment.getShape()[1])
-      return emitOpError("expects results with the rows of ")
-             << fragment << ", but got " << type;
-    if (failed(verifySizes(*this, place,
-                           type.getShape()[1] * (getThreads(*this) / across),
-                           type.getShape()[2] * (getRing() ? across : 1))))
-      return failure();
-  }
-  return getRing() ? verifyPackedValues(*this, fragment) : success();
-}
-
-ParseResult ForPairsOp::parse(OpAsmParser &parser, OperationState &result) {
-  OpAsmParser::Argument block;
-  OpAsmParser::UnresolvedOperand blocks, place, values, ring;
-  Builder &builder = parser.getBuilder();
-  Type index = builder.getIndexType(), count = builder.getI64Type(), view,
-       slots;
-  StringRef accumulation;
-  SmallVector<Type> sums;
-  llvm::SMLoc where;
-  if (parser.parseArgument(block) || parser.parseKeyword("of") ||
-      parser.parseOperand(blocks) || parser.parseKeyword("by") ||
-      parseNumber(parser, result, "by") || parser.parseLSquare() ||
-      parser.parseOperand(place) || parser.parseRSquare() ||
-      parser.parseKeyword("times") || parser.parseOperand(values))
-    return failure();
-  bool isPacked = succeeded(parser.parseOptionalKeyword("through"));
-  if ((isPacked && parser.parseOperand(ring)) ||
-      parser.parseKeyword("accumulate") || parser.getCurrentLocation(&where) ||
-      parser.parseKeyword(&accumulation) || parser.parseKeyword("lanes") ||
-      parseNumber(parser, result, "lanes") || parser.parseColonType(view) ||
-      (isPacked && (parser.parseComma() || parser.parseType(slots))) ||
-      parser.parseArrowTypeList(sums) ||
-      parser.resolveOperand(blocks, count, result.operands) ||
-      parser.resolveOperand(place, index, result.operands) ||
-      parser.resolveOperand(values, view, result.operands) ||
-      (isPacked && parser.resolveOperand(ring, slots, result.operands)))
-    return failure();
-  std::optional<Accumulation> kind = symbolizeAccumulation(accumulation);
-  if (!kind)
-    return parser.emitError(where, "expects sum, max or logsumexp, but got ")
-           << accumulation;
-  result.addAttribute("accumulation",
-                      builder.getI32IntegerAttr(static_cast<int32_t>(*kind)));
-  result.addTypes(sums);
-  return parseBody(parser, result, block);
-}
-
-void ForPairsOp::print(OpAsmPrinter &printer) {
-  printer << ' ' << getBlockNumber() << " of " << getBlocks() << " by "
-          << getBy() << " [" << getPlace() << "] times " << getValues();
-  if (getRing())
-    printer << " through " << getRing();
-  printer << " accumulate " << stringifyAccumulation(getAccumulation())
-          << " lanes " << getLanes() << " : " << getValues().getType();
-  if (getRing())
-    printer << ", " << getRing().getType();
-  printer << " -> ";
-  if (getSums().size() == 1)
-    printer << getSums().front().getType();
-  else
-    printer << '(' << getSums().getTypes() << ')';
-  printBody(printer, *this, {"by", "accumulation", "lanes"}, /*yields=*/true);
 }
