@@ -123,10 +123,7 @@ llvm::Error Gpu::initialize() {
 }
 
 Gpu::~Gpu() {
-  for (auto [begin, end] : events) {
-    driver.eventDestroy(begin);
-    driver.eventDestroy(end);
-  }
+  dropTimes();
   if (stream)
     driver.streamDestroy(stream);
 }
@@ -209,32 +206,52 @@ llvm::Error Gpu::launch(const DeviceModule &module, const std::string &name,
 }
 
 llvm::Error Gpu::record(function_ref<llvm::Error()> work) {
-  void *begin, *end;
-  if (llvm::Error error = check(driver.eventCreate(&begin, 0), "cuEventCreate"))
+  void *begin = nullptr, *end = nullptr;
+  auto recordAll = [&]() -> llvm::Error {
+    if (llvm::Error error =
+            check(driver.eventCreate(&begin, 0), "cuEventCreate"))
+      return error;
+    if (llvm::Error error = check(driver.eventCreate(&end, 0), "cuEventCreate"))
+      return error;
+    if (llvm::Error error =
+            check(driver.eventRecord(begin, stream), "cuEventRecord"))
+      return error;
+    if (llvm::Error error = work())
+      return error;
+    return check(driver.eventRecord(end, stream), "cuEventRecord");
+  };
+  llvm::Error error = recordAll();
+  if (!error) {
+    events.emplace_back(begin, end);
     return error;
-  if (llvm::Error error = check(driver.eventCreate(&end, 0), "cuEventCreate"))
-    return error;
-  events.emplace_back(begin, end);
-  if (llvm::Error error =
-          check(driver.eventRecord(begin, stream), "cuEventRecord"))
-    return error;
-  if (llvm::Error error = work())
-    return error;
-  return check(driver.eventRecord(end, stream), "cuEventRecord");
+  }
+  // Who records next would get the times of this failure.
+  dropTimes();
+  for (void *event : {begin, end})
+    if (event)
+      driver.eventDestroy(event);
+  return error;
+}
+
+void Gpu::dropTimes() {
+  for (auto [begin, end] : std::exchange(events, {})) {
+    driver.eventDestroy(begin);
+    driver.eventDestroy(end);
+  }
 }
 
 llvm::Expected<std::vector<double>> Gpu::takeTimes() {
-  if (llvm::Error error = synchronize())
-    return std::move(error);
   std::vector<double> seconds;
-  for (auto [begin, end] : std::exchange(events, {})) {
+  llvm::Error error = synchronize();
+  for (auto [begin, end] : events) {
     float milliseconds = 0;
-    int result = driver.eventElapsedTime(&milliseconds, begin, end);
-    driver.eventDestroy(begin);
-    driver.eventDestroy(end);
-    if (llvm::Error error = check(result, "cuEventElapsedTime"))
-      return std::move(error);
+    if (!error)
+      error = check(driver.eventElapsedTime(&milliseconds, begin, end),
+                    "cuEventElapsedTime");
     seconds.push_back(milliseconds * 1e-3);
   }
+  dropTimes();
+  if (error)
+    return std::move(error);
   return seconds;
 }

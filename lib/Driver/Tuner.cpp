@@ -14,6 +14,7 @@
 #include "kron/Driver/Tuner.h"
 #include "CandidateQueue.h"
 #include "RotatingCalls.h"
+#include "kron/Conversion/RowMajor.h"
 #include "kron/Dialect/Kron/IR/KronPairwise.h"
 #include "kron/Driver/Measure.h"
 #include "kron/Mapping/GPU/GPUPlanner.h"
@@ -190,8 +191,10 @@ const Planned &OperationTuner::getPlanned(const std::string &plan) {
         llvm::cantFail(parseGPUMachine(session.getOptions().gpuChips.back()));
   double seconds[4] = {};
   copy->walk([&](Operation *op) {
+    // Arrays of candidates are row-major. Code for others has to take the plan
+    // as well, but is not run.
     if (!isa<FusedOp, KsmmGradOp, PairOpInterface>(op) ||
-        !isMarked(op->getLoc()))
+        !isMarked(op->getLoc()) || isForOtherLayouts(op))
       return;
     Attribute own = op->getInherentAttr(kPlanAttrName).value_or(Attribute());
     if (!own)

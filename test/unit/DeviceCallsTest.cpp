@@ -141,3 +141,18 @@ TEST_F(DeviceCalls, ResultsOfALaunchAreNoneOfAnEarlierOne) {
   EXPECT_EQ(fakeCuda().count("cuMemcpyHtoD"), 0);
   EXPECT_EQ(fakeCuda().count("cuMemAlloc"), 0);
 }
+
+TEST_F(DeviceCalls, WhatFailsLeavesNoTimes) {
+  RotatingDeviceCalls calls = create(/*isCold=*/false);
+  time(calls, *one);
+  for (const char *function : {"cuEventRecord", "cuEventElapsedTime"}) {
+    fakeCuda().failures[function] = 1;
+    auto times = calls.time(two->lookup("f"), 5);
+    EXPECT_FALSE(bool(times));
+    llvm::consumeError(times.takeError());
+    fakeCuda().failures.clear();
+    EXPECT_EQ(time(calls, *one), std::vector<double>(5, 1e-3));
+  }
+  EXPECT_EQ(fakeCuda().count("cuEventCreate"),
+            fakeCuda().count("cuEventDestroy"));
+}

@@ -19,6 +19,10 @@ inline constexpr llvm::StringLiteral kRowMajorAttrName = "kron.row_major";
 /// Says so of all public functions of `module`.
 void markRowMajor(ModuleOp module);
 
+/// Whether `op` is in the body that --kron-choose-by-layout keeps beside the
+/// one for row-major arrays.
+bool isForOtherLayouts(Operation *op);
+
 } // namespace mlir::kron
 
 #endif // KRON_CONVERSION_ROWMAJOR_H

@@ -70,6 +70,7 @@ private:
   Gpu(const Driver &driver, int32_t number) : driver(driver), number(number) {}
   llvm::Error initialize();
   llvm::Error check(int result, const char *function);
+  void dropTimes();
 
   const Driver &driver;
   int32_t number;

@@ -11,6 +11,7 @@
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Plan/GPU/BatchedPlan.h"
+#include "kron/Plan/GPU/FfmaPlan.h"
 #include "kron/Plan/GPU/SmallGroupsPlan.h"
 #include "kron/Plan/GPU/SparsePlan.h"
 #include "kron/Plan/GPU/Support.h"
@@ -276,6 +277,21 @@ static void requireAlignedRows(OpBuilder &builder, FusedOp fused,
   require(host, requirement, host.bitAnd(bits, kPackedAlignment - 1), 0);
 }
 
+/// Adds that rows of the input end where copies of `plan` do, which read
+/// nothing of what may be between rows.
+static void requireWholeCopies(OpBuilder &builder, FusedOp fused,
+                               GPUPlanAttr plan, Requirement &requirement) {
+  std::variant<FfmaPlan, std::string> read = readFfmaPlan(fused, plan);
+  // Whoever makes the kernel says what is wrong with the plan.
+  if (std::holds_alternative<std::string>(read))
+    return;
+  int64_t width = std::get<FfmaPlan>(read).copyWidth;
+  Emitter host(builder, fused.getLoc(), getElementType(fused.getInit()));
+  Int columns = getFusedOperands(host, fused).sizes.back();
+  if (!columns.isConstant())
+    require(host, requirement, host.bitAnd(columns, width - 1), 0);
+}
+
 /// What `plan` requires of what is known at launch only.
 static Requirement buildRequirement(OpBuilder &builder, FusedOp fused,
                                     GPUPlanAttr plan) {
@@ -283,6 +299,8 @@ static Requirement buildRequirement(OpBuilder &builder, FusedOp fused,
   Requirement requirement;
   switch (plan.getKernel()) {
   case GPUKernel::Ffma:
+    requireWholeCopies(builder, fused, plan, requirement);
+    [[fallthrough]];
   case GPUKernel::Dmma:
     addRequirement(builder, loc, requirement,
                    buildAlignmentTest(builder, fused, plan.get("alignment")));

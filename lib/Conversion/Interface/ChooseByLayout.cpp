@@ -33,6 +33,9 @@ namespace mlir::kron {
 using namespace mlir;
 using namespace mlir::kron;
 
+/// What the first of two bodies requires.
+static constexpr llvm::StringLiteral kRowMajorField = "row_major";
+
 /// The strides and the offset of `type` only show at run time.
 static bool hasOpenLayout(Type type) {
   auto memref = dyn_cast<MemRefType>(type);
@@ -135,7 +138,7 @@ void LayoutChooser::run() {
       mapping.map(arg, viewRowMajor(arg));
   if (!areRowMajor)
     return;
-  markLaunchChoice(areRowMajor, LaunchRequirements{{"row_major", 1}});
+  markLaunchChoice(areRowMajor, LaunchRequirements{{kRowMajorField, 1}});
   auto branches =
       scf::IfOp::create(builder, loc, areRowMajor, /*withElseRegion=*/true);
   builder.setInsertionPointToStart(branches.thenBlock());
@@ -186,6 +189,22 @@ static void assumeRowMajor(func::FuncOp func) {
   Builder builder(func.getContext());
   func->setAttr(kArgsAttrName, builder.getArrayAttr(entries));
   func.setFunctionType(builder.getFunctionType(types, func.getResultTypes()));
+}
+
+bool kron::isForOtherLayouts(Operation *op) {
+  for (Region *region = op->getParentRegion(); region;
+       region = region->getParentRegion()) {
+    auto choice = dyn_cast<scf::IfOp>(region->getParentOp());
+    if (!choice || region != &choice.getElseRegion())
+      continue;
+    Operation *condition = choice.getCondition().getDefiningOp();
+    auto fields =
+        condition ? condition->getAttrOfType<DictionaryAttr>(kRequiresAttrName)
+                  : DictionaryAttr();
+    if (fields && fields.contains(kRowMajorField))
+      return true;
+  }
+  return false;
 }
 
 void kron::markRowMajor(ModuleOp module) {

@@ -7,10 +7,10 @@
 //
 // tile.copy with a box, and tile.spread. A copy takes as long whatever it
 // moves, and has 4 bytes or more. So segments that start at no multiple of 16
-// bytes come from the one in front of them on, together with what stands there;
-// elements are brought to their places in shared memory once they are there.
-// Results of 16 bits leave as pairs that lie at multiples of 4 bytes, though
-// they may be of different rows.
+// bytes come from the one in front of them on, together with what stands there
+// if that is of the array; elements are brought to their places in shared
+// memory once they are there. Results of 16 bits leave as pairs that lie at
+// multiples of 4 bytes, though they may be of different rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,6 +40,10 @@ public:
   void copyElements();
   int64_t getSpreadTogether(const SharedTile &to) const;
   void spread(const SharedTile &to);
+  /// Whether all between a segment and the multiple of 16 bytes in front of it
+  /// is of the array `view`, which starts at such a multiple: rows have no gaps
+  /// between them, or start at multiples too. Null: it is.
+  Value hasOwnFronts(const LoweredView &view, ArrayRef<int64_t> axes) const;
   /// Stores what `source` has, times alpha.
   void store(const SharedTile &source, const KernelScale &alpha);
 
@@ -126,6 +130,38 @@ Int SegmentBox::getElements() const {
   return k.mul(from.limits[outer], segments.elements / sizes[outer]);
 }
 
+Value SegmentBox::hasOwnFronts(const LoweredView &view,
+                               ArrayRef<int64_t> axes) const {
+  ArrayRef<Int> strides = view.array.strides;
+  // From the innermost to the outermost, which are those that only a launch
+  // knows.
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, strides.size()));
+  llvm::sort(order, [&](unsigned lhs, unsigned rhs) {
+    Int own = strides[lhs], other = strides[rhs];
+    if (own.isConstant() != other.isConstant())
+      return own.isConstant();
+    if (own.isConstant() && own != other)
+      return own.getConstant() < other.getConstant();
+    return lhs > rhs;
+  });
+  ArrayRef<int64_t> ofSegment = axes.drop_front(segments.inner);
+  Int bits = 0, gaps = 0, dense = 1, size = 1;
+  for (unsigned axis : order) {
+    if (view.sizes[axis].is(1))
+      continue;
+    dense = k.mul(dense, size);
+    gaps = k.bitOr(gaps, k.bitXor(strides[axis], dense));
+    if (!llvm::is_contained(ofSegment, int64_t(axis)))
+      bits = k.bitOr(bits, k.mul(strides[axis], bytes));
+    size = view.sizes[axis];
+  }
+  bits = k.bitAnd(bits, kSegmentChunkBytes - 1);
+  if (gaps.is(0) || bits.is(0))
+    return nullptr;
+  return arith::OrIOp::create(k.builder, k.loc, k.equal(gaps, 0),
+                              k.equal(bits, 0));
+}
+
 /// What is behind a segment is not read: the array may end there.
 void SegmentBox::copyChunks(bool lines) {
   int64_t perSegment = segments.room * bytes / kSegmentChunkBytes;
@@ -157,8 +193,7 @@ void SegmentBox::copyChunks(bool lines) {
   k.syncWarp();
 }
 
-/// The same of an array that is not aligned to 16 bytes, of which nothing in
-/// front may be read.
+/// The same where nothing in front of a segment may be read.
 void SegmentBox::copyElements() {
   int64_t total = segments.count * segments.elements;
   Int existing = getElements(), thread = lowering.getThreadOfGroup();
@@ -392,9 +427,11 @@ void tile::copySegments(Lowering &lowering, CopyOp op, Int tile,
                         Value isAligned) {
   SegmentBox box(lowering, op.getView(), *op.getBox(), *op.getAxes(), tile,
                  lowering.buffers.at(op.getBuffer()));
+  Value ownsFronts =
+      box.hasOwnFronts(lowering.views.at(op.getView()), *op.getAxes());
   lowering.k.choose(
-      isAligned, [&] { box.copyChunks(op.getLines()); },
-      [&] { box.copyElements(); });
+      lowering.k.both(isAligned, ownsFronts),
+      [&] { box.copyChunks(op.getLines()); }, [&] { box.copyElements(); });
 }
 
 void tile::lower(Lowering &lowering, SpreadOp op) {
