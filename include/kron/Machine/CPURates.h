@@ -146,13 +146,17 @@ struct CPURates {
   double unalignedSlots = 0.75, secondLevelSlots = 4, shuffleCost = 0.5;
   double fullCacheSlots = 6, ownLoopSlots = 0.25;
   double storedPartSlots = 2, narrowStoreSlots = 1;
-  /// Of a processor that splits vectors of 512 bits: what fibres of half a
-  /// vector take by way of memory, beside two shuffles; what loading elements
-  /// of a factor takes of each multiply-add of rows in lanes of 256 bits, of
-  /// which registers hold half as many; and how many times as fast such vectors
-  /// have to look.
-  double splitShuffleSlots = 3, narrowBroadcastSlots = 0.15;
-  double narrowVectorsGain = 1.1;
+  /// Of a processor that splits vectors of 512 bits, in multiply-adds of these:
+  /// what fibres of half a vector take by way of memory, beside two shuffles;
+  /// a vector of the input or the result; transposing it, for rows in lanes,
+  /// with wide vectors and with narrow ones; what a step of such rows takes
+  /// more whose buffers leave the first-level cache; the share of stores of
+  /// parts that multiply-adds do not hide; and what loading elements of a
+  /// factor takes of each multiply-add of narrow vectors or of rows in lanes.
+  double splitShuffleSlots = 3.5, wideMoveSlots = 0.8;
+  double wideTransposingSlots = 4, narrowTransposingSlots = 3.25;
+  double splitSecondLevelSlots = 1, splitPartShare = 0.5;
+  double narrowBroadcastSlots = 0.1;
   /// Multiply-adds of vectors that making pairs of bf16 of an element takes as
   /// long as.
   double pairCopySlots = 2;

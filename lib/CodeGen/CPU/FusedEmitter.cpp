@@ -114,8 +114,7 @@ bool FusedCodeBuilder::canStreamTiles(SmallVectorImpl<Value> &strides) const {
     if (!stride.isConstant())
       strides.push_back(stride.getValue());
     else if (role == AxisRole::Tiled && stride.is(1) && tileSize % lanes == 0 &&
-             !(repeatsPositions() &&
-               arrays.sizes[axis].getConstant() % lanes))
+             !(repeatsPositions() && arrays.sizes[axis].getConstant() % lanes))
       continue;
     else if (stride.getConstant() % lanes)
       return false;

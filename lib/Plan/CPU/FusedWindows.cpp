@@ -26,9 +26,9 @@ bool FusedLayout::repeatsPositions() const {
   int64_t size = positions.getConstant(), bytes = getElementBytes();
   // Copies for non-temporal stores go to whole cache lines.
   Int stride = arrays.init.strides[plan.tiledAxis];
-  if (choices.staging && (!stride.isConstant() ||
-                          (size - tileSize) * stride.getConstant() * bytes %
-                              kLineBytes))
+  if (choices.staging &&
+      (!stride.isConstant() ||
+       (size - tileSize) * stride.getConstant() * bytes % kLineBytes))
     return false;
   // Lanes along the axis would be empty else.
   bool hasLanes = plan.rowsInLanes || plan.isTiledInnermost();
