@@ -451,15 +451,14 @@ static int64_t chooseSegmentRows(const CPUPlan &plan, FusedOp fused,
 }
 
 /// Rows that lanes run over: a vector, a second one only as long as all is in
-/// the first-level cache, two buffers, the input and the result. Of a
-/// transposed input a cache line, or, where these do not start at lines,
-/// segments that share few with the next ones if the second-level cache holds
-/// them.
+/// the first-level cache. Of a transposed input a cache line, or, where these
+/// do not start at lines, segments that share few with the next ones if the
+/// second-level cache holds them.
 static int64_t chooseRowsInLanes(const CPUPlan &plan, FusedOp fused,
                                  int64_t bytesPerPosition, int64_t elementBytes,
                                  int64_t lanes, const CacheBudget &caches) {
   if (!plan.transposesInput)
-    return 8 * lanes * bytesPerPosition <= caches.l1Bytes ? 2 * lanes : lanes;
+    return 4 * lanes * bytesPerPosition <= caches.l1Bytes ? 2 * lanes : lanes;
   SmallVector<int64_t> strides = getInputStrides(fused);
   bool isAligned = llvm::all_of(llvm::enumerate(strides), [&](auto stride) {
     return static_cast<int>(stride.index()) == plan.tiledAxis ||

@@ -31,44 +31,44 @@ static double getSplitCost(const CPUPlan &plan, FusedOp fused,
                            int64_t vectorBits, const CacheBudget &caches) {
   int64_t lanes = vectorBits / 8 / getComputedBytes(fused);
   bool isNarrow = vectorBits < 512;
+  // Two buffers, of a vector of rows or of two.
+  int64_t bytes = 2 * countLaneBytes(plan, fused, vectorBits);
+  bool isSingle = isNarrow && 2 * bytes > caches.l1Bytes;
   ModeProductOp first = fused.getModeProducts().front();
   SmallVector<int64_t> sizes(getArrayType(first.getInput()).getShape());
-  double fmas = 0, others = 0, share = 1;
+  double cost = 0, share = 1;
   for (const StepGroup &group : plan.groups) {
     int64_t inside = ShapedType::getNumElements(
         ArrayRef(sizes).drop_front(group.axis + group.products.size()));
     double growth = double(group.sizeN) / group.sizeK;
     double own = group.sizeN;
-    if (!plan.rowsInLanes) {
+    if (plan.rowsInLanes) {
+      own *= 1 + (isSingle ? kCPURates.singleBroadcastSlots
+                           : kCPURates.narrowBroadcastSlots);
+      if (bytes > caches.l1Bytes)
+        own = std::max(own, kCPURates.splitSecondLevelSlots * (1 + growth));
+    } else {
       own = getGroupCost(group.sizeK, group.sizeN, inside, lanes) - 1 - growth;
       if (isNarrow)
-        others += share * kCPURates.splitPartShare *
-                  getPartSlots(group, inside, lanes);
+        own += kCPURates.narrowBroadcastSlots * own +
+               kCPURates.splitPartShare * getPartSlots(group, inside, lanes);
       else if (inside == 1 && 2 * group.sizeN <= lanes &&
                group.sizeN > kMostKeptElements)
-        others += share * kCPURates.splitShuffleSlots;
+        own += kCPURates.splitShuffleSlots;
     }
-    fmas += share * own;
+    cost += share * own;
     share *= growth;
     for (ModeProductOp product : group.products)
       sizes[product.getAxis()] =
           getArrayType(product.getFactor())
               .getDimSize(product.getResultingFactorDim());
   }
-  // What input and result take.
-  double ends = 1 + share;
-  if (plan.rowsInLanes) {
-    others += ends * (isNarrow ? kCPURates.narrowTransposingSlots
-                               : kCPURates.wideTransposingSlots);
-    // Of two buffers.
-    if (2 * countLaneBytes(plan, fused, vectorBits) > caches.l1Bytes)
-      others += kCPURates.splitSecondLevelSlots * plan.groups.size();
-  } else if (!isNarrow) {
-    others += kCPURates.wideMoveSlots * ends;
-  }
-  if (plan.rowsInLanes || isNarrow)
-    fmas += kCPURates.narrowBroadcastSlots * fmas;
-  return fmas + others;
+  // Of a vector of the input and of its results.
+  double endSlots = isNarrow ? 0 : kCPURates.wideMoveSlots;
+  if (plan.rowsInLanes)
+    endSlots = isNarrow ? kCPURates.narrowTransposingSlots
+                        : kCPURates.wideTransposingSlots;
+  return cost + endSlots * (1 + share);
 }
 
 VectorForm kron::chooseVectors(FusedOp fused, CPUPlanAttr given,
