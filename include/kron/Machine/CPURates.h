@@ -158,6 +158,8 @@ struct CPURates {
   double wideTransposingSlots = 4, narrowTransposingSlots = 3.25;
   double splitSecondLevelSlots = 5, splitPartShare = 0.5;
   double narrowBroadcastSlots = 0.1, singleBroadcastSlots = 0.25;
+  /// How many times as fast narrow vectors have to look along rows.
+  double narrowVectorsGain = 1.05;
   /// Multiply-adds of vectors that making pairs of bf16 of an element takes as
   /// long as.
   double pairCopySlots = 2;

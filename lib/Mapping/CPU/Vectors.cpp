@@ -95,6 +95,8 @@ VectorForm kron::chooseVectors(FusedOp fused, CPUPlanAttr given,
           (rowsInLanes && !hasRowsForLanes(plan, fused, bits, options.caches)))
         continue;
       double cost = getSplitCost(plan, fused, bits, options.caches);
+      if (bits < options.vectorBits && !rowsInLanes)
+        cost *= kCPURates.narrowVectorsGain;
       if (least && cost >= *least)
         continue;
       least = cost;
