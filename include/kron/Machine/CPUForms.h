@@ -25,6 +25,9 @@ struct CPUForms {
   /// Rows with which a register tile of few vectors hides the latency of its
   /// multiply-adds, and accumulators with which any does.
   int64_t latencyRows = 6, latencyAccumulators = 8;
+  /// Positions of the tiled axis for each one that the last tile takes once
+  /// more, at least.
+  int64_t leastSizeOfRepeated = 16;
 };
 
 inline constexpr CPUForms kCPUForms;

@@ -155,13 +155,20 @@ struct CPURates {
   double unalignedSlots = 0.75, secondLevelSlots = 4, shuffleCost = 0.5;
   double fullCacheSlots = 6, ownLoopSlots = 0.25;
   double storedPartSlots = 2, narrowStoreSlots = 1;
-  /// Of a processor that splits vectors of 512 bits: what fibres of half a
-  /// vector take by way of memory, beside two shuffles; what loading elements
-  /// of a factor takes of each multiply-add of rows in lanes of 256 bits, of
-  /// which registers hold half as many; and how many times as fast such vectors
-  /// have to look.
-  double splitShuffleSlots = 3, narrowBroadcastSlots = 0.15;
-  double narrowVectorsGain = 1.1;
+  /// Of a processor that splits vectors of 512 bits, in multiply-adds of these:
+  /// what fibres of half a vector take by way of memory, beside two shuffles;
+  /// a vector of the input or the result; transposing it, for rows in lanes,
+  /// with wide vectors and with narrow ones; a vector that such rows load or
+  /// store in a cache beyond the first one, if multiply-adds do not take
+  /// longer; the share of stores of parts that these do not hide; and what
+  /// loading elements of a factor takes of each multiply-add of narrow vectors
+  /// or of rows in lanes, the latter if these are a single narrow vector.
+  double splitShuffleSlots = 3.5, wideMoveSlots = 0.8;
+  double wideTransposingSlots = 4, narrowTransposingSlots = 3.25;
+  double splitSecondLevelSlots = 5, splitPartShare = 0.5;
+  double narrowBroadcastSlots = 0.1, singleBroadcastSlots = 0.25;
+  /// How many times as fast narrow vectors have to look along rows.
+  double narrowVectorsGain = 1.05;
   /// Multiply-adds of vectors that making pairs of bf16 of an element takes as
   /// long as.
   double pairCopySlots = 2;

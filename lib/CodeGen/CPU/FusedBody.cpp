@@ -75,7 +75,10 @@ FusedCodeBuilder::getTileStart(Emitter &emitter, const FusedArrays &all,
       continue;
     int64_t step = plan.getStep(axis, tileSize);
     Int count = emitter.ceilDiv(all.sizes[axis], step);
-    positions.push_back({axis, emitter.mul(emitter.rem(tile, count), step)});
+    Int start = emitter.mul(emitter.rem(tile, count), step);
+    if (plan.roles[axis] == AxisRole::Tiled && repeatsPositions())
+      start = emitter.min(start, emitter.sub(all.sizes[axis], step));
+    positions.push_back({axis, start});
     tile = emitter.floorDiv(tile, count);
   }
   return positions;

@@ -53,18 +53,16 @@ Int FusedCodeBuilder::getTiledExtent(Emitter &emitter,
                                      const FusedArrays &arrays, Int start) {
   if (plan.tiledAxis < 0)
     return 1;
-  Int size = arrays.sizes[plan.tiledAxis];
-  if (size.isConstant() && size.getConstant() % tileSize == 0)
+  if (hasWholeTiles())
     return tileSize;
-  return emitter.min(tileSize, emitter.sub(size, start));
+  return emitter.min(tileSize,
+                     emitter.sub(arrays.sizes[plan.tiledAxis], start));
 }
 
 void FusedCodeBuilder::startSteps() {
   // An extent that is only known later must not look like a constant.
   Int extent = getTiledExtent(outer, arrays, 0);
-  if (plan.tiledAxis >= 0 &&
-      !(arrays.sizes[plan.tiledAxis].isConstant() &&
-        arrays.sizes[plan.tiledAxis].getConstant() % tileSize == 0))
+  if (!hasWholeTiles())
     extent = Int(outer.materialize(extent));
   planSteps(extent);
   if (!steps.back().usesTiles)
@@ -115,7 +113,8 @@ bool FusedCodeBuilder::canStreamTiles(SmallVectorImpl<Value> &strides) const {
     Int stride = arrays.init.strides[axis];
     if (!stride.isConstant())
       strides.push_back(stride.getValue());
-    else if (role == AxisRole::Tiled && stride.is(1) && tileSize % lanes == 0)
+    else if (role == AxisRole::Tiled && stride.is(1) && tileSize % lanes == 0 &&
+             !(repeatsPositions() && arrays.sizes[axis].getConstant() % lanes))
       continue;
     else if (stride.getConstant() % lanes)
       return false;

@@ -6,9 +6,11 @@
 //===----------------------------------------------------------------------===//
 //
 // Where the user's array is contiguous along another axis than the buffers of a
-// tile, blocks of as many rows as a vector has lanes are loaded, transposed by
-// two-source shuffles and stored, so that every cache line is touched once. An
-// epilogue is applied to vectors of the result, before they are rounded.
+// tile, blocks of as many rows as a vector has lanes are loaded, transposed and
+// stored. A load takes 128 bits of a row: loads put such parts of a vector side
+// by side, between which shuffles are slow, and shuffles within parts do the
+// rest. An epilogue is applied to vectors of the result, before they are
+// rounded.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +27,9 @@ namespace {
 /// The arrays of a copy, as they are numbered below.
 enum Operand { From, To, Addend, Bias, Residual };
 constexpr unsigned kNumOperands = 5;
+
+/// Bytes of the parts of vectors within which shuffles are fast.
+constexpr int64_t kPartBytes = 16;
 
 /// One axis of the copy, with its stride in every array; 0 in those that are
 /// not there.
@@ -55,6 +60,15 @@ private:
   /// the axes.
   void emitBlock(const CopyAxis &rows, const CopyAxis &columns,
                  const Bases &bases, Int row, Int column, bool isWhole);
+  /// The positions of `axis` that blocks of `size`, one after the other, take
+  /// whole.
+  Int getFull(const CopyAxis &axis, int64_t size);
+  /// Whether whole blocks take all of `axis`, the last one perhaps some of it
+  /// once more, which is no harm to what is only copied.
+  bool endsWithWhole(const CopyAxis &axis, int64_t size) const;
+  /// Calls `body` with the first positions of whole blocks.
+  void forWholeBlocks(const CopyAxis &axis, int64_t size,
+                      function_ref<void(Int)> body);
   /// Stores what belongs to `column` of a block, if there is such a column.
   void storeIfThere(Value value, const Bases &place, const CopyAxis &rows,
                     const CopyAxis &columns, Int column, Value mask);
@@ -73,6 +87,10 @@ private:
   /// How many vectors `store` should be given at once: a function is one long
   /// chain of operations that wait for each other.
   int64_t countTogether() const { return hasFunction() ? 2 : 1; }
+  /// Elements of a row that a whole block that is transposed has.
+  int64_t countBlockColumns() const {
+    return std::max<int64_t>(kPartBytes / emitter.getElementBytes(), 1);
+  }
 
   Emitter &emitter;
   const TileCopy &copy;
@@ -316,7 +334,7 @@ void Copier::emitBlock(const CopyAxis &rows, const CopyAxis &columns,
                        const Bases &bases, Int row, Int column, bool isWhole) {
   // Vectors are loaded along `columns`, which may be few, and stored along
   // `rows`.
-  int64_t width = lanes;
+  int64_t width = isWhole ? countBlockColumns() : lanes;
   Value loadMask, storeMask;
   if (!isWhole) {
     if (columns.size.isConstant())
@@ -370,29 +388,47 @@ void Copier::storeIfThere(Value value, const Bases &place, const CopyAxis &rows,
                     });
 }
 
+Int Copier::getFull(const CopyAxis &axis, int64_t size) {
+  return emitter.mul(emitter.floorDiv(axis.size, size), size);
+}
+
+bool Copier::endsWithWhole(const CopyAxis &axis, int64_t size) const {
+  if (!axis.size.isConstant())
+    return false;
+  int64_t positions = axis.size.getConstant();
+  bool isCopy = !copy.epilogue && !copy.scale.beta;
+  return positions % size == 0 || (isCopy && positions > size);
+}
+
+void Copier::forWholeBlocks(const CopyAxis &axis, int64_t size,
+                            function_ref<void(Int)> body) {
+  emitter.forLoop(0, getFull(axis, size), size, body);
+  if (endsWithWhole(axis, size) && axis.size.getConstant() % size)
+    body(axis.size.getConstant() - size);
+}
+
 void Copier::emitTransposed(const CopyAxis &rows, const CopyAxis &columns,
                             const Bases &bases) {
-  auto getFull = [&](const CopyAxis &axis) {
-    return emitter.mul(emitter.floorDiv(axis.size, lanes), lanes);
-  };
-  Int fullRows = getFull(rows), fullColumns = getFull(columns);
-  emitter.forLoop(0, fullRows, lanes, [&](Int row) {
-    emitter.forLoop(0, fullColumns, lanes, [&](Int column) {
+  int64_t blockColumns = countBlockColumns();
+  forWholeBlocks(rows, lanes, [&](Int row) {
+    forWholeBlocks(columns, blockColumns, [&](Int column) {
       emitBlock(rows, columns, bases, row, column, /*isWhole=*/true);
     });
   });
   // What is left: the last columns of all rows, and the last rows.
-  auto emitRemaining = [&](Int firstRow, Int endRow, Int firstColumn) {
-    emitter.forLoop(firstRow, endRow, lanes, [&](Int row) {
+  auto emitRemaining = [&](Int firstRow, Int lastRow, Int firstColumn) {
+    emitter.forLoop(firstRow, lastRow, lanes, [&](Int row) {
       emitter.forLoop(firstColumn, columns.size, lanes, [&](Int column) {
         emitBlock(rows, columns, bases, row, column, /*isWhole=*/false);
       });
     });
   };
-  if (!columns.size.isConstant() || columns.size.getConstant() % lanes)
-    emitRemaining(0, fullRows, fullColumns);
-  if (!rows.size.isConstant() || rows.size.getConstant() % lanes)
-    emitRemaining(fullRows, rows.size, 0);
+  bool hasAllRows = endsWithWhole(rows, lanes);
+  if (!endsWithWhole(columns, blockColumns))
+    emitRemaining(0, hasAllRows ? rows.size : getFull(rows, lanes),
+                  getFull(columns, blockColumns));
+  if (!hasAllRows)
+    emitRemaining(getFull(rows, lanes), rows.size, 0);
 }
 
 void Copier::emit() {

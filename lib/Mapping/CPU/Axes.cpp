@@ -135,10 +135,8 @@ static double getGroupedSavings(const StepGroup &group, int64_t inside,
              : 0;
 }
 
-/// What storing the results of `group` takes more, per element of its input,
-/// where vectors that they do not fill are stored in parts.
-static double getPartSlots(const StepGroup &group, int64_t inside,
-                           int64_t lanes) {
+double kron::getPartSlots(const StepGroup &group, int64_t inside,
+                          int64_t lanes) {
   int64_t width = inside;
   if (!group.sizeN)
     return 0;
@@ -193,10 +191,8 @@ static double getChainCost(ArrayRef<StepGroup> groups, FusedOp fused,
   return cost;
 }
 
-/// Bytes of the rows that a vector has lanes for, inputs or results; of a
-/// transposed input at least those of a cache line.
-static int64_t countLaneBytes(const CPUPlan &plan, FusedOp fused,
-                              int64_t vectorBits) {
+int64_t kron::countLaneBytes(const CPUPlan &plan, FusedOp fused,
+                             int64_t vectorBits) {
   ShapedType init = getArrayType(fused.getInit());
   int64_t rowElements = 1;
   for (int axis = plan.tiledAxis + 1, rank = plan.roles.size(); axis < rank;
@@ -225,6 +221,17 @@ static std::pair<double, double> getTransposingCosts(const CPUPlan &plan,
   return {getCost(results / growth), growth * getCost(results)};
 }
 
+bool kron::hasRowsForLanes(const CPUPlan &plan, FusedOp fused,
+                           int64_t vectorBits, const CacheBudget &caches) {
+  int64_t lanes = vectorBits / 8 / getComputedBytes(fused);
+  int64_t bytes = countLaneBytes(plan, fused, vectorBits);
+  int64_t rows = getArrayType(fused.getInit()).getDimSize(plan.tiledAxis);
+  bool isMany =
+      !ShapedType::isDynamic(rows) && rows >= kCPURates.leastTiles * lanes;
+  return bytes <= kCPURates.mostBytesOfRowsInLanes ||
+         (isMany && 2 * bytes <= caches.l2Bytes);
+}
+
 /// Whether factors that are no powers of two are cheaper with lanes over rows,
 /// two transpositions included; of a transposed input, which takes one of them
 /// either way, only the other one.
@@ -232,16 +239,9 @@ static bool putsRowsInLanes(const CPUPlan &plan, FusedOp fused,
                             int64_t vectorBits, const CacheBudget &caches) {
   int64_t lanes = vectorBits / 8 / getComputedBytes(fused);
   int64_t bytes = countLaneBytes(plan, fused, vectorBits);
-  int64_t rows = getArrayType(fused.getInit()).getDimSize(plan.tiledAxis);
   // A single factor broadcasts what is transposed.
-  if (plan.transposesInput && plan.groups.size() == 1)
-    return false;
-  // Rows of a last tile that are not there are computed, too, and threads are
-  // to have tiles.
-  bool isMany =
-      !ShapedType::isDynamic(rows) && rows >= kCPURates.leastTiles * lanes;
-  if (bytes > kCPURates.mostBytesOfRowsInLanes &&
-      (!isMany || 2 * bytes > caches.l2Bytes))
+  if ((plan.transposesInput && plan.groups.size() == 1) ||
+      !hasRowsForLanes(plan, fused, vectorBits, caches))
     return false;
   SmallVector<StepGroup> groups =
       chooseGroups(fused, lanes, caches, /*isFull=*/true);
@@ -256,64 +256,6 @@ static bool putsRowsInLanes(const CPUPlan &plan, FusedOp fused,
   return gain *
              (getChainCost(groups, fused, vectorBits, caches, true) + others) <
          getChainCost(plan.groups, fused, vectorBits, caches, false) + input;
-}
-
-/// The share of a vector that loads and stores of `group` fill, with `inside`
-/// elements inside its axis.
-static double getAccessFill(const StepGroup &group, int64_t inside,
-                            int64_t lanes) {
-  int64_t width = inside;
-  if (inside == 1 && group.sizeK == group.sizeN)
-    width = std::max<int64_t>(lanes / group.sizeN, 1) * group.sizeN;
-  else if (inside < lanes && llvm::isPowerOf2_64(inside))
-    width = group.sizeN * inside;
-  else if (inside < lanes)
-    width = lanes / inside * inside;
-  return double(width) / llvm::alignTo(width, lanes);
-}
-
-/// Multiply-adds of vectors that all factors of `plan`, on arrays of known
-/// sizes, take as long as, per vector of the input, on a processor that splits
-/// vectors of 512 bits: there a store takes as long as two of them.
-static double getSplitCost(const CPUPlan &plan, FusedOp fused,
-                           int64_t vectorBits, const CacheBudget &caches) {
-  int64_t lanes = vectorBits / 8 / getComputedBytes(fused);
-  ModeProductOp first = fused.getModeProducts().front();
-  SmallVector<int64_t> sizes(getArrayType(first.getInput()).getShape());
-  double cost = 0, share = 1;
-  for (const StepGroup &group : plan.groups) {
-    int64_t inside = ShapedType::getNumElements(
-        ArrayRef(sizes).drop_front(group.axis + group.products.size()));
-    double growth = double(group.sizeN) / group.sizeK, own = 1 + 2 * growth;
-    if (plan.rowsInLanes) {
-      own += group.sizeN;
-      if (vectorBits < 512)
-        own += kCPURates.narrowBroadcastSlots * group.sizeN;
-    } else {
-      // What stays without a load and a store.
-      own = own / getAccessFill(group, inside, lanes) +
-            getGroupCost(group.sizeK, group.sizeN, inside, lanes) - 1 - growth;
-      if (vectorBits < 512)
-        own += getPartSlots(group, inside, lanes);
-      else if (inside == 1 && 2 * group.sizeN <= lanes &&
-               group.sizeN > kMostKeptElements)
-        own += kCPURates.splitShuffleSlots;
-    }
-    cost += share * own;
-    share *= growth;
-    for (ModeProductOp product : group.products)
-      sizes[product.getAxis()] =
-          getArrayType(product.getFactor())
-              .getDimSize(product.getResultingFactorDim());
-  }
-  if (!plan.rowsInLanes)
-    return cost;
-  auto [in, out] = getTransposingCosts(plan, fused, plan.groups, lanes);
-  cost += in + out;
-  // Of two buffers.
-  if (2 * countLaneBytes(plan, fused, vectorBits) > caches.l1Bytes)
-    cost += kCPURates.secondLevelSlots * plan.groups.size();
-  return cost;
 }
 
 /// Cost of `product` per element of its input; `isFull`: with lanes over rows.
@@ -349,10 +291,9 @@ static void setSteps(ArrayRef<StepGroup> groups, CPUChoices &choices) {
     choices.steps.emplace_back().factors = group.products.size();
 }
 
-std::variant<CPUPlan, std::string> kron::chooseAxes(FusedOp fused,
-                                                    CPUPlanAttr given,
-                                                    const CacheBudget &caches,
-                                                    CPUChoices &choices) {
+std::variant<CPUPlan, std::string>
+kron::chooseAxes(FusedOp fused, CPUPlanAttr given, const CacheBudget &caches,
+                 CPUChoices &choices, std::optional<bool> rowsInLanes) {
   int64_t lanes =
       std::max<int64_t>(choices.vectorBits / 8 / getComputedBytes(fused), 1);
   bool isRegroupedChain = isRegrouped(fused);
@@ -379,38 +320,18 @@ std::variant<CPUPlan, std::string> kron::chooseAxes(FusedOp fused,
         !choices.hasFarRows() &&
         choosePacksInput(*plan, fused, choices.vectorBits, caches);
   if (!isGiven("rows_in_lanes") &&
-      getRowsInLanesReason(fused, *plan, lanes).empty())
-    choices.rowsInLanes =
-        isRegroupedChain
-            ? putsRegroupedRowsInLanes(*plan, fused, lanes)
-            : putsRowsInLanes(*plan, fused, choices.vectorBits, caches);
+      getRowsInLanesReason(fused, *plan, lanes).empty()) {
+    if (rowsInLanes)
+      choices.rowsInLanes = *rowsInLanes;
+    else if (isRegroupedChain)
+      choices.rowsInLanes = putsRegroupedRowsInLanes(*plan, fused, lanes);
+    else
+      choices.rowsInLanes =
+          putsRowsInLanes(*plan, fused, choices.vectorBits, caches);
+  }
   if (choices.rowsInLanes && !isRegroupedChain && !isGiven("steps"))
     setSteps(chooseGroups(fused, lanes, caches, /*isFull=*/true), choices);
   return describeCPUPlan(fused, choices);
-}
-
-int64_t kron::chooseVectorBits(FusedOp fused, CPUPlanAttr given,
-                               const CPUPlannerOptions &options) {
-  Type type = getElementType(fused.getInit());
-  bool isMeasured = type.isF32() || type.isF64();
-  if (options.vectorBits <= options.wholeBits || given || !isMeasured ||
-      isRegrouped(fused) || hasEmptyArray(fused) ||
-      !getArrayType(fused.getInputs().front()).hasStaticShape() ||
-      !getVaryingAxes(fused).none() || fused.getInputPermutation())
-    return options.vectorBits;
-  auto getCost = [&](int64_t bits) {
-    CPUChoices choices;
-    choices.vectorBits = bits;
-    auto plan =
-        std::get<CPUPlan>(chooseAxes(fused, given, options.caches, choices));
-    return plan.tiledAxis < 0 || plan.isTiledInnermost() || plan.transposesInput
-               ? 0
-               : getSplitCost(plan, fused, bits, options.caches);
-  };
-  bool isNarrowBetter =
-      kCPURates.narrowVectorsGain * getCost(options.wholeBits) <
-      getCost(options.vectorBits);
-  return isNarrowBetter ? options.wholeBits : options.vectorBits;
 }
 
 int64_t kron::countFactorUses(const CPUPlan &plan, FusedOp fused,

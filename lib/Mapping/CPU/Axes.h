@@ -30,9 +30,29 @@ SmallVector<StepGroup> chooseGroups(FusedOp fused, int64_t lanes,
 /// groups that shuffles repeat.
 bool paysForPairs(FusedOp fused, const StepGroup &first, int64_t lanes);
 
-/// Bits of the vectors of `fused`: those that the processor executes as a whole
-/// where these leave fewer lanes empty than wider ones, else the widest.
-int64_t chooseVectorBits(FusedOp fused, CPUPlanAttr given,
+/// What storing the results of `group` takes more, per element of its input,
+/// where vectors that they do not fill are stored in parts.
+double getPartSlots(const StepGroup &group, int64_t inside, int64_t lanes);
+
+/// Bytes of the rows that a vector has lanes for, inputs or results; of a
+/// transposed input at least those of a cache line.
+int64_t countLaneBytes(const CPUPlan &plan, FusedOp fused, int64_t vectorBits);
+
+/// Whether lanes may run over rows: those of a last tile that are not there are
+/// computed, too, threads are to have tiles, and a cache holds these.
+bool hasRowsForLanes(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
+                     const CacheBudget &caches);
+
+/// Bits of the vectors of a region, and whether lanes run over rows, where that
+/// is chosen with them.
+struct VectorForm {
+  int64_t bits = 0;
+  std::optional<bool> rowsInLanes;
+};
+
+/// The widest vectors of the processor, or, where it executes narrower ones as
+/// a whole, those with which `fused` takes the fewest issue slots.
+VectorForm chooseVectors(FusedOp fused, CPUPlanAttr given,
                          const CPUPlannerOptions &options);
 
 /// Sizes of the slices within slices that `choices` asks for, each of which

@@ -117,9 +117,12 @@ static std::string complete(FusedOp fused, CPUPlanAttr given,
     if (!value)
       value = chosen;
   };
-  takeGiven(choices.vectorBits, chooseVectorBits(fused, given, options));
+  VectorForm vectors{choices.vectorBits, std::nullopt};
+  if (!choices.vectorBits)
+    vectors = chooseVectors(fused, given, options);
+  choices.vectorBits = vectors.bits;
   std::variant<CPUPlan, std::string> chosen =
-      chooseAxes(fused, given, caches, choices);
+      chooseAxes(fused, given, caches, choices, vectors.rowsInLanes);
   if (auto *reason = std::get_if<std::string>(&chosen))
     return *reason;
   CPUPlan plan = std::get<CPUPlan>(chosen);

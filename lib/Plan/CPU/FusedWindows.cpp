@@ -10,17 +10,46 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kron/Machine/CPUForms.h"
 #include "kron/Plan/CPU/FusedLayout.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
+bool FusedLayout::repeatsPositions() const {
+  const LayoutArrays &arrays = getArrays();
+  if (plan.tiledAxis < 0 || isInPlace() || arrays.adds || arrays.hasEpilogue)
+    return false;
+  Int positions = arrays.sizes[plan.tiledAxis];
+  if (!positions.isConstant() || positions.getConstant() <= tileSize)
+    return false;
+  int64_t size = positions.getConstant(), bytes = getElementBytes();
+  // Copies for non-temporal stores go to whole cache lines.
+  Int stride = arrays.init.strides[plan.tiledAxis];
+  if (choices.staging &&
+      (!stride.isConstant() ||
+       (size - tileSize) * stride.getConstant() * bytes % kLineBytes))
+    return false;
+  // Lanes along the axis would be empty else.
+  bool hasLanes = plan.rowsInLanes || plan.isTiledInnermost();
+  int64_t lanes = hasLanes ? vectorBits / 8 / bytes : 1;
+  int64_t repeated = static_cast<int64_t>(llvm::alignTo(size, tileSize)) -
+                     static_cast<int64_t>(llvm::alignTo(size, lanes));
+  return size % tileSize && repeated * kCPUForms.leastSizeOfRepeated <= size;
+}
+
+bool FusedLayout::hasWholeTiles() const {
+  if (plan.tiledAxis < 0)
+    return true;
+  Int size = getArrays().sizes[plan.tiledAxis];
+  return (size.isConstant() && size.getConstant() % tileSize == 0) ||
+         repeatsPositions();
+}
+
 Int FusedLayout::getFirstExtent() const {
   if (plan.tiledAxis < 0)
     return 1;
-  Int size = getArrays().sizes[plan.tiledAxis];
-  bool isKnown = size.isConstant() && size.getConstant() % tileSize == 0;
-  return isKnown ? Int(tileSize) : Int::open();
+  return hasWholeTiles() ? Int(tileSize) : Int::open();
 }
 
 FusedWindow FusedLayout::getTileWindow(Int tiledExtent) const {

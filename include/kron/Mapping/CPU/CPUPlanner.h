@@ -76,10 +76,11 @@ std::optional<CPUTime> estimateBestCPUTime(FusedOp fused,
 /// Chooses the axes that tiles, slices and lanes of `fused` run over, with
 /// vectors of `choices.vectorBits`, and which factors are joined: fields that
 /// `given` (may be null) has are what `choices` has already. What follows from
-/// that, or why those fields are no plan for it.
-std::variant<CPUPlan, std::string> chooseAxes(FusedOp fused, CPUPlanAttr given,
-                                              const CacheBudget &caches,
-                                              CPUChoices &choices);
+/// that, or why those fields are no plan for it. `rowsInLanes`: whether lanes
+/// are to run over rows where they can.
+std::variant<CPUPlan, std::string>
+chooseAxes(FusedOp fused, CPUPlanAttr given, const CacheBudget &caches,
+           CPUChoices &choices, std::optional<bool> rowsInLanes = std::nullopt);
 
 /// Completes the plan of `fused`, if the code generator takes it: what it
 /// carries already stays. A remark says what was chosen. Fails, with an error,

@@ -137,6 +137,13 @@ protected:
   /// `moves_innermost` says; tiles are copied for that.
   void moveInnermost(int64_t move);
 
+  /// Whether the last tile starts where it ends with the axis, so that it takes
+  /// some positions once more: code for tiles of a size that is known, which
+  /// has no masks and no loops for what blocks leave over, is faster. Not where
+  /// that would change results, or take longer than it saves.
+  bool repeatsPositions() const;
+  /// Whether all tiles are known to have as many positions as the plan says.
+  bool hasWholeTiles() const;
   /// Positions of the tiled axis in the first tile, as far as they are known.
   Int getFirstExtent() const;
   FusedWindow getTileWindow(Int tiledExtent) const;
