@@ -21,10 +21,11 @@ namespace {
 /// as often as something that is decided before changes what it sees.
 class StepPlanner : private FusedLayout {
 public:
-  StepPlanner(FusedOp fused, CPUPlanAttr given, const CacheBudget &caches,
-              const CPUChoices &choices)
-      : FusedLayout(fused, choices), given(given), caches(caches),
-        arrays(describeArrays(fused, plan)), fixed(choices.steps) {}
+  StepPlanner(FusedOp fused, CPUPlanAttr given,
+              const CPUPlannerOptions &options, const CPUChoices &choices)
+      : FusedLayout(fused, choices), given(given), caches(options.caches),
+        wholeBits(options.wholeBits), arrays(describeArrays(fused, plan)),
+        fixed(choices.steps) {}
 
   CPUChoices choose();
 
@@ -55,6 +56,8 @@ private:
 
   CPUPlanAttr given;
   CacheBudget caches;
+  /// Width of the widest vectors that the processor executes as a whole.
+  int64_t wholeBits;
   LayoutArrays arrays;
   /// What plans by hand say of steps.
   SmallVector<CPUStepChoices> fixed;
@@ -182,7 +185,7 @@ void StepPlanner::chooseLanes(unsigned index, const StepLayout &step) {
   int64_t factorBytes = countFactorElements(index) * getComputedBytes(fused);
   bool isCopyLarge = chosen.convertsFactor && factorBytes > caches.l2Bytes;
   chosen.lanes = chooseStepLanes(step, countFactorUses(plan, fused, group),
-                                 isCopyLarge, chosen);
+                                 isCopyLarge, vectorBits > wholeBits, chosen);
   // Its elements are converted where they are loaded.
   if (chosen.lanes == kLanesOverRows && isCopyLarge &&
       !isGiven(index, "converts_factor"))
@@ -356,12 +359,12 @@ CPUChoices StepPlanner::choose() {
 }
 
 void kron::chooseSteps(FusedOp fused, CPUPlanAttr given,
-                       const CacheBudget &caches, CPUChoices &choices) {
+                       const CPUPlannerOptions &options, CPUChoices &choices) {
   // Without elements there is nothing to choose.
   if (hasEmptyArray(fused)) {
     for (CPUStepChoices &step : choices.steps)
       step.rows = step.vectors = 1;
     return;
   }
-  choices = StepPlanner(fused, given, caches, choices).choose();
+  choices = StepPlanner(fused, given, options, choices).choose();
 }
