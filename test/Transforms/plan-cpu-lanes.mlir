@@ -74,3 +74,29 @@ func.func @filled_groups(%x: memref<32x3600xf32>, %f: memref<20x40x60x3xf32>, %y
   kron.ksmm ins(%x3 : memref<32x7200xf16>) weights(%f3 : memref<20x40x60x6xf16>) outs(%y3 : memref<32x4800xf16>)
   return
 }
+
+// -----
+
+// Verify that blocks of q that go along an axis prefetch the next block's part of a factor that comes from memory, at
+// each of two positions half of the rows, for all p; not of a smaller factor.
+// CHECK-LABEL: func.func @along
+// CHECK: steps = [{rows = {{[0-9]+}}, vectors = 2, along_axis = 2, factor_ahead = {{[0-9]+}}}]
+// CHECK: steps = [{rows = {{[0-9]+}}, vectors = 2, along_axis = 2}]
+// CODE-LABEL: func.func private @along_fused(
+// CODE: scf.for %{{.*}} to %c2_i64
+// CODE: arith.remui %{{.*}}, %c2_i64
+// CODE: scf.for %{{.*}} to %c104_i64
+// CODE-COUNT-7: llvm.intr.prefetch
+// CODE-NOT: llvm.intr.prefetch
+// CODE: }
+// CODE: vector.fma
+// CODE-LABEL: func.func private @along_fused_0(
+// CODE: scf.for %{{.*}} to %c2_i64
+// CODE-NOT: arith.remui
+// CODE: vector.fma
+func.func @along(%x: memref<51168x27xf32>, %f: memref<6x117x104x82xf32>, %y: memref<57564x27xf32>,
+                 %x2: memref<8528x27xf32>, %f2: memref<1x117x104x82xf32>, %y2: memref<9594x27xf32>) {
+  kron.ksmm ins(%x : memref<51168x27xf32>) weights(%f : memref<6x117x104x82xf32>) outs(%y : memref<57564x27xf32>) {layout = #kron.layout<batch_last>}
+  kron.ksmm ins(%x2 : memref<8528x27xf32>) weights(%f2 : memref<1x117x104x82xf32>) outs(%y2 : memref<9594x27xf32>) {layout = #kron.layout<batch_last>}
+  return
+}

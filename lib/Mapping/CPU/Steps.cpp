@@ -118,6 +118,13 @@ void StepPlanner::goAlong(unsigned index, const StepLayout &step,
   if (!isGiven(index, "packs_factor"))
     chosen.packsFactor = false;
   setShape(index, shape);
+  // Lines of the next block, which lie too far apart for a processor to see
+  // them coming, if they come from memory.
+  const StepFactor &factor = step.factor;
+  int64_t bytes = countFactorElements(index) * getFactorElementBytes(step);
+  if (!isGiven(index, "factor_ahead") && bytes >= kCPURates.memoryBytes &&
+      factor.resultStride.isConstant())
+    chosen.factorAhead = chosen.rows * factor.resultStride.getConstant();
 }
 
 void StepPlanner::chooseInner(unsigned index, const StepLayout &step,

@@ -202,10 +202,11 @@ std::string StepVerifier::getMappingReason(const StepLayout &step,
     return "cannot have reads_pairs = 1: no pairs of bf16 lie along the "
            "contracted axis of the factor, or rows are not known";
   if (fields.factorAhead &&
-      (planned.usesTiles || !readsFactorWhereItLies(step, nest)))
+      (planned.usesTiles ||
+       !(fields.along || readsFactorWhereItLies(step, nest))))
     return quote("factor_ahead", fields.factorAhead) +
-           ": the factor is not read where it lies, in segments or by lanes "
-           "over the contracted axis or over rows";
+           ": the factor is not read where it lies, in segments, along an axis "
+           "or by lanes over the contracted axis or over rows";
   return getRemainderReason(step, nest);
 }
 
