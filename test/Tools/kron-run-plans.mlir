@@ -8,16 +8,20 @@
 // RUN: kron-run %s --entry=blocks_of_k --vector-bits=256 --arg random:13x320:f16 --arg random:1x7x16x20:f16 --arg random:13x140:f16 --verify | FileCheck %s
 // RUN: kron-run %s --entry=blocks_of_a_row --vector-bits=256 --arg random:1x1400:f64 --arg random:5x11x20x14:f64 --verify | FileCheck %s
 // RUN: kron-run %s --entry=along --arg random:96x19:f64 --arg random:2x27x6x8:f64 --verify | FileCheck %s
+// RUN: kron-run %s --entry=along_ahead --arg random:96x19:f64 --arg random:2x27x6x8:f64 --verify | FileCheck %s
+// RUN: kron-run %s --entry=rows_over_k --arg random:23x80:f32 --arg random:2x5x40x1:f32 --verify | FileCheck %s
+// RUN: kron-run %s --entry=rows_over_k --vector-bits=256 --arg random:23x80:f32 --arg random:2x5x40x1:f32 --verify | FileCheck %s
 // RUN: kron-run %s --entry=factor_ahead --arg random:6x1300:f32 --arg random:5x11x20x13:f32 --verify | FileCheck %s
 // RUN: kron-run %s --entry=columns_ahead --arg random:900x3:f64 --arg random:5x14x20x9:f64 --verify | FileCheck %s
 // RUN: kron-run %s --entry=moved_tiles --arg random:2560x64:bf16 --arg random:2x32x32x40:bf16 --verify | FileCheck %s
 // RUN: kron-run %s --entry=regions --arg random:12x600:f32 --arg random:12x10:f32 --arg random:5x6:f32 --arg random:9x10:f32 --verify | FileCheck %s
 
 // Verify that steps are right in forms that no planner chooses for them: panels of one vector and 26
-// rows that 30 rows go through, panels of the input with odd register tiles, lanes over p for 20 rows and
-// lanes over q for three, columns that move outside, blocks of a factor of f16 that are packed in turn, or go by for all of
+// rows that 30 rows go through, panels of the input with odd register tiles, lanes over p for 20 rows and for
+// tiles of six of 23, lanes over q for three, columns that move outside, blocks of a factor of f16 that are packed in turn, or go by for all of
 // t with sums in memory (of several rows and of one), and register tiles that go along three of four positions and then
-// the last one, with fewer rows at the end; and factors that few rows or columns read where they lie and prefetch. Of axes that move, matrix tiles
+// the last one, with fewer rows at the end; and factors that few rows or columns, or these register tiles,
+// read where they lie and prefetch. Of axes that move, matrix tiles
 // have a factor that is transposed (without these, which a processor may lack, the plan is another one). Then two fused
 // regions with a plan each.
 // CHECK: verify {{.*}}: ok
@@ -85,6 +89,18 @@ func.func @columns_ahead(%x: memref<900x3xf64>, %f: memref<5x14x20x9xf64>, %y: m
 func.func @along(%x: memref<96x19xf64>, %f: memref<2x27x6x8xf64>, %y: memref<432x19xf64>) {
   kron.ksmm ins(%x : memref<96x19xf64>) weights(%f : memref<2x27x6x8xf64>) outs(%y : memref<432x19xf64>)
       {layout = #kron.layout<batch_last>, plan = #kron.cpu_plan<whole_axes = [], blocks = 4, steps = [{rows = 4, vectors = 2, along_axis = 3}]>}
+  return
+}
+
+func.func @along_ahead(%x: memref<96x19xf64>, %f: memref<2x27x6x8xf64>, %y: memref<432x19xf64>) {
+  kron.ksmm ins(%x : memref<96x19xf64>) weights(%f : memref<2x27x6x8xf64>) outs(%y : memref<432x19xf64>)
+      {layout = #kron.layout<batch_last>, plan = #kron.cpu_plan<whole_axes = [], blocks = 4, steps = [{rows = 4, vectors = 2, along_axis = 3, factor_ahead = 192}]>}
+  return
+}
+
+func.func @rows_over_k(%x: memref<23x80xf32>, %f: memref<2x5x40x1xf32>, %y: memref<23x10xf32>) {
+  kron.ksmm ins(%x : memref<23x80xf32>) weights(%f : memref<2x5x40x1xf32>) outs(%y : memref<23x10xf32>)
+      {plan = #kron.cpu_plan<tile = 6, steps = [{lanes = 1}]>}
   return
 }
 

@@ -168,6 +168,20 @@ func.func @step_budget(%x: memref<64x16xf32>, %f: memref<16x16xf32>, %y: memref<
 
 // -----
 
+// Pairs of bf16 are taken apart on the stack, for a number of rows that is known.
+func.func @pairs_of_rows(%x: memref<?x64xbf16>, %f: memref<2x64xbf16>, %y: memref<?x2xbf16>) {
+  // expected-error @+1 {{'kron.fused' op has a plan that is none for it: step 1 cannot have reads_pairs = 1: no pairs of bf16 lie along the contracted axis of the factor, or rows are not known}}
+  kron.fused ins(%x, %f : memref<?x64xbf16>, memref<2x64xbf16>) outs(%y : memref<?x2xbf16>)
+      attributes {plan = #kron.cpu_plan<vector_bits = 512, steps = [{lanes = 1, reads_pairs = 1}]>} {
+  ^bb0(%t: tensor<?x64xbf16>, %a: tensor<2x64xbf16>, %o: tensor<?x2xbf16>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<?x64xbf16>) factor(%a [q, p] : tensor<2x64xbf16>) outs(%o : tensor<?x2xbf16>) -> tensor<?x2xbf16>
+    kron.yield %1 : tensor<?x2xbf16>
+  }
+  return
+}
+
+// -----
+
 // An axis that fills a register has no segments.
 func.func @segment(%x: memref<40x32x16xf32>, %f: memref<20x32x16xf32>, %y: memref<40x20x16xf32>) {
   // expected-error @+1 {{'kron.fused' op has a plan that is none for it: step 1 cannot have segment = 1: the innermost axis fills a register, or no more than half of one}}

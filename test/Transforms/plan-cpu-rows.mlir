@@ -54,3 +54,33 @@ func.func @few_of_many(%x: memref<2450x5670xf32>, %f: memref<2x8x45x63xf32>, %y:
   kron.ksmm ins(%x3 : memref<4882x3420xf32>) weights(%f3 : memref<4x8x45x19xf32>) outs(%y3 : memref<4882x608xf32>)
   return
 }
+
+// -----
+
+// Verify that rows which would be left behind a tile and fewer than it join it, where other blocks are left for threads.
+// CHECK-LABEL: func.func @left_rows
+// CHECK: #kron.cpu_plan<{{.*}}tile = 13, tiled_axis = 0
+// CHECK: #kron.cpu_plan<{{.*}}tile = 12, tiled_axis = 0
+// CHECK: #kron.cpu_plan<{{.*}}tile = 48, tiled_axis = 0
+func.func @left_rows(%x: memref<13x9849xf32>, %f: memref<49x36x67x3xf32>, %y: memref<13x5292xf32>,
+                     %x2: memref<25x9849xf32>, %y2: memref<25x5292xf32>,
+                     %x3: memref<50x140xf32>, %f3: memref<1x20x70x2xf32>, %y3: memref<50x40xf32>) {
+  kron.ksmm ins(%x : memref<13x9849xf32>) weights(%f : memref<49x36x67x3xf32>) outs(%y : memref<13x5292xf32>)
+  kron.ksmm ins(%x2 : memref<25x9849xf32>) weights(%f : memref<49x36x67x3xf32>) outs(%y2 : memref<25x5292xf32>)
+  kron.ksmm ins(%x3 : memref<50x140xf32>) weights(%f3 : memref<1x20x70x2xf32>) outs(%y3 : memref<50x40xf32>)
+  return
+}
+
+// -----
+
+// Verify that register tiles have no more rows than tiles of a size that does not divide all rows, where groups that are
+// no power of two fill the lanes, and no more vectors, each of a row of its own, than a processor follows.
+// CHECK-LABEL: func.func @rows_of_registers
+// CHECK: #kron.cpu_plan<{{.*}}tile = 12, {{.*}}steps = [{rows = 12, vectors = 1}]>
+// CHECK: #kron.cpu_plan<{{.*}}tile = 23, {{.*}}steps = [{rows = {{[0-9]+}}, vectors = {{([0-9]|1[0-2])}}}]>
+func.func @rows_of_registers(%x: memref<753x1530xf32>, %f: memref<30x3x17x3xf32>, %y: memref<753x270xf32>,
+                             %x2: memref<23x360xf64>, %f2: memref<24x32x3x5xf64>, %y2: memref<23x3840xf64>) {
+  kron.ksmm ins(%x : memref<753x1530xf32>) weights(%f : memref<30x3x17x3xf32>) outs(%y : memref<753x270xf32>)
+  kron.ksmm ins(%x2 : memref<23x360xf64>) weights(%f2 : memref<24x32x3x5xf64>) outs(%y2 : memref<23x3840xf64>)
+  return
+}

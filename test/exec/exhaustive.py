@@ -122,6 +122,19 @@ def _exhaustive_few_rows(count):
                 rows=rows or (7, 1, 2, 8, 4, 3, 5)[i % 7])
 
 
+def _exhaustive_few_results(count):
+    """So few results that lanes run over what is contracted for any number of rows, in
+    blocks of four and those that are left; and short inner axes that they run over alone."""
+    for element, pattern, rows in itertools.product(
+            TYPES, ((2, 1, 40, 1), (3, 2, 37, 1), (2, 3, 66, 1), (3, 1, 19, 2), (2, 2, 50, 4),
+                    (2, 5, 7, 6), (3, 4, 9, 3), (2, 3, 12, 8)), (14, 31)):
+        i = next(count)
+        yield _cycle(i) | _ksmm_parameters(i) | dict(
+            op="ksmm", type=element, pattern=pattern, layout="batch_first", op_weights="N",
+            dynamic=("rows",) if i % 2 else (), form="memref",
+            memref_layout=MEMREF_LAYOUTS[0], rows=rows)
+
+
 def _exhaustive_fibres(count):
     """Rows of an unknown number that share vectors, added to the array that they are taken
     from: none may be computed twice."""
@@ -343,4 +356,5 @@ def exhaustive():
             *_exhaustive_empty(count), *_exhaustive_open_batches(count),
             *_exhaustive_strided_addends(count), *_exhaustive_padded_rows(count),
             *_exhaustive_shared_rows(count), *_exhaustive_small_epilogues(count),
-            *_exhaustive_streamed_blocks(count), *_exhaustive_register_tiles(count)]
+            *_exhaustive_streamed_blocks(count), *_exhaustive_register_tiles(count),
+            *_exhaustive_few_results(count)]

@@ -197,6 +197,8 @@ struct CPURates {
   /// add up its results where rows of the factor are short, or a period of more
   /// than so many vectors.
   int64_t skinnyM = 8, skinnierM = 4, shortPeriod = 5;
+  /// In multiply-adds of vectors: adding up the lanes of a result along p.
+  double laneSumSlots = 2.3;
   /// Positions of the axis outside of few rows, at least, that lanes run over
   /// together with these.
   int64_t leastRepeatedLanes = 4;
@@ -240,6 +242,10 @@ struct CPURates {
   /// and of a vector of results whose line comes late.
   double alongLoadSlots = 3, farLoadSlots = 12, packedElementSlots = 3;
   double movedElementSlots = 1, lostStoreSlots = 40;
+  /// Issue slots of packing a group of elements that one load and store takes;
+  /// and how many times as fast lanes that are left empty have to look beside
+  /// groups.
+  double packedGroupSlots = 2.5, leftGroupsGain = 1.05;
   /// Issue slots that a register tile takes for each row of results, of more
   /// than `linesInFlight`, that it stores to, beside those of the stores: a row
   /// lies in a page of its own, and the line at its end is stored to again only

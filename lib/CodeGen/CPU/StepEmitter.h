@@ -73,6 +73,10 @@ private:
                      int64_t rows, Int first, int64_t vectors, Value mask);
   /// `along`: the axis outside of the lanes that a block of q goes along before
   /// the next one, if it does.
+  /// Where blocks of q go along an axis: a part of what the next block has of
+  /// the factor at this position.
+  void emitAlongPrefetch(const Bases &at, Int q, int64_t rows, Int position,
+                         int64_t count);
   void emitInner(const LoopAxis &lanes, const LoopAxis *along,
                  const Bases &bases);
   bool takesRemainderGroups(const LoopAxis &lanes) const;

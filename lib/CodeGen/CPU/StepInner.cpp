@@ -171,6 +171,28 @@ void StepEmitter::emitInnerTile(const InnerTiles &tiles, const Bases &column,
   emitRegisterTile(emitter, tile);
 }
 
+void StepEmitter::emitAlongPrefetch(const Bases &at, Int q, int64_t rows,
+                                    Int position, int64_t count) {
+  if (!step.choices->factorAhead)
+    return;
+  // A line has as many positions, each of which prefetches a part of the rows.
+  int64_t turns =
+      std::min<int64_t>(count, kLineBytes / getFactorElementBytes(step));
+  int64_t share = llvm::divideCeil(rows, turns);
+  Int part = emitter.rem(position, llvm::divideCeil(rows, share));
+  Int first = emitter.add(q, emitter.mul(part, share));
+  Value base = emitter.offsetPointer(
+      at.factor, emitter.mul(first, factor.resultStride), factor.element);
+  base = emitter.offsetPointer(base, step.choices->factorAhead, factor.element);
+  emitter.forLoop(0, step.sizeK, 1, [&](Int p) {
+    Value row = emitter.offsetPointer(base, emitter.mul(p, factor.strideK),
+                                      factor.element);
+    for (int64_t index = 0; index < share; ++index)
+      emitter.prefetch(emitter.offsetPointer(
+          row, emitter.mul(index, factor.resultStride), factor.element));
+  });
+}
+
 void StepEmitter::emitInner(const LoopAxis &laneAxis, const LoopAxis *along,
                             const Bases &bases) {
   bool isKnown = laneAxis.size.isConstant();
@@ -201,6 +223,7 @@ void StepEmitter::emitInner(const LoopAxis &laneAxis, const LoopAxis *along,
           emitBlocks(step.sizeN, blocks.shape.rows, [&](Int q, int64_t rows) {
             emitter.forLoop(0, count, 1, [&](Int position) {
               Bases at = advance(chunk, *along, position);
+              emitAlongPrefetch(at, q, rows, position, count);
               emitLaneBlocks(
                   blocks, [&](Int first, int64_t vectors, Value mask) {
                     emitInnerTile(tiles, advance(at, laneAxis, first), q, rows,

@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // The k mapping, for rows so few that packing a factor would cost more than
-// the product: lanes run over the rows of the factor as they lie, (p, t), and
-// are added up at the end. Three kinds of rows:
+// the product, or results so few that they leave lanes over q empty: lanes run
+// over the rows of the factor as they lie, (p, t), and are added up at the end.
+// Three kinds of rows:
 //
 //   - t is a power of two: every vector has the same t in the same lanes;
 //   - the same and shorter than a vector: a vector takes rows of several q;
@@ -278,13 +279,17 @@ int64_t StepEmitter::getKResults(int64_t group, int64_t rows,
 }
 
 void StepEmitter::emitK(const LoopAxis *rowAxis, const Bases &bases) {
+  constexpr int64_t kMostRows = 4;
   int64_t group = getGroupSize(nest);
-  int64_t total = rowAxis ? rowAxis->size.getConstant() : 1;
-  int64_t block = llvm::divideCeil(total, llvm::divideCeil(total, 4));
+  Int total = rowAxis ? rowAxis->size : Int(1);
+  int64_t block = kMostRows;
+  if (total.isConstant())
+    block = llvm::divideCeil(total.getConstant(),
+                             llvm::divideCeil(total.getConstant(), kMostRows));
   bool pairs = step.choices->readsPairs;
   PairPanel panel;
   if (pairs)
-    panel = emitPairPanel(rowAxis, total, group, bases.source);
+    panel = emitPairPanel(rowAxis, total.getConstant(), group, bases.source);
   int64_t sizeN = getKResults(group, block, pairs);
   Int first = 0;
   // What is left of the results goes in blocks of half as many, and so on.

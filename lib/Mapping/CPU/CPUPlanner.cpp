@@ -101,7 +101,7 @@ static std::string completeSteps(FusedOp fused, CPUPlanAttr given,
   bool isOpen = !choices.keptFibres && options.hasFastShuffles;
   if (isOpen)
     choices.keptFibres = 1;
-  chooseSteps(fused, given, options.caches, choices);
+  chooseSteps(fused, given, options, choices);
   if (isOpen && !mayKeepFibres(fused, choices))
     choices.keptFibres = 0;
   return "";

@@ -92,6 +92,9 @@ TileShape kron::chooseTileShape(int64_t rows, int64_t vectors,
   int64_t rowTotal = rows < 0 ? kMany : std::min(rows, kMany);
   int64_t vectorTotal = vectors < 0 ? kMany : std::min(vectors, kMany);
   auto [fixedRows, fixedVectors] = choice.fixed;
+  int64_t mostVectors = std::min(vectorTotal, kMaxTileRows);
+  if (choice.mostVectors && !fixedVectors)
+    mostVectors = std::min(mostVectors, choice.mostVectors);
 
   BlockCosts costs{parts,
                    choice.fmasInFlight,
@@ -108,7 +111,7 @@ TileShape kron::chooseTileShape(int64_t rows, int64_t vectors,
   for (int64_t r = 1; r <= std::min(rowTotal, kMaxTileRows); ++r) {
     if (fixedRows && r != std::min(fixedRows, rowTotal))
       continue;
-    for (int64_t s = 1; s <= std::min(vectorTotal, kMaxTileRows); ++s) {
+    for (int64_t s = 1; s <= mostVectors; ++s) {
       if (fixedVectors && s != std::min(fixedVectors, vectorTotal))
         continue;
       bool fixed = fixedRows && fixedVectors;
@@ -219,6 +222,9 @@ TileShape kron::chooseVaryingShape(const StepLayout &step, const LoopNest &nest,
   int64_t rows = getSharedSize(nest);
   if (rows < 0 && step.usualRows)
     rows = step.usualRows;
+  // Vectors are of one row each, in input and results.
+  if (!step.isSourceBuffer || step.destination.element)
+    own.mostVectors = kCPURates.mostFibreRows;
   return chooseTileShape(step.sizeN, rows, own, step.elementParts,
                          /*inputVectors=*/step.sizeK);
 }
@@ -269,13 +275,6 @@ TileShape kron::chooseFibreShape(const StepLayout &step, const LoopNest &nest,
         chooseTileShape(step.usualRows, vectorTotal, choice, step.elementParts);
     shape.rows = getDividingRows(shape.rows, step.usualRows);
   }
-  // Each row of an array in memory is a stream that the processor has to
-  // follow.
-  if (!step.isSourceBuffer && !choice.isFixed() &&
-      shape.rows > kCPURates.mostFibreRows)
-    shape.rows = isOpen
-                     ? getDividingRows(kCPURates.mostFibreRows, step.usualRows)
-                     : limitRows(shape.rows, kCPURates.mostFibreRows, rowTotal);
   // Groups that a shuffle repeats are used for several vectors. It takes a
   // register less, which says how they are repeated.
   if (!llvm::isPowerOf2_64(group) && step.vectorBits == 512 &&
@@ -283,7 +282,16 @@ TileShape kron::chooseFibreShape(const StepLayout &step, const LoopNest &nest,
     shape.vectors = std::min(vectorTotal, kCPURates.vectorsOfShuffle);
     shape.rows = limitRows(rowTotal < 0 ? kCPURates.mostShuffled : rowTotal,
                            kCPURates.mostShuffled / shape.vectors, rowTotal);
+    if (isOpen && shape.rows > step.usualRows)
+      shape.rows = step.usualRows;
   }
+  // Each row of an array in memory is a stream that the processor has to
+  // follow.
+  if (!step.isSourceBuffer && !choice.isFixed() &&
+      shape.rows > kCPURates.mostFibreRows)
+    shape.rows = isOpen
+                     ? getDividingRows(kCPURates.mostFibreRows, step.usualRows)
+                     : limitRows(shape.rows, kCPURates.mostFibreRows, rowTotal);
   return shape;
 }
 

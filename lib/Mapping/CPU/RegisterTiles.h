@@ -25,6 +25,8 @@ struct TileChoice {
   double farLoadSlots = 1, rowLoadSlots = 1;
   /// Of each step of p, those that a row takes for its results.
   double rowSlots = 0;
+  /// Vectors that a register tile has at most; 0: as many as registers hold.
+  int64_t mostVectors = 0;
   /// Whether the last vector is loaded with a mask.
   bool isMasked = false;
 

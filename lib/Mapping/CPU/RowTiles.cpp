@@ -100,6 +100,17 @@ int64_t kron::chooseRows(const CPUPlan &plan, FusedOp fused,
                              kCPURates.leastTileRows, rows);
 }
 
+int64_t kron::joinLastRows(const CPUPlan &plan, FusedOp fused, int64_t tile,
+                           int64_t elementBytes, const CacheBudget &caches) {
+  int64_t size = getArrayType(fused.getInit()).getDimSize(plan.tiledAxis);
+  if (ShapedType::isDynamic(size) || size <= tile || size >= 2 * tile ||
+      countBlocks(plan, fused) < 2)
+    return tile;
+  int64_t elements = countElements(fused.getInputs().front(), plan.roles) +
+                     countElements(fused.getInit(), plan.roles);
+  return size * elements * elementBytes <= caches.l2Bytes / 2 ? size : tile;
+}
+
 int64_t kron::chooseFollowedRows(const CPUPlan &plan, FusedOp fused,
                                  int64_t vectorBits, int64_t tile,
                                  int64_t elementBytes,

@@ -31,6 +31,14 @@ int64_t chooseRowsBeside(int64_t rowBytes, const CacheBudget &caches);
 int64_t chooseRows(const CPUPlan &plan, FusedOp fused, int64_t elementBytes,
                    const CacheBudget &caches);
 
+/// All `size` rows (may be unknown) in place of the `tile` of a single factor
+/// that would leave fewer than that behind it: they would go through all of the
+/// factor again, with register tiles that are not full. Only if other blocks
+/// are left for threads, and as long as half of the second-level cache holds
+/// them.
+int64_t joinLastRows(const CPUPlan &plan, FusedOp fused, int64_t tile,
+                     int64_t elementBytes, const CacheBudget &caches);
+
 /// Fewer rows than the `tile` of a single factor, where blocks lie side by side
 /// in rows and arrays come from memory: each row of a tile, of the input and of
 /// results, is a stream that goes on with the next block, and of more streams

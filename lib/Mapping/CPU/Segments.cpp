@@ -85,8 +85,7 @@ int64_t kron::chooseSegment(const StepLayout &step, const LoopNest &nest,
   return isHeld ? segment : 0;
 }
 
-/// Whether the factor is converted where it is loaded.
-static bool convertsFactor(const StepLayout &step) {
+bool kron::convertsFactor(const StepLayout &step) {
   return step.factor.element &&
          step.factor.element.getIntOrFloatBitWidth() != 8 * step.elementBytes;
 }
@@ -205,7 +204,7 @@ static int64_t countFactorStreams(const StepLayout &step,
                                   const LoopNest &nest) {
   switch (getMapping(step, nest)) {
   case StepMapping::K:
-    if (getSharedSize(nest) > 1)
+    if (getSharedSize(nest) != 1)
       return getMaxAccumulators(step.vectorBits) / 2;
     // One q after the other. Words of one row take so few instructions that
     // enough lines are on their way.

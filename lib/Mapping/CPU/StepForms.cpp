@@ -7,6 +7,7 @@
 
 #include "StepForms.h"
 #include "kron/Machine/CPURates.h"
+#include <cmath>
 #include <numeric>
 
 using namespace mlir;
@@ -24,6 +25,21 @@ static bool isWorthLanesOverK(const StepLayout &step, const LoopNest &nest) {
   if (!llvm::isPowerOf2_64(group))
     return group <= kCPURates.shortPeriod || isSkinnier;
   return step.sizeK * group >= getMaxLanes(step) || isSkinnier;
+}
+
+/// Whether lanes over p, which `step` can have, are better for any number of
+/// rows: results are so few that they leave lanes over q empty. Multiply-adds
+/// of each row then go along p, in one vector after the other for each q, whose
+/// lanes are added up, in place of one for each p. Wide vectors count twice:
+/// processors split them, or take as much longer to add them up.
+static bool isWorthSummingLanes(const StepLayout &step, const LoopNest &nest) {
+  int64_t group = getGroupSize(nest), lanes = getMaxLanes(step);
+  if (step.mayPair || !llvm::isPowerOf2_64(group) || step.sizeN * group > lanes)
+    return false;
+  int64_t vectors = llvm::divideCeil(step.sizeK * group, lanes);
+  if (step.vectorBits == 512)
+    vectors *= 2;
+  return step.sizeN * (vectors + kCPURates.laneSumSlots) < step.sizeK;
 }
 
 /// Whether the repeat mapping, which `step` can have, is better than packing or
@@ -51,14 +67,50 @@ static bool isPackedForSkinnyM(const StepLayout &step, const LoopNest &nest) {
                            : axis.size.is(getMaxLanes(step));
 }
 
+/// Whether lanes over a short innermost axis alone, as the factor lies, are
+/// better than groups of it for several q, which fill the lanes of a factor
+/// that is packed for that: of few uses packing takes longer than what empty
+/// lanes do, and a processor that splits wide vectors (`isSplit`) has narrow
+/// ones twice as fast.
+static bool isWorthLeavingGroups(const StepLayout &step, const LoopNest &nest,
+                                 int64_t uses, bool isSplit) {
+  int64_t group = getGroupSize(nest);
+  bool isGroup = getMapping(step, nest) == StepMapping::Fibre && group > 1 &&
+                 2 * group <= getMaxLanes(step);
+  if (!isGroup || !nest.inner.back().factor.is(1) || step.elementParts != 1 ||
+      step.mayPair || convertsFactor(step) || step.isSourceBuffer)
+    return false;
+  auto [lanes, perVector] = getFibreLanes(step, group);
+  double turns = isSplit && lanes == getMaxLanes(step) ? 2 : 1;
+  double vectors = llvm::divideCeil(step.sizeN, perVector);
+  // One load and store takes a group that is a power of two, and loads repeat
+  // it. For others a shuffle serves several vectors.
+  double packed = kCPURates.packedGroupSlots, repeated = 0;
+  if (!llvm::isPowerOf2_64(group)) {
+    packed = kCPURates.movedElementSlots * group;
+    repeated =
+        kCPURates.shuffleCost * std::ceil(vectors / kCPURates.vectorsOfShuffle);
+  }
+  // For all q of a row.
+  double filled =
+      step.sizeK * (turns * (vectors + repeated) +
+                    packed * step.sizeN / std::max<int64_t>(uses, 1)) +
+      kCPURates.storedPartSlots * vectors;
+  double left = step.sizeN * (step.sizeK + kCPURates.storedPartSlots);
+  return kCPURates.leftGroupsGain * left < filled;
+}
+
 int64_t kron::chooseStepLanes(const StepLayout &step, int64_t uses,
-                              bool isCopyLarge, CPUStepChoices &chosen) {
+                              bool isCopyLarge, bool isSplit,
+                              CPUStepChoices &chosen) {
   chosen.lanes = kLanesOverK;
   LoopNest nest = getLoopNest(step);
   bool isSkinny = hasSkinnyM(nest, kCPURates.skinnyM);
   // What few rows of each of many tiles use is packed for all of them.
-  if (isSkinny && uses <= kCPURates.skinnyM &&
-      getMapping(step, nest) == StepMapping::K && isWorthLanesOverK(step, nest))
+  bool isForFew = isSkinny && uses <= kCPURates.skinnyM;
+  if (getMapping(step, nest) == StepMapping::K &&
+      ((isForFew && isWorthLanesOverK(step, nest)) ||
+       isWorthSummingLanes(step, nest)))
     return kLanesOverK;
   chosen.lanes = kLanesOverRows;
   nest = getLoopNest(step);
@@ -72,7 +124,8 @@ int64_t kron::chooseStepLanes(const StepLayout &step, int64_t uses,
   bool takesSegments = nest.isSplit && step.isFactorUsedOnce &&
                        paysForSegments(step.sizeK, step.sizeN,
                                        /*converts=*/false);
-  if (!takesSegments && (!isSkinny || !isPackedForSkinnyM(step, nest)))
+  if (!takesSegments && (!isSkinny || !isPackedForSkinnyM(step, nest)) &&
+      !isWorthLeavingGroups(step, nest, uses, isSplit))
     return 0;
   StepMapping mapping = getMapping(step, nest);
   chosen.lanes = kLanesInside;
@@ -354,6 +407,7 @@ bool kron::isWorthPairs(const StepLayout &step, const LoopNest &nest,
                         const StepBudget &budget) {
   // X has to be small enough to stay in the cache.
   int64_t extent = step.sizeK * getGroupSize(nest);
-  return canReadPairs(step, getGroupSize(nest)) &&
-         getSharedSize(nest) * extent * step.elementBytes <= budget.l2Bytes / 4;
+  int64_t rows = getSharedSize(nest);
+  return canReadPairs(step, nest) &&
+         rows * extent * step.elementBytes <= budget.l2Bytes / 4;
 }

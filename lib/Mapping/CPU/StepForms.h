@@ -20,9 +20,13 @@ namespace mlir::kron {
 
 /// What lanes run over. Tries values of `chosen`, which is what `step` looks
 /// at. A call uses each element of the factor `uses` times; `isCopyLarge`: it
-/// would be converted to a copy that no cache holds.
+/// would be converted to a copy that no cache holds; `isSplit`: the processor
+/// takes two turns for vectors of all lanes.
 int64_t chooseStepLanes(const StepLayout &step, int64_t uses, bool isCopyLarge,
-                        CPUStepChoices &chosen);
+                        bool isSplit, CPUStepChoices &chosen);
+
+/// Whether the factor is converted where it is loaded.
+bool convertsFactor(const StepLayout &step);
 
 /// Whether matrix tiles are worth it, and rows that the factor is read for.
 bool isWorthMatrixTiles(const StepLayout &step);

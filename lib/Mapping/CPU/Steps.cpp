@@ -21,10 +21,11 @@ namespace {
 /// as often as something that is decided before changes what it sees.
 class StepPlanner : private FusedLayout {
 public:
-  StepPlanner(FusedOp fused, CPUPlanAttr given, const CacheBudget &caches,
-              const CPUChoices &choices)
-      : FusedLayout(fused, choices), given(given), caches(caches),
-        arrays(describeArrays(fused, plan)), fixed(choices.steps) {}
+  StepPlanner(FusedOp fused, CPUPlanAttr given,
+              const CPUPlannerOptions &options, const CPUChoices &choices)
+      : FusedLayout(fused, choices), given(given), caches(options.caches),
+        wholeBits(options.wholeBits), arrays(describeArrays(fused, plan)),
+        fixed(choices.steps) {}
 
   CPUChoices choose();
 
@@ -55,6 +56,8 @@ private:
 
   CPUPlanAttr given;
   CacheBudget caches;
+  /// Width of the widest vectors that the processor executes as a whole.
+  int64_t wholeBits;
   LayoutArrays arrays;
   /// What plans by hand say of steps.
   SmallVector<CPUStepChoices> fixed;
@@ -115,6 +118,13 @@ void StepPlanner::goAlong(unsigned index, const StepLayout &step,
   if (!isGiven(index, "packs_factor"))
     chosen.packsFactor = false;
   setShape(index, shape);
+  // Lines of the next block, which lie too far apart for a processor to see
+  // them coming, if they come from memory.
+  const StepFactor &factor = step.factor;
+  int64_t bytes = countFactorElements(index) * getFactorElementBytes(step);
+  if (!isGiven(index, "factor_ahead") && bytes >= kCPURates.memoryBytes &&
+      factor.resultStride.isConstant())
+    chosen.factorAhead = chosen.rows * factor.resultStride.getConstant();
 }
 
 void StepPlanner::chooseInner(unsigned index, const StepLayout &step,
@@ -182,7 +192,7 @@ void StepPlanner::chooseLanes(unsigned index, const StepLayout &step) {
   int64_t factorBytes = countFactorElements(index) * getComputedBytes(fused);
   bool isCopyLarge = chosen.convertsFactor && factorBytes > caches.l2Bytes;
   chosen.lanes = chooseStepLanes(step, countFactorUses(plan, fused, group),
-                                 isCopyLarge, chosen);
+                                 isCopyLarge, vectorBits > wholeBits, chosen);
   // Its elements are converted where they are loaded.
   if (chosen.lanes == kLanesOverRows && isCopyLarge &&
       !isGiven(index, "converts_factor"))
@@ -356,12 +366,12 @@ CPUChoices StepPlanner::choose() {
 }
 
 void kron::chooseSteps(FusedOp fused, CPUPlanAttr given,
-                       const CacheBudget &caches, CPUChoices &choices) {
+                       const CPUPlannerOptions &options, CPUChoices &choices) {
   // Without elements there is nothing to choose.
   if (hasEmptyArray(fused)) {
     for (CPUStepChoices &step : choices.steps)
       step.rows = step.vectors = 1;
     return;
   }
-  choices = StepPlanner(fused, given, caches, choices).choose();
+  choices = StepPlanner(fused, given, options, choices).choose();
 }

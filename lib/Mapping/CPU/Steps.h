@@ -16,8 +16,8 @@ namespace mlir::kron {
 /// lanes run over, register tiles, what is packed, copied and taken in blocks;
 /// and whether tiles are copied for that. Fields that `given` (may be null) has
 /// stay.
-void chooseSteps(FusedOp fused, CPUPlanAttr given, const CacheBudget &caches,
-                 CPUChoices &choices);
+void chooseSteps(FusedOp fused, CPUPlanAttr given,
+                 const CPUPlannerOptions &options, CPUChoices &choices);
 
 } // namespace mlir::kron
 

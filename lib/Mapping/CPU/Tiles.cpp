@@ -520,7 +520,7 @@ int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
   } else if (int64_t groups = chooseColumnGroups(plan, sizes, elementBytes))
     tile = groups;
   else if (int64_t rows = chooseBlockRows(plan, fused, elementBytes, caches))
-    tile = rows;
+    tile = joinLastRows(plan, fused, rows, elementBytes, caches);
   else if (hasLongVaryingAxis(plan, fused, lanes, matrixTiles))
     tile = chooseSegmentRows(plan, fused, vectorBits, caches);
   else if (plan.groups.size() > 1 &&
@@ -530,7 +530,9 @@ int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
   else if (plan.groups.size() > 1)
     tile = chooseLargeRows(plan, size, bytesPerPosition, caches);
   else
-    tile = chooseRows(plan, fused, elementBytes, caches);
+    tile =
+        joinLastRows(plan, fused, chooseRows(plan, fused, elementBytes, caches),
+                     elementBytes, caches);
   int64_t panelBytes = plan.groups.size() > 1 && plan.views.empty() &&
                                !plan.isTiledInnermost() && !plan.rowsInLanes &&
                                !plan.transposesInput

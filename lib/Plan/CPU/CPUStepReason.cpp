@@ -57,8 +57,7 @@ std::string StepVerifier::getLanesReason(const StepLayout &step) const {
   int64_t lanes = step.choices->lanes;
   if (lanes == kLanesOverK && mapping != StepMapping::K)
     return quote("lanes", lanes) +
-           ": input and factor are not contiguous along the contracted axis, "
-           "or rows are not known";
+           ": input and factor are not contiguous along the contracted axis";
   if (lanes == kLanesOverRows && mapping != StepMapping::Repeat)
     return quote("lanes", lanes) +
            ": no rows lie innermost, inside of an axis that the factor is "
@@ -199,14 +198,15 @@ std::string StepVerifier::getMappingReason(const StepLayout &step,
       !(isFibre && fields.sharingRows == getSharingRows(step, nest)))
     return quote("sharing_rows", fields.sharingRows) +
            ": so many rows do not fill a vector with what results leave";
-  if (fields.readsPairs && !(isK && canReadPairs(step, getGroupSize(nest))))
+  if (fields.readsPairs && !(isK && canReadPairs(step, nest)))
     return "cannot have reads_pairs = 1: no pairs of bf16 lie along the "
-           "contracted axis of the factor";
+           "contracted axis of the factor, or rows are not known";
   if (fields.factorAhead &&
-      (planned.usesTiles || !readsFactorWhereItLies(step, nest)))
+      (planned.usesTiles ||
+       !(fields.along || readsFactorWhereItLies(step, nest))))
     return quote("factor_ahead", fields.factorAhead) +
-           ": the factor is not read where it lies, in segments or by lanes "
-           "over the contracted axis or over rows";
+           ": the factor is not read where it lies, in segments, along an axis "
+           "or by lanes over the contracted axis or over rows";
   return getRemainderReason(step, nest);
 }
 

@@ -118,9 +118,7 @@ bool kron::canTakeLanesOverK(const StepLayout &step, const LoopNest &nest,
   const StepFactor &factor = step.factor;
   if (group > 1 && !nest.inner.back().factor.is(1))
     return false;
-  int rows = findSharedAxis(nest);
   if (step.elementParts != 1 || step.hasPairs ||
-      (rows >= 0 && !nest.outer[rows].size.isConstant()) ||
       2 * group > getMaxLanes(step) ||
       !step.source.strides[step.axis].is(group) || !factor.strideK.is(group) ||
       !factor.resultStride.isConstant())
@@ -287,10 +285,14 @@ kron::getRemainderTiles(const CPUStepChoices &choices) {
   return tiles;
 }
 
-bool kron::canReadPairs(const StepLayout &step, int64_t group) {
+bool kron::canReadPairs(const StepLayout &step, const LoopNest &nest) {
   Type stored = step.factor.element;
-  return stored && stored.isBF16() && step.elementBytes == 4 &&
-         step.elementParts == 1 && step.sizeK * group % 2 == 0;
+  int64_t group = getGroupSize(nest);
+  // X is taken apart on the stack, which has room for a number of rows that is
+  // known.
+  return getSharedSize(nest) >= 0 && stored && stored.isBF16() &&
+         step.elementBytes == 4 && step.elementParts == 1 &&
+         step.sizeK * group % 2 == 0;
 }
 
 /// Vectors of t from which on a masked one is little of them.

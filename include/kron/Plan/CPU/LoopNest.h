@@ -117,8 +117,8 @@ bool canTakeLanesOverK(const StepLayout &step, const LoopNest &nest,
 bool canRepeat(const StepLayout &step, const LoopNest &nest);
 
 /// Whether bf16 of the factor can be read in pairs by the k mapping: none
-/// crosses from one q to the next.
-bool canReadPairs(const StepLayout &step, int64_t group);
+/// crosses from one q to the next, and the number of rows is known.
+bool canReadPairs(const StepLayout &step, const LoopNest &nest);
 
 /// How the varying mapping takes few rows: segments of `segment` units of t,
 /// each a vector or, of bf16, a pair of them, `vectors` of them at a time with
