@@ -1,9 +1,13 @@
 // RUN: kron-opt %s --kron-decompose --kron-plan --convert-kron-to-vector --canonicalize --split-input-file | FileCheck %s
 
 // Verify that the last tile of rows that tiles do not divide starts earlier, so that all have 32 rows: no masks, no loops
-// of an unknown number of turns. 500 rows, 16 tiles.
+// of an unknown number of turns. 500 rows, 16 tiles. What transposes them loads parts of 128 bits and puts four of them
+// side by side.
 // CHECK-LABEL: func.func private @rows_fused
 // CHECK: %[[START:.*]] = arith.minsi %{{.*}}, %c468_i64
+// CHECK: llvm.load {{.*}} -> vector<4xf32>
+// CHECK: vector.shuffle {{.*}} : vector<4xf32>, vector<4xf32>
+// CHECK: vector.shuffle {{.*}} : vector<8xf32>, vector<8xf32>
 // CHECK-NOT: llvm.intr.masked
 // CHECK-NOT: arith.minsi %{{.*}}, %c16
 // CHECK: return
