@@ -479,14 +479,19 @@ TEST_F(CPUPlanners, ProcessorsThatSplitVectorsTakeNarrowOnesWhereTheseAreFull) {
   struct Row {
     Example example;
     int64_t bits;
+    bool rowsInLanes = false;
   };
   const Row rows[] = {
       // Eight elements of f32 fill vectors of 256 bits.
       {{"f32", {1000, 8, 8, 8}, {1, 2, 3}}, 256},
       {{"f64", {1000, 12, 12, 12}, {1, 2, 3}}, 256},
       {{"f32", {1000, 16, 16, 16}, {1, 2, 3}}, 512},
-      // Parts of narrow vectors are stored one after the other.
-      {{"f32", {1000, 7, 7, 7}, {1, 2, 3}}, 512},
+      // Transposing narrow vectors takes less, and the first-level cache holds
+      // two of rows so short.
+      {{"f32", {1000, 3, 3, 3}, {1, 2, 3}}, 256, true},
+      {{"f64", {1000, 11, 11}, {1, 2}}, 256},
+      // A single narrow vector of rows loads as often as it multiplies.
+      {{"f32", {1000, 7, 7, 7}, {1, 2, 3}}, 512, true},
       // Not for columns, and not for what is not known.
       {{"f32", {8, 8, 8, 1000}, {0, 1, 2}}, 512},
       {{"i32", {1000, 8, 8, 8}, {1, 2, 3}}, 512},
@@ -498,8 +503,10 @@ TEST_F(CPUPlanners, ProcessorsThatSplitVectorsTakeNarrowOnesWhereTheseAreFull) {
       options.wholeBits = isSplit ? 256 : 512;
       FusedOp fused = build(row.example);
       ASSERT_TRUE(succeeded(planForCPU(fused, options)));
-      EXPECT_EQ(readCPUChoices(getCPUPlanAttr(fused)).vectorBits,
-                isSplit ? row.bits : 512);
+      CPUChoices choices = readCPUChoices(getCPUPlanAttr(fused));
+      EXPECT_EQ(choices.vectorBits, isSplit ? row.bits : 512);
+      if (isSplit)
+        EXPECT_EQ(choices.rowsInLanes, row.rowsInLanes);
     }
   // What is given stays.
   CPUPlannerOptions options = getOptions(kCPUs[2]);

@@ -158,14 +158,13 @@ struct CPURates {
   /// Of a processor that splits vectors of 512 bits, in multiply-adds of these:
   /// what fibres of half a vector take by way of memory, beside two shuffles;
   /// a vector of the input or the result; transposing it, for rows in lanes,
-  /// with wide vectors and with narrow ones; a vector that such rows load or
-  /// store in a cache beyond the first one, if multiply-adds do not take
-  /// longer; the share of stores of parts that these do not hide; and what
-  /// loading elements of a factor takes of each multiply-add of narrow vectors
-  /// or of rows in lanes, the latter if these are a single narrow vector.
+  /// with wide vectors and with narrow ones; the share of stores of parts that
+  /// multiply-adds do not hide; and what loading elements of a factor takes of
+  /// each multiply-add of narrow vectors or of rows in lanes, the latter if
+  /// these are a single narrow vector.
   double splitShuffleSlots = 3.5, wideMoveSlots = 0.8;
   double wideTransposingSlots = 4, narrowTransposingSlots = 3.25;
-  double splitSecondLevelSlots = 5, splitPartShare = 0.5;
+  double splitPartShare = 0.5;
   double narrowBroadcastSlots = 0.1, singleBroadcastSlots = 0.25;
   /// How many times as fast narrow vectors have to look along rows.
   double narrowVectorsGain = 1.05;

@@ -46,7 +46,7 @@ static double getSplitCost(const CPUPlan &plan, FusedOp fused,
       own *= 1 + (isSingle ? kCPURates.singleBroadcastSlots
                            : kCPURates.narrowBroadcastSlots);
       if (bytes > caches.l1Bytes)
-        own = std::max(own, kCPURates.splitSecondLevelSlots * (1 + growth));
+        own = std::max(own, kCPURates.secondLevelSlots * (1 + growth));
     } else {
       own = getGroupCost(group.sizeK, group.sizeN, inside, lanes) - 1 - growth;
       if (isNarrow)

@@ -361,13 +361,15 @@ func.func @all_columns(%x: memref<64x28xf32>, %w: memref<8x12x8x1xf32>, %y: memr
 
 // -----
 
-// Verify that a transposed input is transposed in registers, 16 x 16 floats at a
-// time in four steps of 16 shuffles, where the first step takes vectors of it: those of
-// two fibres of 8.
+// Verify that a transposed input is transposed in registers, 16 parts of four floats at a
+// time, which lie side by side in four vectors before two steps of four shuffles, where the
+// first step takes vectors of it: those of two fibres of 8.
 // CHECK-LABEL: func.func private @transposed_fused
-// CHECK-COUNT-16: llvm.load {{.*}} -> vector<16xf32>
-// CHECK-COUNT-64: vector.shuffle {{.*}}, {{.*}} : vector<16xf32>, vector<16xf32>
-// CHECK-COUNT-16: llvm.store {{.*}} : vector<16xf32>
+// CHECK-COUNT-16: llvm.load {{.*}} -> vector<4xf32>
+// CHECK-COUNT-8: vector.shuffle {{.*}}, {{.*}} : vector<4xf32>, vector<4xf32>
+// CHECK-COUNT-4: vector.shuffle {{.*}}, {{.*}} : vector<8xf32>, vector<8xf32>
+// CHECK-COUNT-8: vector.shuffle {{.*}}, {{.*}} : vector<16xf32>, vector<16xf32>
+// CHECK-COUNT-4: llvm.store {{.*}} : vector<16xf32>
 func.func @transposed(%x: memref<64x8x8xf32, strided<[1, 512, 64]>>, %f: memref<8x8xf32>, %y: memref<64x8x8xf32>) {
   kron.fused ins(%x, %f : memref<64x8x8xf32, strided<[1, 512, 64]>>, memref<8x8xf32>) outs(%y : memref<64x8x8xf32>) {
   ^bb0(%t: tensor<64x8x8xf32>, %a: tensor<8x8xf32>, %o: tensor<64x8x8xf32>):

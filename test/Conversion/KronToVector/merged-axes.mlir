@@ -12,14 +12,14 @@
 // CHECK-NOT: vector.fma {{.*}} : vector<4xf32>
 // CHECK: vector.fma {{.*}} : vector<16xf32>
 // CHECK-NOT: vector.fma {{.*}} : vector<4xf32>
-func.func @last_tile(%x: memref<3x20x211xf32>, %f: memref<20x20xf32>,
-                     %y: memref<20x211x3xf32>) {
-  kron.fused ins(%x, %f : memref<3x20x211xf32>, memref<20x20xf32>)
-             outs(%y : memref<20x211x3xf32>) attributes {input_permutation = array<i64: 1, 2, 0>,
+func.func @last_tile(%x: memref<3x20x197xf32>, %f: memref<20x20xf32>,
+                     %y: memref<20x197x3xf32>) {
+  kron.fused ins(%x, %f : memref<3x20x197xf32>, memref<20x20xf32>)
+             outs(%y : memref<20x197x3xf32>) attributes {input_permutation = array<i64: 1, 2, 0>,
                          plan = #kron.cpu_plan<tiled_axis = 1>} {
-  ^bb0(%a: tensor<20x211x3xf32>, %g: tensor<20x20xf32>, %b: tensor<20x211x3xf32>):
-    %0 = kron.mode_product axis(0) ins(%a : tensor<20x211x3xf32>) factor(%g [q, p] : tensor<20x20xf32>) outs(%b : tensor<20x211x3xf32>) -> tensor<20x211x3xf32>
-    kron.yield %0 : tensor<20x211x3xf32>
+  ^bb0(%a: tensor<20x197x3xf32>, %g: tensor<20x20xf32>, %b: tensor<20x197x3xf32>):
+    %0 = kron.mode_product axis(0) ins(%a : tensor<20x197x3xf32>) factor(%g [q, p] : tensor<20x20xf32>) outs(%b : tensor<20x197x3xf32>) -> tensor<20x197x3xf32>
+    kron.yield %0 : tensor<20x197x3xf32>
   }
   return
 }

@@ -47,11 +47,11 @@ func.func @small_panels(%x: memref<1000x64xf32>, %f: memref<64x64xf32>, %y: memr
 // CHECK-LABEL: func.func private @register_tile_fused
 // CHECK-COUNT-60: vector.fma
 // CHECK-NOT: vector.fma
-func.func @register_tile(%x: memref<999x16xf32>, %f: memref<16x16xf32>, %y: memref<999x16xf32>) {
-  kron.fused ins(%x, %f : memref<999x16xf32>, memref<16x16xf32>) outs(%y : memref<999x16xf32>) attributes {plan = #kron.cpu_plan<steps = [{rows = 3, vectors = 1}]>} {
-  ^bb0(%t: tensor<999x16xf32>, %a: tensor<16x16xf32>, %o: tensor<999x16xf32>):
-    %1 = kron.mode_product axis(1) ins(%t : tensor<999x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<999x16xf32>) -> tensor<999x16xf32>
-    kron.yield %1 : tensor<999x16xf32>
+func.func @register_tile(%x: memref<?x16xf32>, %f: memref<16x16xf32>, %y: memref<?x16xf32>) {
+  kron.fused ins(%x, %f : memref<?x16xf32>, memref<16x16xf32>) outs(%y : memref<?x16xf32>) attributes {plan = #kron.cpu_plan<steps = [{rows = 3, vectors = 1}]>} {
+  ^bb0(%t: tensor<?x16xf32>, %a: tensor<16x16xf32>, %o: tensor<?x16xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<?x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<?x16xf32>) -> tensor<?x16xf32>
+    kron.yield %1 : tensor<?x16xf32>
   }
   return
 }
