@@ -155,34 +155,3 @@ func.func @turned(%x: memref<16x4096xf32>, %f: memref<4x4xf32>, %y: memref<4096x
     outs(%y : memref<4096x16xf32>) {plan = #kron.gpu_plan<kernel = ffma>}
   return
 }
-
-// -----
-
-// Verify that a launch takes copies of 16 bytes only if rows end where these do, whatever strides are: there may be a gap
-// behind a row. Of known numbers of columns nothing is tested but strides.
-// CHECK-LABEL: func.func @columns
-// CHECK:         %[[COLUMNS:.*]] = memref.dim %{{.*}}, %c1
-// CHECK:         %[[NUMBER:.*]] = arith.index_cast %[[COLUMNS]]
-// CHECK:         %[[LEFT:.*]] = arith.andi %[[NUMBER]], %c1{{.*}} : i64
-// CHECK:         %[[WHOLE:.*]] = arith.cmpi eq, %[[LEFT]], %c0
-// CHECK:         %[[BOTH:.*]] = arith.andi %[[WHOLE]], %{{.*}} : i1
-// CHECK:         scf.if %[[BOTH]] {
-// CHECK:           tile.launch @kron_gpu::@columns_0
-// CHECK:         } else {
-// CHECK:           tile.launch @kron_gpu::@columns_1
-func.func @columns(%x: memref<729x?xf64, strided<[?, 1]>>, %f: memref<9x9xf64>, %y: memref<729x?xf64, strided<[?, 1]>>) {
-  kron.kmm ins(%x : memref<729x?xf64, strided<[?, 1]>>) factors(%f, %f, %f : memref<9x9xf64>, memref<9x9xf64>, memref<9x9xf64>)
-    outs(%y : memref<729x?xf64, strided<[?, 1]>>) {plan = #kron.gpu_plan<kernel = ffma>}
-  return
-}
-
-// -----
-
-// CHECK-LABEL: func.func @known_columns
-// CHECK-NOT:     arith.andi {{.*}} : i1
-// CHECK:         scf.if
-func.func @known_columns(%x: memref<729x18xf64, strided<[?, 1]>>, %f: memref<9x9xf64>, %y: memref<729x18xf64, strided<[?, 1]>>) {
-  kron.kmm ins(%x : memref<729x18xf64, strided<[?, 1]>>) factors(%f, %f, %f : memref<9x9xf64>, memref<9x9xf64>, memref<9x9xf64>)
-    outs(%y : memref<729x18xf64, strided<[?, 1]>>) {plan = #kron.gpu_plan<kernel = ffma>}
-  return
-}
