@@ -161,10 +161,10 @@ double SimtCost::getStepClocks(const SimtLaunch &launch, unsigned index,
   double loaded = GPUResources::getSharedClocks((step.fibres + factorLoads) *
                                                 launch.elementBytes * kLanes);
   if (!step.isShared && !step.varies)
-    loaded = std::max(loaded, GPUResources::getSharedClocks(
-                                  double(step.fibres) * launch.elementBytes *
-                                  kLanes) +
-                                  getFactorClocks(launch, index));
+    loaded = std::max(loaded,
+                      GPUResources::getSharedClocks(
+                          double(step.fibres) * launch.elementBytes * kLanes) +
+                          getFactorClocks(launch, index));
   double issued =
       (pairs * products.number + step.fibres + factorLoads) / kIssued;
   double warps = llvm::divideCeil(groups * step.getParts(), int64_t(kLanes));

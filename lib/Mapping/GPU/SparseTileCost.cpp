@@ -67,8 +67,8 @@ static double getRowClocks(const SparseCandidate &plan, bool isFactor,
   return elements / unit * clocks;
 }
 
-/// Clocks of an SM for the operands of a tile's K step: each warp loads those of
-/// its rows and its results from shared memory.
+/// Clocks of an SM for the operands of a tile's K step: each warp loads those
+/// of its rows and its results from shared memory.
 static double getOperandClocks(const SparseCandidate &plan) {
   double rows = double(plan.getRows()) * plan.resultWarps;
   double results = double(plan.getResults()) * plan.rowWarps;
@@ -88,8 +88,8 @@ static double getProductClocks(const SparseCandidate &plan,
   bool sharesOperands = plan.usesWgmma && plan.math == MmaMath::SplitTF32;
   double perClock = GPUResources(machine).getMultiplyAddsPerClock(
       getMatrixMultiplication(plan.elementBytes, ofF32, plan.usesWgmma));
-  double products = double(plan.getRows()) * plan.getResults() *
-                    plan.getLanes() * plan.stepK;
+  double products =
+      double(plan.getRows()) * plan.getResults() * plan.getLanes() * plan.stepK;
   if (plan.element.isF64())
     return products / perClock +
            rates.f64OperandExposedShare * getOperandClocks(plan);
@@ -115,10 +115,10 @@ static double getTileClocks(const SparseCandidate &plan, int64_t ctas,
   double busy =
       hidesCopies ? groups * std::max(copies, products) : copies + products;
   // The long instructions of f64 hide copies, but not a step's barrier and the
-  // first operands behind it.
+  // first operands behind it, half of which other warp groups hide.
   if (plan.element.isF64())
-    busy = groups * (std::max(copies, products) +
-                     rates.sparseEstimate.f64StepClocks);
+    busy = groups * std::max(copies, products) +
+           rates.sparseEstimate.f64StepClocks * (groups + 1) / 2;
   double clocks = machine.clockMHz * 1e6;
   double latency = rates.sparseWgmma.copySeconds * clocks;
   // The copies of a single stage start when its products have ended.
