@@ -213,6 +213,23 @@ TEST_F(GPUPlanners, SimtCountsPartsOfSectors) {
             1.5 * getMicroseconds(117136, lanes));
 }
 
+TEST_F(GPUPlanners, SimtCountsLinesOfFactors) {
+  GPUMachine machine = getMachine("h200");
+  auto getMicroseconds = [&](bool areTransposed) {
+    FusedOp fused =
+        build({"f32", {1527, 481, 4}, {1}, {481}, {}, areTransposed});
+    const char *fields =
+        "threads = 128, launches = [{factors = 1, extents = [4, 481, 4], "
+        "fibres = [8], results = [8], ctas_per_sm = 3, direct_store = 1}]";
+    auto plan = cast<GPUPlanAttr>(
+        parseAttribute(getPlanText("simt", fields), fused.getContext()));
+    return estimateSimt(fused, plan, machine)->total * 1e6;
+  };
+  // 16 lanes of a warp have results of their own, whose elements of a factor
+  // that is N x K lie in as many lines: measured 286 us.
+  EXPECT_GT(getMicroseconds(true), 1.3 * getMicroseconds(false));
+}
+
 TEST_F(GPUPlanners, SimtTilesGrowAsDataLie) {
   GPUMachine machine = getMachine("h200");
   auto getExtents = [&](SmallVector<int64_t> permutation) {

@@ -168,13 +168,21 @@ struct SparseEstimateRates {
   /// products share operands, and of the copy rate.
   double issueShare = 0.5, splitWarpgroupShare = 0.85, copyShare = 0.75;
   /// Of f64, whose operands are registers as loads bring them: of its
-  /// instruction's rate, and of what the second-level cache delivers.
+  /// instruction's rate where tiles are not known, and of what the second-level
+  /// cache delivers.
   double f64IssueShare = 0.75, f64CacheShare = 0.87;
+  /// Of tiles of f64 that are known: the part of their operands' loads from
+  /// shared memory that its instructions do not hide, clocks of a K step's
+  /// barrier and first loads, and the part of the shorter one of memory's and
+  /// the SMs' time that a single warp group leaves: several leave as little as
+  /// there are. 25 plans on an H200 are within 16 % (docs/notes/0227).
+  double f64OperandExposedShare = 0.5, f64StepClocks = 300,
+         f64StoreExposedShare = 0.5;
   /// Results that a tile has for each row that it reads.
   double resultsPerTile = 64;
   /// Of what the second-level cache delivers, and the part of its time that
-  /// matrix instructions of f64, which take long, do not hide by themselves:
-  /// each of several warp groups leaves as little more as there are.
+  /// matrix instructions of f64, which take long, do not hide where tiles are
+  /// not known.
   double cacheShare = 0.671, f64CacheExposedShare = 0.5;
   /// Part of the memory's time that nothing hides.
   double exposedShare = 0.1;

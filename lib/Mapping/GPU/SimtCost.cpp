@@ -52,6 +52,13 @@ SimtArrays kron::describeSimtArrays(FusedOp fused, const SimtChain &chain,
   arrays.output = end == chain.products.size()
                       ? getLikelyAccess(fused.getInit(), {})
                       : getBetween(chain, end);
+  for (ModeProductOp product :
+       ArrayRef(chain.products).slice(first, end - first)) {
+    AccessArray factor =
+        getLikelyAccess(fused.getOperandOf(product.getFactor()), {});
+    factor.strides = {factor.strides[product.getResultingFactorDim()]};
+    arrays.factors.push_back(factor);
+  }
   return arrays;
 }
 
@@ -82,7 +89,7 @@ SimtCost::SimtCost(const SimtArrays &arrays, const SimtLaunch &launch,
                    Type element, const GPUMachine &machine)
     : machine(machine), resources(machine), rates(getGPURates(machine).simt),
       products(element, machine), output(arrays.output),
-      walk(getMemoryWalk(arrays.output)),
+      factors(arrays.factors), walk(getMemoryWalk(arrays.output)),
       extents(llvm::to_vector_of<double>(launch.extents.back())),
       loaded(double(getTileElements(launch.extents.front()))),
       stored(double(getTileElements(launch.extents.back()))) {
@@ -127,6 +134,20 @@ static int64_t countRegisters(const SimtStep &step, int64_t elementBytes,
          rates.baseRegisters;
 }
 
+/// Of a warp's loads of a step of k of a factor in global memory: lanes of
+/// different parts of the results read lines of their own where those are far
+/// apart.
+double SimtCost::getFactorClocks(const SimtLaunch &launch,
+                                 unsigned index) const {
+  const SimtStep &step = launch.steps[index];
+  double groups = std::ceil(double(fibres[index]) / double(step.fibres));
+  double lanes = groups / std::ceil(groups / kLanes);
+  AccessSpan parts{std::min<double>(step.getParts(), kLanes / lanes),
+                   step.block * factors[index].strides.front()};
+  return double(step.block) *
+         kron::getLoadClocks({parts}, factors[index].bytes, machine);
+}
+
 double SimtCost::getStepClocks(const SimtLaunch &launch, unsigned index,
                                int64_t threads) const {
   const SimtStep &step = launch.steps[index];
@@ -139,6 +160,11 @@ double SimtCost::getStepClocks(const SimtLaunch &launch, unsigned index,
   double multiplied = pairs * products.number * kLanes / products.perClock;
   double loaded = GPUResources::getSharedClocks((step.fibres + factorLoads) *
                                                 launch.elementBytes * kLanes);
+  if (!step.isShared && !step.varies)
+    loaded = std::max(loaded,
+                      GPUResources::getSharedClocks(
+                          double(step.fibres) * launch.elementBytes * kLanes) +
+                          getFactorClocks(launch, index));
   double issued =
       (pairs * products.number + step.fibres + factorLoads) / kIssued;
   double warps = llvm::divideCeil(groups * step.getParts(), int64_t(kLanes));

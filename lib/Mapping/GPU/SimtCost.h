@@ -31,6 +31,8 @@ struct SimtProducts {
 /// Where a launch reads its data, and where its results go.
 struct SimtArrays {
   AccessArray input, output;
+  /// Along results of the factor of each step.
+  SmallVector<AccessArray> factors;
 };
 
 /// Those of the launch of products [first, end) of `fused`: what lies between
@@ -60,6 +62,7 @@ private:
                   double &clocks) const;
   double getStepClocks(const SimtLaunch &launch, unsigned index,
                        int64_t threads) const;
+  double getFactorClocks(const SimtLaunch &launch, unsigned index) const;
   double getMoveClocks(const SimtLaunch &launch, int64_t threads) const;
   double getLoadClocks(const SimtLaunch &launch, int64_t threads) const;
   double getPartClocks(const SimtLaunch &launch) const;
@@ -73,6 +76,7 @@ private:
   const SimtRates &rates;
   SimtProducts products;
   AccessArray output;
+  SmallVector<AccessArray> factors;
   /// The axes of `output` as they lie in memory, and the tile's extents.
   SmallVector<unsigned> walk;
   SmallVector<double> extents;

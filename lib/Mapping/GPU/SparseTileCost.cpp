@@ -67,6 +67,16 @@ static double getRowClocks(const SparseCandidate &plan, bool isFactor,
   return elements / unit * clocks;
 }
 
+/// Clocks of an SM for the operands of a tile's K step: each warp loads those
+/// of its rows and its results from shared memory.
+static double getOperandClocks(const SparseCandidate &plan) {
+  double rows = double(plan.getRows()) * plan.resultWarps;
+  double results = double(plan.getResults()) * plan.rowWarps;
+  return GPUResources::getSharedClocks(
+      (rows * plan.dataBytes + results * plan.factorBytes) * plan.getLanes() *
+      plan.stepK);
+}
+
 /// Clocks of an SM for the products of a tile's K step.
 static double getProductClocks(const SparseCandidate &plan,
                                const GPUMachine &machine) {
@@ -78,11 +88,13 @@ static double getProductClocks(const SparseCandidate &plan,
   bool sharesOperands = plan.usesWgmma && plan.math == MmaMath::SplitTF32;
   double perClock = GPUResources(machine).getMultiplyAddsPerClock(
       getMatrixMultiplication(plan.elementBytes, ofF32, plan.usesWgmma));
-  return double(plan.getRows()) * plan.getResults() * plan.getLanes() *
-         plan.stepK /
-         ((sharesOperands         ? rates.splitWarpgroupShare
-           : plan.element.isF64() ? rates.f64IssueShare
-                                  : rates.issueShare) *
+  double products =
+      double(plan.getRows()) * plan.getResults() * plan.getLanes() * plan.stepK;
+  if (plan.element.isF64())
+    return products / perClock +
+           rates.f64OperandExposedShare * getOperandClocks(plan);
+  return products /
+         ((sharesOperands ? rates.splitWarpgroupShare : rates.issueShare) *
           perClock);
 }
 
@@ -102,10 +114,11 @@ static double getTileClocks(const SparseCandidate &plan, int64_t ctas,
   bool hidesCopies = groups > 1 || (plan.usesWgmma && !hasNarrowLoads(plan));
   double busy =
       hidesCopies ? groups * std::max(copies, products) : copies + products;
+  // The long instructions of f64 hide copies, but not a step's barrier and the
+  // first operands behind it, half of which other warp groups hide.
   if (plan.element.isF64())
-    busy = groups * getOverlapSeconds(
-                        copies, products,
-                        rates.sparseEstimate.f64CacheExposedShare / groups);
+    busy = groups * std::max(copies, products) +
+           rates.sparseEstimate.f64StepClocks * (groups + 1) / 2;
   double clocks = machine.clockMHz * 1e6;
   double latency = rates.sparseWgmma.copySeconds * clocks;
   // The copies of a single stage start when its products have ended.
@@ -252,7 +265,16 @@ double kron::getNarrowSeconds(const SparseCandidate &described,
           getSectorWaste(plan) +
       results;
   GPUResources resources(machine);
-  return std::max({resources.getMemorySeconds(memory),
-                   resources.getCacheSeconds(cached, rates.cacheShare),
-                   resources.getSMSeconds(getBusyClocks(plan, machine))});
+  double moved = resources.getMemorySeconds(memory);
+  double busy = resources.getSMSeconds(getBusyClocks(plan, machine));
+  if (!plan.element.isF64())
+    return std::max(
+        {moved, resources.getCacheSeconds(cached, rates.cacheShare), busy});
+  // While a warp group stores its results, only others multiply.
+  const SparseEstimateRates &ofF64 = getGPURates(machine).sparseEstimate;
+  return std::max(
+      resources.getCacheSeconds(cached, ofF64.f64CacheShare),
+      getOverlapSeconds(moved, busy,
+                        ofF64.f64StoreExposedShare /
+                            double(plan.ctasPerSM * plan.warpGroups)));
 }
