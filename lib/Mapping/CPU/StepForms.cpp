@@ -101,14 +101,14 @@ static bool isWorthLeavingGroups(const StepLayout &step, const LoopNest &nest,
 }
 
 int64_t kron::chooseStepLanes(const StepLayout &step, int64_t uses,
-                              bool isCopyLarge, bool isSplit,
+                              bool isCopyLarge, bool isSplit, bool mayAddUp,
                               CPUStepChoices &chosen) {
   chosen.lanes = kLanesOverK;
   LoopNest nest = getLoopNest(step);
   bool isSkinny = hasSkinnyM(nest, kCPURates.skinnyM);
   // What few rows of each of many tiles use is packed for all of them.
   bool isForFew = isSkinny && uses <= kCPURates.skinnyM;
-  if (getMapping(step, nest) == StepMapping::K &&
+  if (mayAddUp && getMapping(step, nest) == StepMapping::K &&
       ((isForFew && isWorthLanesOverK(step, nest)) ||
        isWorthSummingLanes(step, nest)))
     return kLanesOverK;

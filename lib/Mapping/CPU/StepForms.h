@@ -21,9 +21,10 @@ namespace mlir::kron {
 /// What lanes run over. Tries values of `chosen`, which is what `step` looks
 /// at. A call uses each element of the factor `uses` times; `isCopyLarge`: it
 /// would be converted to a copy that no cache holds; `isSplit`: the processor
-/// takes two turns for vectors of all lanes.
+/// takes two turns for vectors of all lanes; `mayAddUp`: lanes may run over p,
+/// so that each row's sums are added up as its place in a tile says.
 int64_t chooseStepLanes(const StepLayout &step, int64_t uses, bool isCopyLarge,
-                        bool isSplit, CPUStepChoices &chosen);
+                        bool isSplit, bool mayAddUp, CPUStepChoices &chosen);
 
 /// Whether the factor is converted where it is loaded.
 bool convertsFactor(const StepLayout &step);

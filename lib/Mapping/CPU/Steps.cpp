@@ -191,8 +191,15 @@ void StepPlanner::chooseLanes(unsigned index, const StepLayout &step) {
   const StepGroup &group = plan.groups[index];
   int64_t factorBytes = countFactorElements(index) * getComputedBytes(fused);
   bool isCopyLarge = chosen.convertsFactor && factorBytes > caches.l2Bytes;
-  chosen.lanes = chooseStepLanes(step, countFactorUses(plan, fused, group),
-                                 isCopyLarge, vectorBits > wholeBits, chosen);
+  // Where lanes are added up no tile repeats positions: then tiles are of an
+  // unknown size, which other steps, and pairs of bf16, may have been planned
+  // without.
+  Type stored = step.factor.element;
+  bool isAlone = plan.groups.size() == 1 && !(stored && stored.isBF16());
+  bool mayAddUp = isAlone || !repeatsPositions();
+  chosen.lanes =
+      chooseStepLanes(step, countFactorUses(plan, fused, group), isCopyLarge,
+                      vectorBits > wholeBits, mayAddUp, chosen);
   // Its elements are converted where they are loaded.
   if (chosen.lanes == kLanesOverRows && isCopyLarge &&
       !isGiven(index, "converts_factor"))

@@ -20,6 +20,13 @@ bool FusedLayout::repeatsPositions() const {
   const LayoutArrays &arrays = getArrays();
   if (plan.tiledAxis < 0 || isInPlace() || arrays.adds || arrays.hasEpilogue)
     return false;
+  // Sums of lanes are added up in another order in a block's last rows: which
+  // of two tiles stores a row last must not matter.
+  auto addsUpLanes = [](const CPUStepChoices &step) {
+    return step.lanes == kLanesOverK;
+  };
+  if (llvm::any_of(choices.steps, addsUpLanes))
+    return false;
   Int positions = arrays.sizes[plan.tiledAxis];
   if (!positions.isConstant() || positions.getConstant() <= tileSize)
     return false;

@@ -40,3 +40,17 @@ func.func @few(%x: memref<70x5x5xf32>, %f: memref<5x5xf32>, %y: memref<70x5x5xf3
     {plan = #kron.cpu_plan<tile = 32, rows_in_lanes = 1>}
   return
 }
+
+// -----
+
+// Verify that it does not where lanes are added up, in an order that depends on where a row is: another thread may store
+// a row that two tiles compute.
+// CHECK-LABEL: func.func private @sums_fused
+// CHECK-NOT: %c953_i64
+// CHECK: arith.minsi %{{.*}}, %c48_i64
+// CHECK: return
+func.func @sums(%x: memref<1001x464xf32>, %f: memref<6x116xf32>, %g: memref<4x4xf32>, %y: memref<1001x24xf32>) {
+  kron.mkm ins(%x : memref<1001x464xf32>) factors(%g, T(%f) : memref<4x4xf32>, memref<6x116xf32>) outs(%y : memref<1001x24xf32>)
+    {plan = #kron.cpu_plan<vector_bits = 256, tile = 48, steps = [{lanes = 1}, {}]>}
+  return
+}
