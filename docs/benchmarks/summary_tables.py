@@ -187,12 +187,18 @@ def accuracy(gpu_results, machines):
 def costs(gpu_results, machines, host):
     """What compiling and launching takes, and memory beside the arrays."""
     lines = [["GPU", *line] for line in gpu_tables.costs(gpu_results)]
+    found = {}  # {what: [(machine and its figure, verdict)]}
     for machine, results in machines.items():
         layouts = cpu_tables.filled(results).values()
-        lines += [[machine, what, measured, "", verdict]
-                  for _, what, measured, verdict in cpu_tables.costs(layouts)]
+        for _, what, measured, verdict in cpu_tables.costs(layouts):
+            found.setdefault(what, []).append((f"{machine}: {measured}", verdict))
         launches = sorted(r["launch_us"] for r in results.values())
-        lines.append([machine, "a launch", f"{launches[len(launches) // 2]:.3g} us", "", ""])
+        found.setdefault("a launch", []).append(
+            (f"{machine}: {launches[len(launches) // 2]:.3g} us", ""))
+    for what, each in found.items():
+        measured, verdicts = zip(*each)
+        lines.append(["CPU", what, "; ".join(measured), "",
+                      verdicts[0] if len(set(verdicts)) == 1 else ", ".join(verdicts)])
     for name, result in host.items():
         for call in ("kron.mkm 1 x 2^2", "torch: a @ b of 16 x 16"):
             lines.append([f"PyTorch, {host_tables.DEVICES[name]}", f"a call, on the host: {call}",
