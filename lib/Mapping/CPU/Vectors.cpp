@@ -1,5 +1,4 @@
-//===- Vectors.cpp - Vectors of a processor that splits the widest -*- C++
-//-*-===//
+//===- Vectors.cpp - Vectors of a processor that splits them ----*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

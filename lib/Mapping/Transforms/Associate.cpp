@@ -1,4 +1,4 @@
-//===- Associate.cpp - Chains of factors that may be multiplied ----------===//
+//===- Associate.cpp - Chains of factors that may be multiplied -----------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

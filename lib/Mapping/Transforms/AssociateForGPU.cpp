@@ -1,4 +1,4 @@
-//===- AssociateForGPU.cpp - Factors that a GPU multiplies first ---------===//
+//===- AssociateForGPU.cpp - Factors that a GPU multiplies first ----------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

@@ -543,7 +543,8 @@ static constexpr PlanField kFields[] = {
               "cache, and are prefetched for later register tiles"),
     defaulted("factor_ahead", 0, kMost, 0, kStep,
               "elements from what is loaded of a factor, which few rows, or "
-              "blocks along an axis, read where it lies, to what is prefetched of it; 0: nothing is"),
+              "blocks along an axis, read where it lies, to what is prefetched "
+              "of it; 0: nothing is"),
     defaulted("converts_factor", 0, 1, 0, kStep,
               "1: a factor of 16 bits is converted to f32 before it is used, "
               "or taken in pairs; 0: where it is loaded, if it need not be "
