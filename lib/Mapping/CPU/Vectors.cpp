@@ -86,8 +86,11 @@ VectorForm kron::chooseVectors(FusedOp fused, CPUPlanAttr given,
     for (bool rowsInLanes : {false, true}) {
       CPUChoices choices;
       choices.vectorBits = bits;
-      CPUPlan plan = std::get<CPUPlan>(
-          chooseAxes(fused, given, options.caches, choices, rowsInLanes));
+      auto chosen =
+          chooseAxes(fused, given, options.caches, choices, rowsInLanes);
+      if (std::holds_alternative<std::string>(chosen))
+        return widest;
+      const CPUPlan &plan = std::get<CPUPlan>(chosen);
       if (plan.tiledAxis < 0 || plan.isTiledInnermost() || plan.transposesInput)
         return widest;
       if (plan.rowsInLanes != rowsInLanes ||
