@@ -25,26 +25,34 @@ def _place(result):
 
 
 def sources(results):
-    """A line per machine and commit: commands, dates and threads of these results."""
-    groups = {}
+    """A line per machine: commands, dates, commits and threads of these results."""
+    places = {}
     for result in results:
-        groups.setdefault((_place(result), result["commit"][:12]), []).append(result)
+        commits = places.setdefault(_place(result), {})
+        commits.setdefault(result["commit"][:12], []).append(result)
     lines = []
-    for (place, commit), found in groups.items():
-        commands = {}
-        for result in found:
-            # Variables of the environment come before the program's name.
-            words = re.match(r"((?:\w+=\S+ )*\S+)\s*(.*)", result["command"])
-            commands.setdefault(words[1], {})[words[2]] = None
-        text = "; ".join(f"`{name} {'|'.join(filter(None, rest))}`".replace(" `", "`")
-                         for name, rest in commands.items())
-        first, last = (form(r["date"] for r in found) for form in (min, max))
-        dates = first if first == last else f"{first} to {last[11:] if first[:10] == last[:10] else last}"
-        threads = sorted({r["machine"]["threads"] for r in found if "threads" in r["machine"]})
+    for place, commits in places.items():
+        texts = [_source(commit, found) for commit, found in commits.items()]
+        threads = sorted({r["machine"]["threads"] for found in commits.values() for r in found
+                          if "threads" in r["machine"]})
         more = (f", {' or '.join(map(str, threads))} thread{'s' * (threads != [1])}"
                 if threads else "")
-        lines.append(f"{text}, {dates}, commit {commit}: {place}{more}.")
+        lines.append(f"{'; '.join(texts)}: {place}{more}.")
     return "\n".join(lines)
+
+
+def _source(commit, results):
+    """Commands, dates and commit."""
+    commands = {}
+    for result in results:
+        # Variables of the environment come before the program's name.
+        words = re.match(r"((?:\w+=\S+ )*\S+)\s*(.*)", result["command"])
+        commands.setdefault(words[1], {})[words[2]] = None
+    text = "; ".join(f"`{name} {'|'.join(filter(None, rest))}`".replace(" `", "`")
+                     for name, rest in commands.items())
+    first, last = (form(r["date"] for r in results) for form in (min, max))
+    dates = first if first == last else f"{first} to {last[11:] if first[:10] == last[:10] else last}"
+    return f"{text}, {dates}, commit {commit}"
 
 
 def _spread(values, form):
