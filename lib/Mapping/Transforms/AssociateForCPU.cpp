@@ -18,6 +18,7 @@
 #include "kron/Machine/CPURates.h"
 #include "kron/Mapping/CPU/CPUPlanner.h"
 #include "kron/Mapping/CPU/Regrouped.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -128,7 +129,10 @@ void Association::run() {
       ArrayRef<SparsePattern> factors = getFactors(begin, end);
       SmallVector<SparsePattern> applied(best[begin].factors);
       applied.push_back(getProductPattern(factors));
-      if (best[begin].making + getLeastSeconds(applied) >= best[end].seconds ||
+      // The code generator may take none of the ways to apply the first ones.
+      bool isTaken = std::isfinite(best[begin].seconds);
+      if (!isTaken ||
+          best[begin].making + getLeastSeconds(applied) >= best[end].seconds ||
           (factors.size() > 1 && !isProductFull(factors)))
         continue;
       Way way = goOn(best[begin], begin, end);
